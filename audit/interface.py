@@ -9,7 +9,7 @@ from audit.live import asgi, publish
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explained_message import explain_unstored_message
 from audit.narration.explanation import explain_turn, explain_unstored_turn
-from audit.record import removals, running
+from audit.record import removals, running, turn_row
 from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events
 from audit.record.lifecycle import list_moves
@@ -26,8 +26,8 @@ from convengine.server.app_interfaces import AccessLog, LiveStreams, Simulator, 
 
 
 class _TurnLog:
-    encode_turn_document = staticmethod(writer.encode_turn_document)
-    encode_dead_turn = staticmethod(writer.encode_dead_turn)
+    insert_turn_stmts = staticmethod(turn_row.insert_turn_stmts)
+    insert_dead_turn_stmts = staticmethod(turn_row.insert_dead_turn_stmts)
     add_after_turn = staticmethod(writer.add_after_turn)
     add_outside = staticmethod(writer.add_outside)
     flush_events = staticmethod(running.flush_events)

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote_plus
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
+from audit import seal
 from audit.models import (
     CeAccessLog,
     CeErasure,
@@ -52,7 +53,6 @@ from convengine.server.sessions.models import (
     CeThread,
     CeTurnTicket,
 )
-from convengine.server.turns import seal
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 #: Turns per transaction.

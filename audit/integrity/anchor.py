@@ -18,9 +18,9 @@ from django.db.models import Max, Q
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.models import CeChainBase, CeLedger
+from audit.seal import Seal
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
-from convengine.server.turns.seal import Seal
 
 _FORMAT = 2
 _TURNS, _ADDITIONS, _ROWS_TO = "turns", "additions", "rows"

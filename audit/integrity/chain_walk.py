@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
 from audit.integrity.findings import Finding
 from audit.integrity.read_record import Row, TurnChunk, read_index
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
 from audit.record.turn_index import IndexEntry, are_of_rows, hash_entries
+from audit.seal import GENESIS, Seal, encode_parts
 from convengine.server.app_interfaces import configuration
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import GENESIS, Seal, encode_parts
 
 _RESTORE = "Restore the row from a backup."
 _NO_ENTRIES = hash_entries(())

@@ -5,10 +5,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from audit import seal as seals
 from audit.integrity.read_record import Row, read_additions
 from audit.models import CeChainBase, CeChainCut, CeErasure
 from convengine.server.sessions.models import CeConversation
-from convengine.server.turns import seal as seals
 
 #: The recorded removals that explain a cut of a seal.
 _KINDS = {

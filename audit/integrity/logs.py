@@ -13,8 +13,8 @@ from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger import Ledger
 from audit.models import CeAccessLog, CeChainDay, CeLedger, CeMcpUserFeedback
 from audit.models.chained import ChainedRow, LogSeal, day_of
+from audit.seal import GENESIS
 from convengine.server.database.unreadable import UNREADABLE, iterate_values, read_rows
-from convengine.server.turns.seal import GENESIS
 
 LOGS: Sequence[type[ChainedRow]] = (CeAccessLog, CeMcpUserFeedback, CeLedger)
 _DAYS = CeChainDay._meta.db_table

@@ -14,10 +14,10 @@ import orjson
 from django.db import InternalError, connection
 
 from audit.record.turn_index import IndexEntry
+from audit.seal import JSON_COLUMNS, SEALED
 from convengine.server.database.sql import dialect
 from convengine.server.database.unreadable import UNREADABLE, is_damaged, protect_transaction, read_any_text
 from convengine.server.sessions.models import ADDITION
-from convengine.server.turns.seal import JSON_COLUMNS, SEALED
 
 #: Turns per read.
 TURNS = 400

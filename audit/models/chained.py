@@ -16,8 +16,8 @@ from django.db import models, transaction
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from audit.models.proof import SignedModel
+from audit.seal import GENESIS, encode_value
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.turns.seal import GENESIS, encode_value
 
 _PURPOSE = b"convengine log 1\n"
 _SIZES = (16, 32, 32)

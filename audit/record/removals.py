@@ -14,9 +14,9 @@ from django.db.models import Max
 from audit.models import CeChainBase, CeChainCut, CeChainDay, CeLedger, CeMcpUserFeedback
 from audit.models.chained import ChainedRow, LogSeal, day_of
 from audit.models.ledger import hash_ids
+from audit.seal import read_seal
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.seal import read_seal
 
 #: Who removes by age.
 RETENTION_BY = "retention"

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, TextField, Value
 from django.db.models.functions import Cast, Concat
 
+from audit import seal as seals
 from audit.models import (
     CeAccessLog,
     CeAlertMessage,
@@ -24,6 +25,7 @@ from audit.models import (
     CeWhatIf,
 )
 from audit.record import document_parts, removals
+from audit.seal import SEALED, encode_parts, read_seal
 from convengine.engine.llm.settings import LOG_RETENTION_DAYS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import (
@@ -40,8 +42,6 @@ from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.old_turns import retention_cutoff
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import SEALED, encode_parts, read_seal
 
 Json = Any
 #: Rows per transaction.

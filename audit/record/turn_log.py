@@ -13,46 +13,21 @@ from typing import Any
 from django.db import connection
 from django.db.models import Max
 
-from audit.record.document import Document, encode_turn
-from audit.record.document_parts import encode_document, encode_stored_document
-from audit.record.form_steps import Step, list_steps
+from audit.record.document import encode_turn
+from audit.record.document_parts import encode_stored_document
 from audit.record.model_calls import add_up_costs, list_calls
-from audit.record.running import read_running_entries
 from audit.record.turn_index import hash_entries, insert_index_stmts, list_index_entries
-from convengine.engine.steps.conversation.stages import USER_INPUT
+from audit.seal import SEALED, Seal, encode_parts, read_seal
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.server.app_interfaces import TurnDocument, configuration
+from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import execute
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
-from convengine.server.turns.seal import SEALED, Seal, encode_parts, read_seal
 
 Json = Any
 #: An event outside of turns: conversation, stage, payload.
 OutsideEvent = tuple[str, Stage, Mapping[str, Any]]
-
-
-def encode_turn_document(turn: Turn) -> TurnDocument:
-    """Everything of a turn that its row stores beside its header, and its index."""
-    document, key, now = encode_turn(turn), uuid.UUID(turn.turn_id), turn.ports.clock.now()
-    return _build_turn_document(document, key, now, len(turn.trail.events), list_steps(turn))
-
-
-def encode_dead_turn(
-    turn_id: uuid.UUID, began: datetime, now: datetime, events: Sequence[tuple[Stage, Mapping[str, Any]]]
-) -> TurnDocument:
-    """The same for a turn whose process died, from its running events; `events` end it."""
-    entries = read_running_entries(turn_id)
-    at_ms = max(int((now - began).total_seconds() * 1000), 0)
-    has_input = any(entry["stage"] == USER_INPUT for entry in entries)
-    for stage, payload in events:
-        if not (has_input and stage == USER_INPUT):
-            seq = entries[-1]["seq"] + 1 if entries else 1
-            entries.append({"seq": seq, "stage": str(stage), "step": None, "ms": at_ms, "payload": dict(payload)})
-    text, parts = encode_document(entries)
-    document = Document(text, entries, parts)
-    return _build_turn_document(document, turn_id, began, entries[-1]["seq"] if entries else 0)
 
 
 def add_after_turn(turn: Turn, after_seq: int) -> None:
@@ -94,22 +69,6 @@ def add_outside(events: Sequence[OutsideEvent], now: datetime, config_version: i
         columns = _addition_columns(uuid.UUID(key), now, config_version, dumps(entries))
         rows.append(columns | {"last_seq": len(entries)})
     _insert_additions(rows)
-
-
-def _build_turn_document(
-    document: Document, turn_id: uuid.UUID, at: datetime, last_seq: int, steps: Sequence[Step] = ()
-) -> TurnDocument:
-    calls, index_entries = list_calls(document.entries), list_index_entries(document.entries, steps)
-    return TurnDocument(
-        document.text,
-        document.parts,
-        last_seq,
-        len(calls),
-        add_up_costs(call["cost"] for call in calls) if calls else None,
-        insert_index_stmts(turn_id, at, index_entries),
-        hash_entries(index_entries),
-        document.lost_events,
-    )
 
 
 def _addition_columns(conversation_id: uuid.UUID, at: datetime, config_version: int, events: str) -> dict[str, Json]:

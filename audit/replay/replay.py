@@ -19,7 +19,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.play.play import PlayedTurn, play_recorded
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.turn_record import StoredRecording, read_recording
+from convengine.server.turns.stored_recording import StoredRecording, read_recording
 
 Json = Any
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from convengine.play.seen_turn import Call
 from convengine.play.stub_documents import CallName, export_answers, read_stub_answer
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.turn_record import read_recording
+from convengine.server.turns.stored_recording import read_recording
 
 #: How many turns are read, and how many different answers are offered.
 _READ, _OFFERED = 100, 3

@@ -15,7 +15,7 @@ from convengine.play.comparison import summarise
 from convengine.play.play import play_recorded
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.turn_record import StoredRecording
+from convengine.server.turns.stored_recording import StoredRecording
 
 Json = Any
 #: Past releases to hold at a time, of turns that are compared with their record.

@@ -36,8 +36,8 @@ from convengine.server.database.sql import TurnClock
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import collect_faults
 from convengine.server.resilience.time_left import limit_waits
+from convengine.server.turns.stored_recording import StoredRecording
 from convengine.server.turns.take_turn import make_answer, restore_original_session
-from convengine.server.turns.turn_record import StoredRecording
 
 log = structlog.get_logger(__name__)
 Json = Any

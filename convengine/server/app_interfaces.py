@@ -7,15 +7,17 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from django.http import HttpRequest, HttpResponse
 
+from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.release_choice import ReleaseChoice
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -121,39 +123,38 @@ class Simulator(Protocol):
 
 
 @dataclass(frozen=True)
-class TurnDocument:
-    """What the row of a turn stores beside its header, and the statements of its index."""
+class TurnRecord:
+    """How a turn ended, for its row."""
 
-    #: The events as JSON text.
-    events: str
-    #: The events once more, by the parts that may be removed later, for the seal.
-    parts: Sequence[bytes]
-    last_seq: int
-    model_calls: int
-    #: Of the model calls; null without a price.
-    cost: Decimal | None
-    index: Sequence[Statement]
-    #: Of the entries of the index.
-    index_hash: int
-    #: Events that could not be stored, and are marked.
-    lost_events: int = 0
+    status: TurnStatus
+    session: Session
+    #: TURN, or EXTERNAL for a turn handled elsewhere.
+    source: str
+    #: Null for a turn that cannot be replayed.
+    recording: bytes | None
+    #: Why it cannot be replayed; null for a turn that can.
+    replay_note: str | None = None
+    error: ConvEngineError | None = None
 
 
 class TurnLog(Protocol):
     """Writes the record of turns: events, model calls, deciding rows."""
 
-    def encode_turn_document(self, turn: Turn, /) -> TurnDocument:
-        """Everything of a turn, to be stored in its commit (R58, R60, R122)."""
+    def insert_turn_stmts(
+        self, turn: Turn, record: TurnRecord, previous: bytes | None, /
+    ) -> tuple[list[Statement], bytes]:
+        """What stores the record of a turn in its commit, and the hash of its seal; `previous` is the one before it."""
 
-    def encode_dead_turn(
+    def insert_dead_turn_stmts(
         self,
-        turn_id: uuid.UUID,
-        began: datetime,
-        now: datetime,
+        header: Mapping[str, Any],
         events: Sequence[tuple[Stage, Mapping[str, Any]]],
+        now: datetime,
+        previous: bytes | None,
+        release: str,
         /,
-    ) -> TurnDocument:
-        """The same for a turn whose process died, from what it stored while it ran; `events` end it."""
+    ) -> tuple[list[Statement], bytes]:
+        """The same for a turn whose process died: `header` has its columns, `events` end it, `release` is a hash."""
 
     def flush_events(self, turn: Turn, token: str, after_seq: int, /) -> bool:
         """Store the events of a running turn after `after_seq` for readers. Needs an open transaction.

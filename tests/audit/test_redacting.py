@@ -17,7 +17,7 @@ from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from convengine.server.turns import acquire
 from convengine.server.turns.acquire import Claim
-from convengine.server.turns.turn_record import read_recording
+from convengine.server.turns.stored_recording import read_recording
 from tests.api import Caller
 from tests.record import events
 from tests.worlds import create_help_desk

@@ -15,7 +15,7 @@ from django.urls import reverse
 from config_admin.models import CeConfig, CeOutputSchema
 from convengine.server.memory.compaction import compact_ended_sessions
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.turn_record import read_recording
+from convengine.server.turns.stored_recording import read_recording
 from tests.api import Caller
 from tests.threads import Participant
 from tests.worlds import create_help_desk

@@ -10,9 +10,9 @@ from django.conf import settings
 
 from audit.export.evidence.collect import CONVERSATION, FORMAT, sign
 from audit.export.evidence.sealed_row import SealedRow
+from audit.seal import GENESIS
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import ProvenReleases, release_history
-from convengine.server.turns.seal import GENESIS
 
 Json = Any
 #: What the file proves, and what it cannot prove.

@@ -16,12 +16,12 @@ from django.utils.crypto import salted_hmac
 from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
 from audit.models import CeLedger
 from audit.narration import narrate_turn
+from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
 from convengine.server.app_interfaces import configuration, release_history
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
-from convengine.server.turns.seal import SEALED, encode_parts
 
 Json = Any
 #: The form of the data.

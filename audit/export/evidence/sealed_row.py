@@ -10,12 +10,12 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, Self
 
+from audit import seal as seals
 from audit.record.document import list_deciding_rows
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import Event, StoredEvent, expand_events, list_events, read_document
+from audit.seal import HEADER, WORDS, Parts, Seal
 from convengine.server.sessions.models import ADDITION
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import HEADER, WORDS, Parts, Seal
 
 Json = Any
 _CUTS = {

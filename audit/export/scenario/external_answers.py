@@ -7,7 +7,7 @@ from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
 from convengine.play.seen_turn import Call
 from convengine.play.stub_documents import ADDRESS, export_call, export_failure
-from convengine.server.turns.turn_record import StoredRecording
+from convengine.server.turns.stored_recording import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]

@@ -14,7 +14,7 @@ from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.turn_record import StoredRecording, read_recording
+from convengine.server.turns.stored_recording import StoredRecording, read_recording
 
 Json = Any
 #: Maximum turns of one file.

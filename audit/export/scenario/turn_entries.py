@@ -14,7 +14,7 @@ from convengine.play.scenario import BEGINNING
 from convengine.play.seen_turn import Call, SeenTurn, scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
-from convengine.server.turns.turn_record import StoredRecording
+from convengine.server.turns.stored_recording import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]

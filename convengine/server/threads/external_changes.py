@@ -19,7 +19,7 @@ from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn, TurnRequest
-from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.app_interfaces import TurnRecord, configuration, turn_log
 from convengine.server.database.sql import StatementRefused, database_time, execute_all
 from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
@@ -27,7 +27,6 @@ from convengine.server.turns.acquire import acquire
 from convengine.server.turns.commit import update_conversation_stmt
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.take_turn import open_turn
-from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
 
 
@@ -78,12 +77,10 @@ def record_external_turn(
     lease = acquire(request)
     turn, _ = open_turn(request, lease)
     session = Redaction.of(turn.snapshot).session(_session_after(turn, user_message, answer, action_type))
-    note = "The turn was handled elsewhere."
-    record = TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=EXTERNAL)
+    record = TurnRecord(TurnStatus.OK, session, EXTERNAL, None, "The turn was handled elsewhere.")
     try:
-        document = turn_log().encode_turn_document(turn)
-        insert_turn, head = insert_turn_stmt(turn, record, document, lease.chain_head)
-        execute_all([update_conversation_stmt(lease, session, head), insert_turn, *document.index])
+        inserts, head = turn_log().insert_turn_stmts(turn, record, lease.chain_head)
+        execute_all([update_conversation_stmt(lease, session, head), *inserts])
     except StatementRefused:
         raise TurnConflict() from None
     return get_session(session_id, workspace_id)

@@ -17,7 +17,7 @@ from convengine.engine.turn.codec import loads
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
-from convengine.server.turns.turn_record import read_recording
+from convengine.server.turns.stored_recording import read_recording
 
 Json = Any
 PAGE, MOST = 50, 200

@@ -20,14 +20,14 @@ from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import PreviousSession, Turn
-from convengine.server.app_interfaces import live_streams, turn_log
+from convengine.server.app_interfaces import TurnRecord, live_streams, turn_log
 from convengine.server.database.sql import Statement, StatementRefused, dialect, execute, execute_all
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import TURN, CeConversation
 from convengine.server.turns.acquire import Lease, renew_lease
 from convengine.server.turns.interruption import is_interrupted
-from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt, write_recording
+from convengine.server.turns.stored_recording import write_recording
 
 
 @dataclass
@@ -151,7 +151,6 @@ class _EndedTurn:
         `note` says why the turn cannot be replayed, if it cannot.
         """
         turn, error = self.turn, self.outcome.error
-        document = turn_log().encode_turn_document(turn)
         recording, masked = write_recording(turn, self.tape, Redaction.of(turn.snapshot))
         note = note or self.note
         if isinstance(error, TurnTimeout):
@@ -159,15 +158,11 @@ class _EndedTurn:
         if isinstance(error, TurnInterrupted):
             note = "A newer message interrupted the turn, which a replay does not repeat."
         note = note or masked
-        insert, head = insert_turn_stmt(
-            turn,
-            TurnRecord(self.status, self.outcome.session, recording, note is None, note, error),
-            document,
-            self.previous,
-        )
+        record = TurnRecord(self.status, self.outcome.session, TURN, recording, note, error)
+        inserts, head = turn_log().insert_turn_stmts(turn, record, self.previous)
         was_flushed = turn.flush_step is not None and turn.flush_step.stored > 0
         running = [turn_log().delete_running_stmt(self.token)] if was_flushed else []
-        return [insert, *document.index, *running], head
+        return [*inserts, *running], head
 
 
 def _write_all(

@@ -19,7 +19,6 @@ from convengine.engine.turn.stage import Stage
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import Statement, dialect, execute
 from convengine.server.sessions.models import TURN, CeConversation, CeConversationHistory
-from convengine.server.turns.turn_record import insert_row_stmt
 
 _DIED = "The server process ended before the turn did."
 #: The columns of a conversation that decide about its release.
@@ -138,10 +137,9 @@ def _insert_turn_row(
         "facts": None,
         "recording": None,
     }
-    document = turn_log().encode_dead_turn(turn_id, began, now, events)
     release = configuration().content_hash(version)
-    insert, head = insert_row_stmt(header, document, previous and bytes(previous), release)
+    inserts, head = turn_log().insert_dead_turn_stmts(header, events, now, previous and bytes(previous), release)
     delete = Statement("DELETE FROM ce_running_event WHERE turn_id = %s", [dialect().uuid_param(turn_id)])
-    for statement in (insert, *document.index, delete):
+    for statement in (*inserts, delete):
         execute(statement)
     return head

@@ -20,11 +20,11 @@ from audit.integrity import anchor, verify
 from audit.models import CeAccessLog, CeAudit, CeErasure, CeSavedSearch, CeTurnIndex
 from audit.record.retention import cut_row
 from audit.record.turn_log import add_outside
+from audit.seal import ERASED, Seal
 from convengine.engine.errors import ConversationClosed
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
-from convengine.server.turns.seal import ERASED, Seal
 from tests.api import Caller
 from tests.worlds import create_help_desk
 

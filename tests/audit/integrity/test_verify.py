@@ -12,6 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from audit import seal as seals
 from audit.erasure import erase
 from audit.integrity import chain_walk, verify
 from audit.models import CeChainCut, CeErasure, CeTurnIndex
@@ -20,6 +21,7 @@ from audit.record.document_parts import encode_parts as encode_parts_of
 from audit.record.document_parts import read_parts
 from audit.record.turn_index import hash_entries, read_index_entries
 from audit.record.turn_log import add_outside
+from audit.seal import SEALED, Seal, encode_parts
 from config_admin.models import CeConfig, CeResponse
 from config_admin.releases.models import CeRelease
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
@@ -28,8 +30,6 @@ from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.threads import external_changes
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import SEALED, Seal, encode_parts
 from tests.api import Caller
 from tests.database import allow_forging
 from tests.record import entry as event_entry

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit import seal as seals
 from audit.record import document_parts
 from audit.record.document_parts import (
     EVENTS,
@@ -16,9 +17,8 @@ from audit.record.document_parts import (
     join_parts,
     read_parts,
 )
+from audit.seal import Parts, Seal
 from convengine.engine.turn.codec import dumps, loads
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import Parts, Seal
 
 VALUES = st.recursive(
     st.none()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audit import seal as seals
 from audit.integrity import verify
 from audit.models import (
     CeAlert,
@@ -20,11 +21,10 @@ from audit.models import (
 from audit.record import queries
 from audit.record.events import expand_events
 from audit.record.retention import remove_old
+from audit.seal import Seal
 from config_admin.models import CeConfig
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns import seal as seals
-from convengine.server.turns.seal import Seal
 from tests.api import Caller
 from tests.record import call, entry, store_turn
 from tests.records import store_row

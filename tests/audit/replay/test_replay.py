@@ -16,7 +16,7 @@ from convengine.engine.turn.codec import compress, decompress, dumps
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns import turn_record
+from convengine.server.turns.stored_recording import _WORDS
 from tests.api import Caller
 from tests.record import change_payload, events
 
@@ -210,9 +210,9 @@ def test_numbers_that_a_database_writes_in_its_own_way_are_no_difference(caller:
 def without_the_answer_of(port: str) -> None:
     """Take one recorded answer away, as a bug or a hand could."""
     turn = record()
-    document = decompress(turn.recording, turn_record._WORDS)
+    document = decompress(turn.recording, _WORDS)
     document["tape"] = [entry for entry in document["tape"] if entry[0] != port]
-    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), turn_record._WORDS))
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), _WORDS))
 
 
 @pytest.mark.parametrize("port", ["model.configured", "transform"])
@@ -233,9 +233,9 @@ def test_with_one_recorded_answer_taken_away_it_fails_and_names_it(caller: Calle
 def test_a_recorded_call_that_is_not_made_is_a_difference_too(caller: Caller) -> None:
     caller.say("hours")
     turn = record()
-    document = decompress(turn.recording, turn_record._WORDS)
+    document = decompress(turn.recording, _WORDS)
     document["tape"].append(["tool", {"tool": "order.status", "group": "", "args": {}}, {"result": 1}])
-    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), turn_record._WORDS))
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), _WORDS))
 
     difference = find_replay_difference(record())
 

@@ -15,8 +15,8 @@ from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.stored_recording import read_recording
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
-from convengine.server.turns.turn_record import read_recording
 from convengine.server.wiring import OutsideWorld
 from tests.worlds import create_help_desk
 

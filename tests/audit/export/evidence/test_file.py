@@ -18,10 +18,10 @@ from audit.export.evidence.file import NoEvidence, check_file, write_file
 from audit.export.evidence.sealed_row import SealedRow
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import ledger
+from audit.seal import Seal
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.server.sessions.models import CeConversation
-from convengine.server.turns.seal import Seal
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db

@@ -167,7 +167,7 @@ def test_PCB_V4_a_database_that_fails_is_one_recoverable_error(
     def fails(*args: Any) -> None:
         raise DatabaseError("disk full")
 
-    monkeypatch.setattr("convengine.server.turns.commit.insert_turn_stmt", fails)
+    monkeypatch.setattr("audit.interface._TurnLog.insert_turn_stmts", fails)
 
     with pytest.raises(ConversationPersistFailed) as failed:
         say(conversation_id)

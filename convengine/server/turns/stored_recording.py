@@ -1,121 +1,16 @@
-"""The row of a turn, which is also the history row (R17), and its recording.
+"""The recording of a turn: everything that the turn read and was answered, enough to run it again (law 3)."""
 
-The recording holds everything that the turn read and was answered: enough to run it again (R32, law 3).
-"""
-
-import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
-from convengine.engine.errors import ConvEngineError
 from convengine.engine.redaction import Redaction
-from convengine.engine.turn.codec import compress, decompress, dump_in_order, dumps, loads
+from convengine.engine.turn.codec import compress, decompress, dumps, loads
 from convengine.engine.turn.conversation import Conversation, Loaded
-from convengine.engine.turn.enums import TurnStatus
-from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.release_choice import ReleaseChoice
-from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.session import Exchange
 from convengine.engine.turn.turn import Turn, TurnRequest
-from convengine.server.app_interfaces import TurnDocument
-from convengine.server.database.sql import Dialect, Statement, dialect
-from convengine.server.deployment.request_id import current_request_id
-from convengine.server.sessions.models import TURN
-from convengine.server.turns.seal import Seal, encode_parts_with
-
-
-@dataclass(frozen=True)
-class TurnRecord:
-    """How a turn ended, for its row."""
-
-    status: TurnStatus
-    session: Session
-    #: Null for a turn that cannot be replayed.
-    recording: bytes | None
-    replayable: bool = True
-    replay_note: str | None = None
-    error: ConvEngineError | None = None
-    #: TURN, or EXTERNAL for a turn handled elsewhere.
-    source: str = TURN
-
-
-def insert_turn_stmt(
-    turn: Turn, record: TurnRecord, document: TurnDocument, previous: bytes | None
-) -> tuple[Statement, bytes]:
-    """The row of a turn, and the hash of its seal, which covers the row and `previous`, the seal before it."""
-    session, error, redaction = record.session, record.error, Redaction.of(turn.snapshot)
-    before = turn.ports.conversations.load().conversation
-    row = {
-        "conversation_id": uuid.UUID(session.conversation_id),
-        "turn_id": uuid.UUID(turn.turn_id),
-        "turn_no": turn.turn_no,
-        "created_at": turn.ports.clock.now(),
-        "status": record.status.value,
-        "source": record.source,
-        "error_code": error.code if error else None,
-        "error_message": redaction.text(error.message) if error else None,
-        "intent_before": before.intent_code,
-        "state_before": before.state_code,
-        "intent_code": session.intent or "UNKNOWN",
-        "state_code": session.state or "UNKNOWN",
-        "config_version": turn.snapshot.config_version,
-        "duration_ms": int(turn.ports.clock.elapsed_ms()),
-        "context_epoch": session.epoch,
-        "replayable": record.replayable,
-        "replay_note": record.replay_note,
-        "user_input": session.user_text,
-        "assistant_output": None if error else session.last_assistant,
-        "facts": redaction.caller_data(select_turn_facts(session.input_params)),
-        "recording": record.recording,
-    }
-    return insert_row_stmt(row, document, previous, turn.snapshot.content_hash)
-
-
-def insert_row_stmt(
-    header: Mapping[str, Any], document: TurnDocument, previous: bytes | None, release: str
-) -> tuple[Statement, bytes]:
-    """The row of a turn from its columns and its document, sealed; and the hash of the seal."""
-    sql = dialect()
-    row = {
-        **header,
-        "events": document.events,
-        "last_seq": document.last_seq,
-        "index_hash": document.index_hash,
-        "model_calls": document.model_calls,
-        "cost": document.cost,
-        "audit_incomplete": bool(document.lost_events),
-    }
-    (answer, facts), hashed = dump_in_order([row.pop("assistant_output"), row.pop("facts")])
-    seal = Seal.create(previous, encode_parts_with(row, hashed, release, document.parts))
-    row |= {"assistant_output": _json_or_null(answer), "facts": _json_or_null(facts), "seal": seal.to_bytes()}
-    # Not sealed: it names the call, and says nothing of the turn.
-    row["request_id"] = current_request_id()
-    # A column without a value is not named: the driver keeps what it read of a statement of up to fifty parameters.
-    row = {name: value for name, value in row.items() if value is not None}
-    values = {name: "%s" if name not in ("assistant_output", "facts") else sql.json for name in row}
-    values["modified_at"] = sql.now()
-    insert = Statement(
-        f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({', '.join(values.values())})",
-        [_adapt(value, sql) for value in row.values()],
-    )
-    return insert, seal.hash
-
-
-def _json_or_null(text: bytes) -> str | None:
-    return None if text == b"null" else text.decode()
-
-
-def _adapt(value: Any, sql: Dialect) -> Any:
-    """A column's value as a parameter."""
-    if isinstance(value, uuid.UUID):
-        return sql.uuid_param(value)
-    if isinstance(value, datetime):
-        return sql.time_param(value)
-    return sql.decimal_param(value) if isinstance(value, Decimal) else value
-
 
 #: The version of recordings. A turn replays equally within one version (law 3).
 _FORMAT = 1
