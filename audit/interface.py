@@ -67,6 +67,7 @@ class _TurnReader:
 
 class _LiveStreams:
     start = staticmethod(publish.start)
+    watches = staticmethod(publish.watches)
     join = staticmethod(publish.join)
     wake = staticmethod(publish.wake)
     serve_streams = staticmethod(asgi.serve_streams)

@@ -29,14 +29,16 @@ def start() -> None:
     relay.start()
 
 
-def join(turn: Turn, is_marked: bool) -> Callable[[], bool]:
-    """Let a turn be watched; returns whether it is. A marked turn was watched when it began, maybe elsewhere."""
+def watches(conversation_id: str) -> bool:
+    """Whether somebody watches a conversation in this process."""
+    return hub.watches(conversation_id)
 
-    def is_watched() -> bool:
-        return is_marked or hub.watches(turn.request.conversation_id)
+
+def join(turn: Turn, is_marked: bool) -> None:
+    """Let a turn be watched. A marked one was watched when it began, maybe in another process."""
 
     def publish_progress(line: VerboseLine) -> None:
-        if is_watched() and not turn.previous_session:
+        if (is_marked or watches(turn.request.conversation_id)) and not turn.previous_session:
             data = encode_progress(line, turn.turn_id, turn.turn_no, turn.ports.clock.now())
             relay.tell(StreamMessage(turn.request.conversation_id, VERBOSE, data))
 
@@ -48,7 +50,6 @@ def join(turn: Turn, is_marked: bool) -> Callable[[], bool]:
     if is_marked or relay.can_be_watched:
         turn.verbose_listeners = (*turn.verbose_listeners, publish_progress)
         turn.ended = on_end
-    return is_watched
 
 
 def wake(conversation_id: str) -> None:

@@ -4,7 +4,7 @@ They never import one another: settings name the objects, and both sides are che
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -590,8 +590,11 @@ class LiveStreams(Protocol):
     def start(self) -> None:
         """Prepare this process to send events of its turns."""
 
-    def join(self, turn: Turn, is_marked: bool, /) -> Callable[[], bool]:
-        """Let a turn be watched; returns whether it is. A marked turn was watched when it began, maybe elsewhere."""
+    def watches(self, conversation_id: str, /) -> bool:
+        """Whether somebody watches a conversation in this process."""
+
+    def join(self, turn: Turn, is_marked: bool, /) -> None:
+        """Let a turn be watched. A marked one was watched when it began, maybe in another process."""
 
     def wake(self, conversation_id: str, /) -> None:
         """Make the readers of a conversation read the database."""

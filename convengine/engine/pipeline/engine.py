@@ -143,7 +143,7 @@ class Engine:
         finally:
             trail.step = None
             if turn.flush_step:
-                turn.flush_step()
+                turn.flush_step(turn)
 
     def _check_writes(self, step: Step, before: Session, outcome: Outcome) -> None:
         if not isinstance(outcome, (Continue, Stop)):

@@ -76,7 +76,7 @@ class StepFlush(Protocol):
     #: The last stored event; 0 for none.
     stored: int
 
-    def __call__(self) -> None:
+    def __call__(self, turn: "Turn", /) -> None:
         """Store what is not stored yet."""
 
 
@@ -115,7 +115,7 @@ class Turn:
     #: How long the turn waited for tools.
     tool_ms: float = 0.0
     #: Called by the runner after each step, if somebody reads the events of the running turn.
-    flush_step: "StepFlush | None" = None
+    flush_step: StepFlush | None = None
     #: Called between two steps: has a newer message interrupted the turn? Null if none may.
     interrupted: Callable[[], bool] | None = None
     #: A claimed action or task has begun to run, so the turn can no longer be interrupted.

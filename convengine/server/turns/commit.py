@@ -37,22 +37,21 @@ class StepFlush:
     Raises TurnConflict when the lease was lost: the new holder has written the record of this turn.
     """
 
-    turn: Turn
     lease: Lease
     #: True while somebody reads them.
     is_wanted: Callable[[], bool] = lambda: True
     stored: int = 0
 
-    def __call__(self) -> None:
+    def __call__(self, turn: Turn) -> None:
         """Store what is not stored yet. A turn that went on in a new session stores all its events with that one."""
-        if not self.is_wanted() or self.turn.previous_session or self.stored == len(self.turn.trail.events):
+        if not self.is_wanted() or turn.previous_session or self.stored == len(turn.trail.events):
             return
         with transaction.atomic():
             is_lost = renew_lease(self.lease.token) is None
-            if is_lost or not turn_log().flush_events(self.turn, self.lease.token, self.stored):
+            if is_lost or not turn_log().flush_events(turn, self.lease.token, self.stored):
                 raise TurnConflict()
-        self.stored = len(self.turn.trail.events)
-        live_streams().wake(self.turn.request.conversation_id)
+        self.stored = len(turn.trail.events)
+        live_streams().wake(turn.request.conversation_id)
 
 
 def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:

@@ -142,7 +142,7 @@ def _run(
         raise
     finally:
         # Break the reference cycle between the turn and its listeners, so that both are freed at once.
-        turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
+        turn.trail.listeners, turn.trail.watchers = (), {}
         if turn.ended:
             turn.ended()
         if faults:
@@ -207,19 +207,28 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     clock, tape = TurnClock(lease.now), Recording()
     ports = wiring.ports(clock, StoredConversation(lease, request, snapshot), tape, snapshot, request.workspace_id)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
-    turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail, release_choice=release_choice)
-    turn.verbose_listeners, turn.on_fault = wiring.verbose_listeners(), report_fault
-    listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
-    was_watched = live_streams().join(turn, lease.watched)
-    if live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
-        turn.interrupted = InterruptionCheck(lease.token)
-    turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
-    always = live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
+    may_interrupt = live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt"
+    always = lease.watched or live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
 
     def is_watched() -> bool:
-        return always or was_watched() or lease_renewer.is_watched(lease.token)
+        return always or live_streams().watches(request.conversation_id) or lease_renewer.is_watched(lease.token)
 
-    turn.flush_step = StepFlush(turn, lease, is_watched)
+    turn = Turn(
+        lease.turn_id,
+        lease.turn_no,
+        request,
+        snapshot,
+        ports,
+        trail,
+        release_choice=release_choice,
+        time_limit_ms=conf.get("TURN_TIMEOUT_SECONDS") * 1000,
+        verbose_listeners=wiring.verbose_listeners(),
+        flush_step=StepFlush(lease, is_watched),
+        interrupted=InterruptionCheck(lease.token) if may_interrupt else None,
+        on_fault=report_fault,
+    )
+    listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+    live_streams().join(turn, lease.watched)
     return turn, tape
 
 

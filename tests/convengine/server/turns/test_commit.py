@@ -166,11 +166,11 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
 class TestStepFlush:
     def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        flush = ran_turn.turn.flush_step = StepFlush(ran_turn.turn, ran_turn.lease)
+        flush = ran_turn.turn.flush_step = StepFlush(ran_turn.lease)
         CeConversation.objects.update(lease_expires_at=None)
 
-        flush()
-        flush()
+        flush(ran_turn.turn)
+        flush(ran_turn.turn)
 
         part = CeRunningEvent.objects.get()
         assert len(loads(part.events)) == part.last_seq == len(ran_turn.turn.trail.events) == flush.stored
@@ -181,14 +181,14 @@ class TestStepFlush:
         lose_lease(ran_turn)
 
         with pytest.raises(TurnConflict), transaction.atomic():
-            StepFlush(ran_turn.turn, ran_turn.lease)()
+            StepFlush(ran_turn.lease)(ran_turn.turn)
 
         assert not CeRunningEvent.objects.exists()
 
     def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        ran_turn.turn.flush_step = StepFlush(ran_turn.turn, ran_turn.lease)
-        ran_turn.turn.flush_step()
+        ran_turn.turn.flush_step = StepFlush(ran_turn.lease)
+        ran_turn.turn.flush_step(ran_turn.turn)
 
         commit_turn(*ran_turn.parts, [])
 
@@ -199,7 +199,7 @@ class TestStepFlush:
     def test_a_turn_that_nobody_watches_stores_nothing_before_its_commit(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
 
-        StepFlush(ran_turn.turn, ran_turn.lease, lambda: False)()
+        StepFlush(ran_turn.lease, lambda: False)(ran_turn.turn)
 
         assert not CeRunningEvent.objects.exists()
 
@@ -215,7 +215,7 @@ class TestStepFlush:
 
     def test_who_takes_over_an_expired_lease_makes_the_record_from_them(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        StepFlush(ran_turn.turn, ran_turn.lease)()
+        StepFlush(ran_turn.lease)(ran_turn.turn)
         CeConversation.objects.update(lease_expires_at=ran_turn.lease.now - timedelta(hours=1))
 
         assert recover_expired_lease(conversation_id)
