@@ -52,29 +52,33 @@ def trace_turn(folder: Path) -> FileTracer:
 
     django.setup()
     from django.core.management import call_command
-    from django.test import Client
+    from django.test import RequestFactory
 
     from convengine.engine.pipeline.step import Step
+    from convengine.wsgi import application
 
     call_command("demo", "--no-serve", stdout=io.StringIO())
     secret = json.loads((folder / "demo.json").read_text())["api_key"]
-    client, tracer = Client(), FileTracer(Step)
+    factory, tracer = RequestFactory(), FileTracer(Step)
     body: dict[str, Any] = {}
 
-    def post(message: str) -> Any:
-        return client.post(
+    def post(message: str) -> dict[str, Any]:
+        """Send a message as the server does: to the application, not to the middleware of pages."""
+        request = factory.post(
             "/api/v1/conversation/message",
             {**body, "message": message},
             content_type="application/json",
             headers={"Authorization": f"Api-Key {secret}", "Host": "localhost"},
         )
+        answer: dict[str, Any] = json.loads(b"".join(application(request.environ, lambda *started: None)))
+        assert answer["success"], answer
+        return answer
 
     for message in MESSAGES:
-        body = {"conversationId": post(message).json()["conversationId"]}
+        body = {"conversationId": post(message)["conversationId"]}
     sys.setprofile(tracer)
-    answer = post(MESSAGES[1])
+    post(MESSAGES[1])
     sys.setprofile(None)
-    assert answer.status_code == 200, answer.content
     return tracer
 
 
