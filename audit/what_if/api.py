@@ -20,7 +20,7 @@ from audit.what_if.jobs import DEFAULT_LAST, FILTERS, read_comparison, start_run
 from audit.what_if.results import AFTER, KINDS, PAGE, count_differences, read_groups, select_results, show_turns
 from audit.what_if.selection import MAX_CONVERSATIONS
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.admin_site.configuration_choice import READ_RIGHTS
+from convengine.server.admin_site.configuration_choice import get_read_right
 from convengine.server.api.authentication import ApiKeyAuthentication
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
@@ -269,7 +269,7 @@ def _get_run(request: Request, what_if_id: str) -> CeWhatIf:
 
 def _require_configuration_right(request: Request, configuration: str) -> None:
     """Raises PermissionDenied for a person or a key that may not read such a configuration."""
-    right, key = READ_RIGHTS.get(configuration.partition(":")[0], ""), request.auth
+    right, key = get_read_right(configuration), request.auth
     if not right:
         return
     if isinstance(key, CeApiKey) and "config" not in key.scopes:

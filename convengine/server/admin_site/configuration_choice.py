@@ -18,15 +18,20 @@ class Choice(NamedTuple):
     title: str
 
 
+def get_read_right(name: str) -> str:
+    """The right to read a configuration, in every spelling that names it; blank for none."""
+    return READ_RIGHTS.get(name.partition(":")[0].strip().lower(), "")
+
+
 def may_read(request: HttpRequest, name: str) -> bool:
     """True for a user who may read configurations of the kind of `name`."""
-    right = READ_RIGHTS.get(name.partition(":")[0])
+    right = get_read_right(name)
     return not right or request.user.has_perm(right)
 
 
 def require_readable(request: HttpRequest, name: str) -> None:
     """Raises RightMissing for a user who may not read configurations of the kind of `name`."""
-    if right := READ_RIGHTS.get(name.partition(":")[0]):
+    if right := get_read_right(name):
         require_right(request, right)
 
 
@@ -34,7 +39,8 @@ def list_choices(request: HttpRequest, chosen: str = "") -> list[Choice]:
     """What the user may read, the draft of the session first; and what is chosen, as long as it exists."""
     offered = [Choice(str(name), title) for name, title in named_configurations().list_choices()]
     if chosen and chosen not in {choice.name for choice in offered} and (title := describe(chosen)):
-        offered.append(Choice(chosen, title))
+        # By its usual name alone: what is stored of it is compared with that.
+        offered.append(Choice(str(ConfigurationName.parse(chosen)), title))
     current = get_current_name(request)
     readable = [choice for choice in offered if may_read(request, choice.name)]
     return sorted(readable, key=lambda choice: choice.name != current)

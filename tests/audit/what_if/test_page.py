@@ -252,3 +252,23 @@ def test_a_form_with_errors_says_them_first(caller: Caller) -> None:
     page = read(sign_in("analyst").post("/admin/config_admin/ceresponse/form/what-if/", fill_in(row, intent_code="")))
 
     assert "has errors. Correct them in the form first" in page
+
+
+@pytest.mark.parametrize("name", ["draft:{}", " draft:{}", "DRAFT:{}"])
+def test_no_spelling_of_a_draft_passes_its_right(caller: Caller, draft: CeDraft, name: str) -> None:
+    caller.say("fees")
+    user = User.objects.create_user("reader", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=["view_ceaudit", "view_ceconversationhistory"]))
+    client, chosen = Client(), name.format(draft.pk)
+    client.force_login(user)
+
+    assert client.post(PAGE, {"configuration": chosen, "base": "LIVE", "last": "100"}).status_code == 403
+    assert "Dearer" not in client.get(PAGE, {"configuration": chosen}).content.decode()
+    assert not CeWhatIf.objects.exists()
+
+
+def test_a_run_is_stored_under_the_usual_name(caller: Caller, draft: CeDraft, qa: Client) -> None:
+    caller.say("fees")
+    given = {"configuration": f" DRAFT:{draft.pk}", "base": "LIVE", "last": "100"}
+    assert "does not exist any more" in read(qa.post(PAGE, given))
+    assert not CeWhatIf.objects.exists()
