@@ -99,7 +99,8 @@ def describe_test(case: CeTestCase) -> dict[str, Json]:
 def build_full_document(case: CeTestCase, tags: Iterable[str] | None = None) -> dict[str, Json]:
     """The scenario of a test, as a file has it."""
     names = sorted(tag.tag for tag in case.tags.all()) if tags is None else list(tags)
-    head = {"id": case.name, "title": case.title, "covers": names, "why": case.why}
+    made_of = str(case.conversation_id) if case.conversation_id else ""
+    head = {"id": case.name, "title": case.title, "covers": names, "why": case.why, CONVERSATION: made_of}
     return {**{key: value for key, value in head.items() if value}, **case.document}
 
 
@@ -153,7 +154,7 @@ def store_test(
     if case and _is_stored(case, columns, tags):
         return case
     with transaction.atomic():
-        _require_not_erased(conversation_id, case)
+        _require_erasable(conversation_id, case)
         if case is None:
             case = CeTestCase(name=find_free_name(name), owner=editor)
         rename_in_notes(case.title, title)
@@ -177,15 +178,22 @@ def _read_conversation(full: Mapping[str, Json]) -> uuid.UUID | None:
         raise TestRefused(f"{CONVERSATION}: write the id of the conversation that the test was made of.") from None
 
 
-def _require_not_erased(conversation_id: uuid.UUID | None, case: CeTestCase | None) -> None:
-    """Raises TestRefused if an erasure was faster. Locks both rows in its order. Needs an open transaction."""
+def _require_erasable(conversation_id: uuid.UUID | None, case: CeTestCase | None) -> None:
+    """Raises TestRefused if an erasure was faster, or would not find the test any more.
+
+    Locks both rows in the order of an erasure. Needs an open transaction.
+    """
     conversations = CeConversation.objects.select_for_update()
     conversation = conversations.filter(pk=conversation_id).first() if conversation_id else None
-    if conversation and conversation.is_erased:
+    # Retention may have removed the conversation after its erasure.
+    others = CeTestCase.objects.filter(conversation_id=conversation_id, erased_at__isnull=False)
+    if conversation_id and (conversation.is_erased if conversation else others.exists()):
         raise TestRefused("The conversation of this test was erased, so no test can be made of it.")
     stored = CeTestCase.objects.select_for_update().filter(pk=case.pk).first() if case else None
     if stored and stored.erased_at:
         raise TestRefused("This test was erased, so it cannot be changed. Delete it, or make a new one.")
+    if stored and conversation_id and stored.conversation_id not in (None, conversation_id):
+        raise TestRefused("A test of another conversation has this id. Give this one another id.")
 
 
 def _is_stored(case: CeTestCase, columns: Mapping[str, Json], tags: Iterable[str]) -> bool:

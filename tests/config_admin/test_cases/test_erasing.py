@@ -19,7 +19,7 @@ from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.gate import judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestResult
 from config_admin.test_cases.runs import Selection, create_run, iterate_run
-from config_admin.test_cases.transfer import build_files
+from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import loads
 from convengine.server.app_interfaces import ConfigurationName
 from convengine.server.sessions.models import CeConversation
@@ -170,6 +170,36 @@ def test_what_was_open_while_its_conversation_was_erased_is_not_stored(caller: C
     assert "This test was erased" in saved.content.decode()
     with pytest.raises(TestRefused, match="was erased"):
         store_test({"title": "A", "turns": [{"user": MAIL}], "conversation_id": caller.conversation_id}, editor="ada")
+    assert find_needles() == set()
+
+
+def test_a_file_of_a_test_names_its_conversation_so_that_its_copies_are_erased(
+    caller: Caller, admin_client: Client
+) -> None:
+    make_test_of(caller, admin_client, 5)
+    ((_, text),) = build_files(CeTestCase.objects.all())
+    copy = text.replace("id: ", "id: copy-of-", 1).encode()
+    assert import_files([("copy.yaml", copy)], editor="ada").added == ["copy-of-delivery-fees-or-what"]
+
+    erase(caller.conversation_id)
+
+    assert find_needles() == set()
+    for _ in range(2):
+        ((_, problem),) = import_files([("copy.yaml", copy)], editor="ada").refused
+        assert "was erased" in problem
+        CeConversation.objects.all().delete()
+
+
+def test_a_test_stays_with_its_conversation(caller: Caller, admin_client: Client) -> None:
+    case = make_test_of(caller, admin_client, 5)
+    page = admin_client.get(f"{LIST}{case.pk}/change/")
+
+    for other in (str(uuid.uuid4()), ""):
+        sent = {**fields_of(page), "conversation_id": other, "do": "save"}
+        saved = admin_client.post(f"{LIST}{case.pk}/change/", sent)
+        assert ("A test of another conversation has this id" in saved.content.decode()) == bool(other)
+    erase(caller.conversation_id)
+
     assert find_needles() == set()
 
 
