@@ -4,7 +4,7 @@ Tasks and tools succeed and do nothing, containers have something in them, a mod
 of the deployment do not run it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -139,9 +139,11 @@ class _IdleTools:
 class TurnPlayer:
     """Plays turns on one configuration in one installation."""
 
-    def __init__(self, snapshot: Snapshot, world: World) -> None:
+    def __init__(self, snapshot: Snapshot, world: World, is_late: Callable[[], bool] = lambda: False) -> None:
         self.snapshot = snapshot
         self.world = world
+        #: True when searches must end, for lack of time.
+        self.is_late = is_late
         self._harmless = replace_custom_code(snapshot)
         #: How many turns were played.
         self.played = 0

@@ -29,11 +29,13 @@ class Survey:
     deadline: float = float("inf")
     #: What was not checked for lack of time, counted by kind.
     left_out: dict[str, int] = field(default_factory=dict)
+    #: The kind of what is checked now; none once it is counted as left out.
+    _checked: list[str] = field(default_factory=list)
 
     @cached_property
     def player(self) -> TurnPlayer:
         """Where turns are played."""
-        return TurnPlayer(self.snapshot, self.world)
+        return TurnPlayer(self.snapshot, self.world, self._interrupts)
 
     def of(self, row_type: type[R]) -> Iterable[R]:
         """The enabled rows of a type to check."""
@@ -59,9 +61,14 @@ class Survey:
     def late(self, what: str, remaining: int = 1) -> bool:
         """True when there is no time left; counts what is not checked because of that."""
         if self.clock() < self.deadline:
+            self._checked[:] = [what]
             return False
         self.left_out[what] = self.left_out.get(what, 0) + remaining
         return True
+
+    def _interrupts(self) -> bool:
+        """True when a search that has begun must end without a result; counts what it was for."""
+        return self.clock() >= self.deadline and (not self._checked or self.late(self._checked.pop()))
 
     def active(self, rule: rows.Rule) -> bool:
         """True for a rule that takes part."""

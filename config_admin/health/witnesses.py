@@ -38,12 +38,14 @@ def find_turn(
     acting: Sequence[rows.Rule],
     shows: Callable[[PlayedRules], bool],
 ) -> ShownTurn | None:
-    """A turn from one of the scopes in which these rules may act, and that shows it; null when none is found."""
+    """A turn from one of the scopes in which these rules may act, and that shows it; null if none is found in time."""
     wanted, unwanted_texts = [Wanted(rule) for rule in acting], list[TextPredicate]()
     for _ in range(MAX_ROUNDS if scopes else 0):
         obstacles: dict[rows.Row, None] = {}
-        beginnings = find_beginnings(player.snapshot, phase, scopes, wanted, unwanted_texts)
+        beginnings = find_beginnings(player.snapshot, phase, scopes, wanted, unwanted_texts, is_late=player.is_late)
         for beginning in islice(beginnings, MAX_PLAYED):
+            if player.is_late():
+                return None
             played = player.play(beginning)
             if shows(played):
                 return ShownTurn(describe_beginning(beginning, played, phase), played)
@@ -73,7 +75,9 @@ def depends_on_answers(
         return False
     # A model may restate a message in any words.
     possible = [replace(rule, **_HOLDS_ALWAYS) if rule in restated else rule for rule in acting]
-    beginnings = find_beginnings(player.snapshot, phase, scopes, [Wanted(rule) for rule in possible])
+    beginnings = find_beginnings(
+        player.snapshot, phase, scopes, [Wanted(rule) for rule in possible], is_late=player.is_late
+    )
     return next(beginnings, None) is not None
 
 

@@ -202,8 +202,8 @@ def _needs_other_scope(survey: Survey, rule: rows.Rule) -> bool:
     }
     if phase is None or needs_model(rule) or not named:
         return False
-    own = find_shared_scopes(survey.snapshot, phase, rule)
-    if next(find_beginnings(survey.snapshot, phase, own, [Wanted(rule)]), None) is not None:
+    own, is_late = find_shared_scopes(survey.snapshot, phase, rule), survey.player.is_late
+    if next(find_beginnings(survey.snapshot, phase, own, [Wanted(rule)], is_late=is_late), None) is not None:
         return False
     intents = [value for name, value in sorted(named) if name == "intent"]
     states = [value for name, value in sorted(named) if name == "state"]
@@ -213,7 +213,8 @@ def _needs_other_scope(survey: Survey, rule: rows.Rule) -> bool:
         for other_intent in (intent, *intents)
         for other_state in (state, *states)
     ]
-    beginnings = [*islice(find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)]), MAX_PLAYED)]
+    found = find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)], is_late=is_late)
+    beginnings = [*islice(found, MAX_PLAYED)]
     # An earlier rule of the list may move the conversation there.
     moved = (
         replace(beginning, intent=intent, state=state) for beginning in beginnings for intent, state in own[:MAX_PLAYED]

@@ -4,9 +4,9 @@ They are made of the values and texts that the conditions of these rules name. T
 as they depend on the beginning alone; what really happens, only the played turn shows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -82,13 +82,18 @@ def find_beginnings(
     scopes: Sequence[tuple[str, str]],
     wanted: Sequence[Wanted],
     unwanted_texts: Sequence[TextPredicate] = (),
+    *,
+    is_late: Callable[[], bool] = lambda: False,
 ) -> Iterator[Witness]:
-    """Beginnings in these scopes in which the conditions of all wanted rules hold, one after the other."""
+    """Beginnings in these scopes in which the conditions of all wanted rules hold, one after the other.
+
+    There are no more once `is_late`: a large form takes a millisecond for each that is tested.
+    """
     for intent, state in scopes:
         for phrase in _list_phrases(snapshot, phase, intent):
             search = _Search(snapshot, intent, state, wanted, phrase, unwanted_texts)
             for given in _list_requests(snapshot, phase, intent, state):
-                yield from search.find(given)
+                yield from search.find(given, is_late)
 
 
 def _list_phrases(snapshot: Snapshot, phase: RulePhase, intent: str) -> list[list[TextPredicate]]:
@@ -143,7 +148,7 @@ class _Search:
         form = get_form(self._snapshot, row) if row is not None else None
         return (row, form) if form is not None and form.problem is None else (None, None)
 
-    def find(self, given: Values) -> Iterator[Witness]:
+    def find(self, given: Values, is_late: Callable[[], bool]) -> Iterator[Witness]:
         """All of them with the given values, likely ones first."""
         if self._find_message([]) is None:
             return
@@ -154,16 +159,20 @@ class _Search:
         }
         for chosen in islice(order_combinations([*possible.values()]), MAX_TESTED):
             values = {**given, **dict(zip(possible, chosen, strict=True))}
+            messages = self._list_messages(values.get(DIALOGUE_ACT))
             for shaped in self._list_shapes(values):
-                for message in self._list_messages(values.get(DIALOGUE_ACT)):
-                    if _hold_in_turn(self._make_session(shaped, message.text), self._wanted):
+                if is_late():
+                    return
+                session = self._make_session(shaped)
+                for message in messages:
+                    if _hold_in_turn(session.evolve(user_text=message.text), self._wanted):
                         yield self._make_beginning(shaped, message)
 
     def _find_message(self, more: Sequence[TextPredicate]) -> Text | None:
         wanted, unwanted = (*self._texts, *more), tuple(self._unwanted_texts)
         return _find_text(wanted, unwanted) if wanted or unwanted else Text(_PLAIN)
 
-    def _list_messages(self, act: Json) -> Iterator[Text]:
+    def _list_messages(self, act: Json) -> list[Text]:
         """Messages with the words of the dialogue act, and with what paths ask of the message."""
         by_act = self._list_act_predicates(act)
         variants = [[*by_act, *self._path_texts], by_act, self._path_texts, []]
@@ -173,9 +182,14 @@ class _Search:
         if self._form is not None and Text(_PLAIN) in texts:
             # Where a form collects, a value of it is as plain: a question may lead elsewhere.
             required = [own.path for own in self._form.fields if own.required][:MAX_LACKING]
-            values = [sample_field(self._form, path) for path in required]
+            values = [self._samples[path] for path in required]
             texts += [Text(str(value)) for value in values if isinstance(value, str | int | float)]
-        yield from dict.fromkeys(text for text in texts if text is not None)
+        return list(dict.fromkeys(text for text in texts if text is not None))
+
+    @cached_property
+    def _samples(self) -> Mapping[str, Json]:
+        """A value that each field of the form accepts, or NOTHING."""
+        return {own.path: sample_field(self._form, own.path) for own in self._form.fields} if self._form else {}
 
     def _list_act_predicates(self, act: Json) -> list[TextPredicate]:
         if act == DialogueAct.QUESTION:
@@ -190,12 +204,12 @@ class _Search:
             return
         taken = {path[1] for path in values if path[0] == "context"}
         fields = [own for own in self._form.fields if own.path not in taken]
-        filled: Values = {("context", own.path): sample_field(self._form, own.path) for own in fields}
+        filled: Values = {("context", own.path): self._samples[own.path] for own in fields}
         yield {**filled, **values}
         for left_out in islice((("context", own.path) for own in fields if own.required), MAX_LACKING):
             yield {**{path: value for path, value in filled.items() if path != left_out}, **values}
 
-    def _make_session(self, values: Values, text: str) -> Session:
+    def _make_session(self, values: Values) -> Session:
         """A session with these values, on which conditions are tested before a turn is played."""
         document = build_document(values)
         facts = {name: document[key] for key, name in _SESSION_FIELDS.items() if key in document}
@@ -204,7 +218,6 @@ class _Search:
             "",
             **{"turn_no": 2, **facts},
             now=get_noon(),
-            user_text=text,
             intent=self._intent,
             state=self._state,
             context=context,

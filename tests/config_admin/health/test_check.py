@@ -1,9 +1,12 @@
 from dataclasses import replace
+from itertools import count
 
 from config_admin.health.check import CHECKS, check_all, check_touched
+from config_admin.health.checks.loops import find_loops
 from config_admin.health.diagnosis import RowKey
+from config_admin.health.survey import Survey
 from convengine.engine.turn import rows
-from tests.builders import make_classifier, make_intent, make_response, make_rule, make_snapshot
+from tests.builders import make_classifier, make_intent, make_response, make_rule, make_schema, make_snapshot
 from tests.config_admin.validation.shop import WORLD, shop
 
 LOAN = make_intent("LOAN")
@@ -44,6 +47,21 @@ def test_what_is_left_out_for_want_of_time_is_told() -> None:
 
     assert health.left_out["pairs of rules"] == 3
     assert [finding.message for finding in health.findings if finding.code == "CHECK_INCOMPLETE"]
+
+
+def test_a_search_in_a_large_form_ends_with_the_time() -> None:
+    impossible = "$[?(@.schemaComplete == true && @.context.f1 == 'x' && @.inputParams.p > 3 && @.inputParams.q < 3)]"
+    condition = {"rule_type": "JSON_PATH", "match_pattern": impossible, "phase": "POST_SCHEMA_EXTRACTION"}
+    rules = [make_rule(intent_code="LOAN", action_value=state, **condition) for state in "AB"]
+    fields = {f"f{number}": {"type": "string", "pattern": "^abc$"} for number in range(50)}
+    snapshot = make_snapshot(LOAN, ANSWER, *rules, make_schema("LOAN", fields))
+    time, deadline = count(), 100
+    survey = Survey(snapshot, WORLD, None, lambda: next(time), deadline)
+
+    assert not [*find_loops(survey)]
+
+    assert survey.left_out == {"circles of rules": 1}
+    assert next(time) < deadline + 50
 
 
 def test_of_touched_rows_only_what_concerns_them_is_told() -> None:
