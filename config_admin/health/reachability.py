@@ -1,7 +1,7 @@
 """The states that an intent can reach: what rows lead to, step by step from the initial ones."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from convengine.engine.text.compare import code
@@ -52,11 +52,14 @@ class _Search:
         self.intents = sorted({code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
         self.states: dict[str, set[str]] = {intent: set() for intent in self.intents}
         self._waiting: deque[tuple[str, str]] = deque()
-        self._moves: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        #: By action, the targets of rules by scope.
+        self._targets: dict[str, dict[tuple[str, str], set[str]]] = {"SET_STATE": {}, "SET_INTENT": {}}
+        #: The scopes whose rules set the state of an intent: they set the same from each state, so once is enough.
+        self._followed: set[tuple[str, tuple[str, str]]] = set()
         for rule in snapshot.enabled_rows(rows.Rule):
             action, target = code(rule.action), code(rule.action_value)
-            if action in ("SET_STATE", "SET_INTENT") and target not in ("", ANY):
-                self._moves.setdefault(scope_key(rule), set()).add((action, target))
+            if action in self._targets and target not in ("", ANY):
+                self._targets[action].setdefault(scope_key(rule), set()).add(target)
         #: Intents that a phrase sets without changing the state.
         self._keeping = {
             code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier) if code(row.state_code) == ANY
@@ -73,11 +76,15 @@ class _Search:
         """Continue from each scope until nothing new is reached."""
         while self._waiting:
             intent, state = self._waiting.popleft()
-            for action, target in self._moves_from(intent, state):
-                self.add_state(*((intent, target) if action == "SET_STATE" else (target, state)))
+            for scope in list_buckets(intent, state):
+                self._follow(intent, state, scope)
             for other in self._keeping:
                 self.add_state(other, state)
 
-    def _moves_from(self, intent: str, state: str) -> Iterator[tuple[str, str]]:
-        for bucket in list_buckets(intent, state):
-            yield from self._moves.get(bucket, ())
+    def _follow(self, intent: str, state: str, scope: tuple[str, str]) -> None:
+        if (intent, scope) not in self._followed:
+            self._followed.add((intent, scope))
+            for target in self._targets["SET_STATE"].get(scope, ()):
+                self.add_state(intent, target)
+        for target in self._targets["SET_INTENT"].get(scope, ()):
+            self.add_state(target, state)
