@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.engine.turn.payload import Payload
-from convengine.engine.turn.ports import ContainerRequest, ModelPort, ToolAnswer, ToolPort
+from convengine.engine.turn.ports import ContainerRequest, ModelPort, TimedToolPort, ToolAnswer
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
 from convengine.play.recorded_model import ModelRecording, TestModel
@@ -75,12 +75,19 @@ class ToolsBehindStubs:
     """The stubs answer first; then the tools of the installation."""
 
     stubs: ScriptedTools
-    tools: ToolPort
+    tools: TimedToolPort
 
-    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Json],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
         if self.stubs.has_answer(tool_code, tool_group, args):
             return self.stubs.run(tool_code, tool_group, args, session)
-        return self.tools.run(tool_code, tool_group, args, session)
+        return self.tools.run(tool_code, tool_group, args, session, within_ms)
 
 
 def build_stubs(scenario: Scenario, *, live: ModelPort | None = None) -> ScenarioStubs:

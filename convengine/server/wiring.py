@@ -16,7 +16,16 @@ from convengine.engine.pipeline.engine import Engine
 from convengine.engine.pipeline.hooks import Hooks
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.pipeline.step import Step
-from convengine.engine.turn.ports import Clock, ConversationPort, LikenessPort, ModelPort, Ports, ServerPort, ToolPort
+from convengine.engine.turn.ports import (
+    Clock,
+    ConversationPort,
+    LikenessPort,
+    ModelPort,
+    Ports,
+    ServerPort,
+    TimedToolPort,
+    ToolPort,
+)
 from convengine.engine.turn.recording import Tape, TapedLikeness, TapedModel, TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
@@ -77,7 +86,7 @@ class OutsideWorld:
     servers: ServerPort | None = None
     likeness: LikenessPort = field(default_factory=WordVectors)
     #: Put around the tools of each turn: in tests of a bot, stubs that answer before them.
-    around_tools: Callable[[ToolPort], ToolPort] = lambda tools: tools
+    around_tools: Callable[[TimedToolPort], TimedToolPort] = lambda tools: tools
     #: Stands before the tape of each turn: to see its calls.
     around_tape: Callable[[Tape], Tape] = lambda tape: tape
 
@@ -147,12 +156,14 @@ def ports(
         model=TapedModel(outside.model, tape),
         likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(
-            TimedTools(
-                outside.around_tools(outside.tools or _tools(outside.registry, snapshot, workspace)),
-                connections.close_all,
-                for_tools.hold,
-                # Metrics count calls of real tools only.
-                is_measured=outside.tools is None,
+            outside.around_tools(
+                TimedTools(
+                    outside.tools or _tools(outside.registry, snapshot, workspace),
+                    connections.close_all,
+                    for_tools.hold,
+                    # Metrics count calls of real tools only.
+                    is_measured=outside.tools is None,
+                )
             ),
             tape,
         ),

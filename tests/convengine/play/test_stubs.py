@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import pytest
@@ -7,11 +8,16 @@ from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.ports import ContainerRequest, LlmRequest
 from convengine.engine.turn.recording import Recording
-from convengine.play.scenario import ContainerStub, Scenario, TaskStub, TransformerStub, Turn
+from convengine.play.scenario import REAL, ContainerStub, Scenario, TaskStub, TransformerStub, Turn
 from convengine.play.stubs import ScenarioStubs, build_stubs
+from convengine.server import wiring
 from convengine.server.extensions.ports import ResponseTransformers
 from convengine.server.extensions.tasks import Tasks
-from tests.builders import make_session
+from convengine.server.observability import metrics
+from tests.builders import make_session, make_snapshot
+from tests.convengine.server.observability.readings import read
+from tests.fakes.clock import FrozenClock
+from tests.fakes.ports import StoredConversation
 
 
 def make_stubs(**stubs: Any) -> ScenarioStubs:
@@ -115,3 +121,17 @@ def test_what_is_used_up_stays_used_up_in_the_next_turn() -> None:
 
 def test_a_scripted_model_is_always_there() -> None:
     assert make_stubs().outside.model.configured
+
+
+def test_only_calls_that_no_stub_answers_are_counted_as_calls_of_real_tools() -> None:
+    stubs = make_stubs(tools=[Stub("known", result=1)], extensions=REAL)
+    counted = partial(read, metrics.TOOL_CALL_SECONDS, "FILES", suffix="_count")
+    before = {outcome: counted(outcome) for outcome in ("ok", "failed")}
+
+    with wiring.replace_outside_world(stubs.outside):
+        ports = wiring.ports(FrozenClock(), StoredConversation(None), Recording(), make_snapshot())  # type: ignore[arg-type]
+        answers = [ports.tools.run(code, "FILES", {}, make_session(), 1000) for code in ("known", "unknown")]
+
+    assert answers[0].result == 1
+    assert answers[1].error_type
+    assert (counted("ok"), counted("failed")) == (before["ok"], before["failed"] + 1)
