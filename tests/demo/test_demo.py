@@ -48,7 +48,7 @@ def test_it_says_what_it_does_and_how_long_that_takes(demo: Demo) -> None:
     install = demo.shell("make --dry-run --always-make demo").partition("-m pip install")[0]
     lines = [line for line in demo.running[0].text().splitlines() if line.endswith(" …")]
 
-    assert "Installing what the product runs on into .venv (one to three minutes, only once) …" in install
+    assert "Installing what the product runs on into .venv (up to a minute, only once) …" in install
     assert lines == [
         "Preparing the database (up to half a minute the first time) …",
         "Loading the help desk (a few seconds) …",
