@@ -8,9 +8,9 @@ from typing import Any
 from django.utils import timezone
 
 from audit.models import CeTurnIndex
-from audit.record.events import StoredEvent, read_events
+from audit.record.events import StoredEvent, parse_entries, read_events
 from audit.record.turn_index import list_index_entries
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import dumps
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = dict[str, Any]
@@ -89,7 +89,7 @@ def add_outside(conversation: CeConversation, stage: str, payload: Json, **value
 def add_to_turn(conversation_id: Any, turn_no: int, *more: tuple[str, Json]) -> CeConversationHistory:
     """Let a stored turn have more events at its end. Its seal does not know them."""
     row = CeConversationHistory.objects.get(conversation_id=conversation_id, turn_no=turn_no)
-    entries = loads(row.events)
+    entries = parse_entries(row.events) or []
     entries += [entry(seq, stage, payload) for seq, (stage, payload) in enumerate(more, start=row.last_seq + 1)]
     CeConversationHistory.objects.filter(pk=row.pk).update(events=dumps(entries), last_seq=entries[-1]["seq"])
     CeTurnIndex.objects.bulk_create(
@@ -102,7 +102,7 @@ def add_to_turn(conversation_id: Any, turn_no: int, *more: tuple[str, Json]) -> 
 def change_entries(conversation_id: Any, turn_no: int, change: Any) -> None:
     """Replace the entries of a turn by what `change` makes of them, as somebody with SQL could."""
     row = CeConversationHistory.objects.get(conversation_id=conversation_id, turn_no=turn_no)
-    CeConversationHistory.objects.filter(pk=row.pk).update(events=dumps(change(loads(row.events))))
+    CeConversationHistory.objects.filter(pk=row.pk).update(events=dumps(change(parse_entries(row.events) or [])))
 
 
 def change_payload(conversation_id: Any, turn_no: int, seq: int, **values: Any) -> None:

@@ -7,6 +7,8 @@ began, and the payload as readers are shown it. Where there is more, the entry a
 - `rows`: the configuration rows that decided something after this event, as [table, key, role];
 - `calls`: the model calls after this event, with the columns of `ce_llm_call_log`.
 
+Stored, the beginnings and ends of the steps are one list (`step_times`); readers get them as events.
+
 An entry without a stage holds rows and calls of a turn none of whose events is stored.
 """
 
@@ -24,7 +26,7 @@ from audit.record.model_calls import call_columns
 from audit.record.prompt_redaction import PromptRedaction
 from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST, PIPELINE_TIMING
 from convengine.engine.redaction import Redaction
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import AuditEvent
 from convengine.engine.turn.turn import Turn
@@ -60,7 +62,7 @@ def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continu
     redaction = Redaction.of(turn.snapshot)
     # Nearly always there is nothing to mask: one test of everything is cheaper than a walk.
     if redaction.touches(text):
-        entries = [_mask_entry(entry, redaction) for entry in loads(text)]
+        entries = [_mask_entry(entry, redaction) for entry in read_document(text)]
         text, parts = encode_document(entries)
     return Document(text, entries, parts, lost_count)
 

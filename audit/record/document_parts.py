@@ -1,14 +1,16 @@
 """The parts of a document that retention removes, each sealed on its own (R122, R123).
 
-`steps` and `prompts` are whole events, `calls` are the model calls of all events. What else such an event holds, and
-readers of later events need, stays with the other events: the session, its changes, and deciding rows.
+`steps` are the list of `step_times`, and the events of steps that hold more; `prompts` are whole events, `calls` are
+the model calls of all events. What else such an event holds stays with the other events, because readers of later
+events need it: the session, its changes, and deciding rows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from audit.record.events import parse_entries
+from audit.record import step_times
+from audit.record.events import parse_stored
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
@@ -31,17 +33,19 @@ def encode_document(entries: Sequence[Entry]) -> tuple[str, Sequence[bytes]]:
     pieces: tuple[list[bytes], ...] = ([], [], [], [])
     try:
         # Each entry is encoded once, except for the few that belong to several parts.
-        for entry in entries:
+        for entry in step_times.fold_steps(entries):
             text = dump_unchanged(entry)
             texts.append(text)
-            part = _part_of(entry["stage"] or "")
-            if "calls" not in entry and (len(entry) == len(_OWN) or part == EVENTS) and entry["stage"]:
+            is_list = step_times.STEPS in entry
+            part = STEPS if is_list else _part_of(entry["stage"] or "")
+            is_whole = "calls" not in entry and (len(entry) == len(_OWN) or part == EVENTS) and entry["stage"]
+            if is_list or is_whole:
                 pieces[part].append(text)
             else:
                 for part, piece in _split_entry(entry):
                     pieces[part].append(dump_unchanged(piece))
     except TypeError:
-        stored = dumps(entries)
+        stored = dumps(step_times.fold_steps(entries))
         return stored, encode_parts(read_parts(stored))
     return f"[{b','.join(texts).decode()}]", [b",".join(part) for part in pieces]
 
@@ -49,7 +53,7 @@ def encode_document(entries: Sequence[Entry]) -> tuple[str, Sequence[bytes]]:
 def read_parts(text: str | None) -> DocumentParts:
     """The pieces of a stored document by part; none of a text that the product did not write."""
     parts: DocumentParts = ([], [], [], [])
-    entries = [entry for entry in parse_entries(text) or () if isinstance(entry, dict)]
+    entries = [entry for entry in parse_stored(text) or () if isinstance(entry, dict)]
     if all(type(entry.get("seq")) is int for entry in entries):
         for entry in entries:
             for part, piece in _split_entry(entry):
@@ -82,6 +86,9 @@ def encode_stored_document(text: str | None) -> Sequence[bytes]:
 
 def _split_entry(entry: Entry) -> Iterator[tuple[int, Entry]]:
     """The parts to which an entry belongs, each with its piece of it."""
+    if step_times.STEPS in entry:
+        yield STEPS, entry
+        return
     stage = entry.get("stage")
     part = _part_of(str(stage or ""))
     event = {name: entry[name] for name in _OWN if name in entry}

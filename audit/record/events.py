@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from audit.record import session_state
+from audit.record.step_times import STEPS, unfold_steps
 from convengine.engine.pipeline.stages import EVENTS_UNREADABLE, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.stages import WHOLE_META, base_name
 from convengine.engine.turn.codec import loads
@@ -100,6 +101,12 @@ def read_document(text: str | None) -> list[dict[str, Json]]:
 
 
 def parse_entries(text: str | None) -> list[Json] | None:
+    """The entries of a stored document, with its steps as events; null for a text that is no JSON list."""
+    stored = parse_stored(text)
+    return None if stored is None else unfold_steps(stored)
+
+
+def parse_stored(text: str | None) -> list[Json] | None:
     """The entries of a stored document as they are; null for a text that is no JSON list."""
     try:
         entries = loads(text) if text else []
@@ -112,6 +119,7 @@ def _is_entry(entry: Json) -> bool:
     """True for an entry with the types that readers rely on."""
     return (
         isinstance(entry, dict)
+        and STEPS not in entry
         and type(entry.get("seq")) is int
         and isinstance(entry.get("stage"), str | None)
         and isinstance(entry.get("payload"), dict | None)

@@ -24,7 +24,7 @@ from audit.models import (
     CeTurnIndex,
     CeWhatIf,
 )
-from audit.record import document_parts, removals
+from audit.record import document_parts, removals, step_times
 from audit.seal import SEALED, encode_parts, read_seal
 from convengine.engine.llm.settings import LOG_RETENTION_DAYS
 from convengine.engine.turn import live_settings
@@ -119,7 +119,7 @@ def _cut_row(row: CeConversationHistory, bit: int, part: int | None) -> int:
         cut_row(row, {"events": None, "recording": None}, bit)
         return 1
     parts = document_parts.read_parts(row.events)
-    removed = [*parts[part]]
+    removed = step_times.unfold_steps(parts[part])
     if removed:
         parts[part].clear()
         cut_row(row, {"events": dumps(document_parts.join_parts(parts))}, bit)

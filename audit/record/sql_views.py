@@ -13,7 +13,8 @@ from django.db.models import F, Func, TextField
 from django.db.models.lookups import Contains, IContains
 
 from audit.record.events import CALL_COLUMNS, IDS_PER_ROW, NO_EVENTS, NO_VALUE, REMEDY
-from convengine.engine.pipeline.stages import EVENTS_UNREADABLE
+from audit.record.step_times import STEPS
+from convengine.engine.pipeline.stages import EVENTS_UNREADABLE, STEP_ENTER, STEP_EXIT
 
 VIEWS = ("ce_audit", "ce_llm_call_log")
 _OF_ROW = "h.conversation_id, h.turn_id, h.turn_no, h.config_version"
@@ -47,7 +48,18 @@ BEGIN
                     ELSE e.entry -> 'payload' END,
                began + (e.entry ->> 'ms')::bigint * interval '1 millisecond', (e.entry ->> 'seq')::integer
           FROM jsonb_array_elements(entries) AS e(entry)
-         WHERE e.entry ->> 'stage' IS NOT NULL;
+         WHERE e.entry ->> 'stage' IS NOT NULL
+        UNION ALL
+        SELECT record_id * {IDS_PER_ROW} + s.seq, s.stage, s.payload, began + s.ms * interval '1 millisecond', s.seq
+          FROM jsonb_array_elements(entries) AS e(entry), jsonb_array_elements(e.entry -> '{STEPS}') AS t(step),
+               LATERAL (
+                   VALUES ((t.step ->> 0)::integer, '{STEP_ENTER}', (t.step ->> 1)::bigint, jsonb_build_object(
+                              'step', t.step -> 2, 'stepClass', (t.step ->> 3) || '.' || (t.step ->> 2))),
+                          ((t.step ->> 4)::integer, '{STEP_EXIT}', (t.step ->> 5)::bigint, jsonb_build_object(
+                              'step', t.step -> 2, 'stepClass', (t.step ->> 3) || '.' || (t.step ->> 2),
+                              'outcome', t.step -> 6, 'durationMs', t.step -> 7))
+               ) AS s(seq, stage, ms, payload)
+         WHERE s.seq IS NOT NULL;
         IF jsonb_path_exists(entries, '{_NO_EVENT}') THEN
             reason := '{NO_EVENTS}';
         END IF;
@@ -93,6 +105,29 @@ _ENTRIES = "json_each(CASE WHEN json_valid(h.events) THEN h.events ELSE '[]' END
 #: An entry that is no object has no keys.
 _ENTRY = "CASE e.type WHEN 'object' THEN e.value ELSE '{}' END"
 _IS_EVENT = f"json_type({_ENTRY}, '$.seq') IS 'integer'"
+_STEP = (
+    "json_extract(t.value, '$[2]'), 'stepClass', json_extract(t.value, '$[3]') || '.' || json_extract(t.value, '$[2]')"
+)
+
+
+def _add_ms(ms: str) -> str:
+    """The time of an event, in SQLite."""
+    return (
+        f"strftime('%Y-%m-%d %H:%M:%f', substr(h.created_at, 1, 23), '+' || ({ms} / 1000.0) || ' seconds') "
+        "|| substr(h.created_at, 24)"
+    )
+
+
+def _select_steps(at: int, stage: str, payload: str) -> str:
+    """The events of the lists of steps whose number is at a place of an item, in SQLite."""
+    seq = f"json_extract(t.value, '$[{at}]')"
+    return f"""SELECT h.history_id * {IDS_PER_ROW} + {seq}, {_OF_ROW}, '{stage}', json_object('step', {payload}),
+       {_add_ms(f"json_extract(t.value, '$[{at + 1}]')")}, {seq}
+  FROM ce_conversation_history h, {_ENTRIES} e, json_each({_ENTRY}, '$.{STEPS}') t
+ WHERE t.type = 'array' AND {seq} IS NOT NULL"""
+
+
+_EXIT_STEP = f"{_STEP}, 'outcome', json_extract(t.value, '$[6]'), 'durationMs', json_extract(t.value, '$[7]')"
 _SQLITE = {
     "ce_audit": f"""
 CREATE VIEW IF NOT EXISTS ce_audit AS
@@ -106,11 +141,14 @@ SELECT h.history_id * {IDS_PER_ROW} + json_extract(e.value, '$.seq') AS audit_id
                 json_set(json_extract(e.value, '$.payload'), '$._meta',
                          json_object('session', json_extract(e.value, '$.session')))
             ELSE json_extract(e.value, '$.payload') END AS payload_json,
-       strftime('%Y-%m-%d %H:%M:%f', substr(h.created_at, 1, 23), '+' || (json_extract(e.value, '$.ms') / 1000.0)
-                || ' seconds') || substr(h.created_at, 24) AS created_at,
+       {_add_ms("json_extract(e.value, '$.ms')")} AS created_at,
        json_extract(e.value, '$.seq') AS seq
   FROM ce_conversation_history h, {_ENTRIES} e
  WHERE {_IS_EVENT} AND json_extract({_ENTRY}, '$.stage') IS NOT NULL
+UNION ALL
+{_select_steps(0, STEP_ENTER, _STEP)}
+UNION ALL
+{_select_steps(4, STEP_EXIT, _EXIT_STEP)}
 UNION ALL
 SELECT h.history_id * {IDS_PER_ROW}, {_OF_ROW}, '{EVENTS_UNREADABLE}',
        json_object('reason', '{NO_EVENTS}', 'remedy', '{REMEDY}'), h.created_at, 0

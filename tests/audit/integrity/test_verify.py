@@ -19,13 +19,14 @@ from audit.models import CeChainCut, CeErasure, CeTurnIndex
 from audit.record import document_parts, removals, retention
 from audit.record.document_parts import encode_parts as encode_parts_of
 from audit.record.document_parts import read_parts
+from audit.record.events import parse_entries
 from audit.record.turn_index import hash_entries, read_index_entries
 from audit.record.turn_log import add_outside
 from audit.seal import SEALED, Seal, encode_parts
 from config_admin.models import CeConfig, CeResponse
 from config_admin.releases.models import CeRelease
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import dumps
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -67,7 +68,7 @@ def test_turns_of_all_kinds_are_intact(caller: Caller) -> None:
 def change(turn_no: int | None, change_entries: Callable[[list[Any]], list[Any]]) -> None:
     """What somebody with SQL makes of the events of a turn."""
     row = CeConversationHistory._base_manager.get(turn_no=turn_no)
-    update(turn_no, events=dumps(change_entries(loads(row.events))))
+    update(turn_no, events=dumps(change_entries(parse_entries(row.events) or [])))
 
 
 def update(turn_no: int | None, **values: Any) -> None:
@@ -102,7 +103,7 @@ def test_one_byte_of_one_event_is_found_wherever_it_stands(caller: Caller) -> No
 def test_an_event_that_was_taken_out_is_named(caller: Caller) -> None:
     caller.say("hours")
     text = CeConversationHistory.objects.values_list("events", flat=True).get()
-    for entry in loads(text)[::7]:
+    for entry in parse_entries(text)[::7]:
         change(1, lambda entries, seq=entry["seq"]: [one for one in entries if one["seq"] != seq])
         assert ("EVENT_MISSING", 1, entry["seq"]) in verify_caller(caller), entry["stage"]
         update(1, events=text)
@@ -250,7 +251,7 @@ def record_removal(caller: Caller, bit: int) -> None:
     [
         {"user_input": "I agree."},
         {"assistant_output": {"type": "TEXT", "value": "You agreed."}},
-        {"duration_ms": 1},
+        {"duration_ms": 86_400_000},
         {"created_at": database_time},
         {"events": lambda: dumps([event_entry(1, "USER_INPUT", {"text": "I agree."})])},
         {"recording": b"x"},

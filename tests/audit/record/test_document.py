@@ -8,7 +8,7 @@ from django.db import connection
 from audit.integrity import verify
 from audit.models import CeAudit, CeTurnIndex
 from audit.record import queries
-from audit.record.events import expand_events
+from audit.record.events import expand_events, read_document
 from audit.record.turn_index import list_index_entries, read_index_entries
 from convengine.engine.turn.codec import loads
 from convengine.server.sessions.models import CeConversationHistory
@@ -21,10 +21,20 @@ def test_the_document_has_every_event_of_the_turn_in_order(caller: Caller) -> No
     caller.say("hours")
 
     row = CeConversationHistory.objects.get()
-    entries = loads(row.events)
+    entries = read_document(row.events)
     assert [entry["seq"] for entry in entries] == list(range(1, row.last_seq + 1))
     assert set(entries[0]) == {"seq", "stage", "step", "ms", "payload", "session"}
     assert {"STEP_ENTER", "STEP_EXIT", "USER_INPUT", "PIPELINE_TIMING"} <= {entry["stage"] for entry in entries}
+
+
+def test_most_events_of_steps_are_one_list(caller: Caller) -> None:
+    caller.say("hours")
+
+    (first, *others) = loads(CeConversationHistory.objects.get().events)
+    framed = [entry for entry in others if entry["stage"] in ("STEP_ENTER", "STEP_EXIT")]
+    assert first["stage"] is None
+    assert len(first["steps"]) > 20
+    assert len(framed) < len(first["steps"]) / 2
 
 
 def test_the_view_shows_the_same_events_with_stable_ids(caller: Caller) -> None:
@@ -75,7 +85,7 @@ def test_the_index_follows_from_the_document(caller: Caller) -> None:
 
     row = CeConversationHistory.objects.get()
     stored = read_index_entries([row.turn_id])[row.turn_id]
-    assert stored == list_index_entries(loads(row.events))
+    assert stored == list_index_entries(read_document(row.events))
     assert any(kind == "ce_response" for kind, _, _ in stored)
     assert any(kind == CeTurnIndex.STAGE for kind, _, _ in stored)
 

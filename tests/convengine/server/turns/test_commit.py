@@ -10,10 +10,10 @@ from django.db import transaction
 
 from audit.live.read_events import mark_watched
 from audit.models import CeAudit, CeRunningEvent, CeTurnIndex
+from audit.record.events import read_document
 from config_admin.models import CeResponse
 from convengine.engine.errors import TurnConflict, TurnInterrupted
 from convengine.engine.pipeline.engine import EngineOutcome
-from convengine.engine.turn.codec import loads
 from convengine.engine.turn.session import Session
 from convengine.server.database.sql import Statement, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
@@ -173,7 +173,7 @@ class TestStepFlush:
         flush(ran_turn.turn)
 
         part = CeRunningEvent.objects.get()
-        assert len(loads(part.events)) == part.last_seq == len(ran_turn.turn.trail.events) == flush.stored
+        assert len(read_document(part.events)) == part.last_seq == len(ran_turn.turn.trail.events) == flush.stored
         assert CeConversation.objects.get().lease_expires_at is not None
 
     def test_it_stores_nothing_of_a_turn_that_lost_its_lease(self, conversation_id: str) -> None:
