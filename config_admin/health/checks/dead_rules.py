@@ -213,8 +213,8 @@ def _needs_other_scope(survey: Survey, rule: rows.Rule) -> bool:
         for other_intent in (intent, *intents)
         for other_state in (state, *states)
     ]
-    found = find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)], is_late=is_late)
-    beginnings = [*islice(found, MAX_PLAYED)]
+    possible = find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)], is_late=is_late)
+    beginnings = [*islice(possible, MAX_PLAYED)]
     # An earlier rule of the list may move the conversation there.
     moved = (
         replace(beginning, intent=intent, state=state) for beginning in beginnings for intent, state in own[:MAX_PLAYED]
