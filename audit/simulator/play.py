@@ -13,7 +13,6 @@ from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.difference import Difference, Json, diff_json
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import remove_reserved
-from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.play import play, scenario
 from convengine.play.comparison import MET, Aspect, Summary, compare_turns, summarise
@@ -95,7 +94,7 @@ class PlayedLine:
         return ", ".join(self._name_row(*decision.split(" ", 2)) for decision in sorted(decisions))
 
     def _name_row(self, role: str, table: str, pk: str) -> str:
-        row = self.played.snapshot.row(ROW_TYPE_OF[table], int(pk) if pk.isdecimal() else pk)
+        row = self.played.snapshot.find_row(table, pk)
         title = name_row(table, row) if row else ""
         return f"{role_label(role)}: {row_name(table, pk)}{f' {quote_name(title)}' if title else ''}"
 

@@ -17,7 +17,6 @@ from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.difference import Difference, diff_json
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.play.comparison import Aspect, compare_turns
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.sessions.models import CeConversationHistory
@@ -196,12 +195,7 @@ def link_row(cause: RowKey, comparison: Comparison | None) -> Any:
     """A link to a row, with the name that it has in the configuration, or had before."""
     table, pk = cause
     for snapshot in (comparison.new, comparison.old) if comparison else ():
-        if snapshot and (row := _find_row(snapshot, table, pk)):
+        if snapshot and (row := snapshot.find_row(table, pk)):
             title = name_row(table, row)
             return row_link(table, pk, f"{row_noun(table).capitalize()} {pk}{f' {quote_name(title)}' if title else ''}")
     return row_link(table, pk)
-
-
-def _find_row(snapshot: Snapshot, table: str, pk: str) -> Any:
-    by_pk = snapshot.tables[table].by_pk
-    return by_pk.get(pk) or (by_pk.get(int(pk)) if pk.isascii() and pk.isdecimal() else None)

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Max
 
-from config_admin.releases.content import control_plane
 from config_admin.test_cases.models import CeTestCase, CeTestResult
-from config_admin.test_cases.play import find_row
 from convengine.engine.text.compare import code
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
@@ -62,7 +60,7 @@ def measure_coverage(snapshot: Snapshot) -> TestCoverage:
 def _find_intent(snapshot: Snapshot, key: tuple[str, ...]) -> str:
     if key[0] in (STATES, MOVES):
         return key[1]
-    row = find_row(snapshot, key[0], key[1]) if key[0] in control_plane() else None
+    row = snapshot.find_row(key[0], key[1])
     intent = code(getattr(row, "intent_code", ANY) or ANY)
     return GENERAL if intent == ANY else intent
 

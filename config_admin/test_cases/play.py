@@ -59,7 +59,7 @@ def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> Verdict:
         verdict.turns.append(_describe_turn(seen, is_explained=bool(misses)))
         verdict.positions.append([list(position) for position in seen.positions])
         decided.update(dict.fromkeys(seen.deciding_rows))
-    verdict.deciding_rows = [[table, pk, hash_row(find_row(snapshot, table, pk))] for table, pk in decided]
+    verdict.deciding_rows = [[table, pk, hash_row(snapshot.find_row(table, pk))] for table, pk in decided]
     verdict.milliseconds = round((time.monotonic() - began) * 1000)
     return verdict
 
@@ -72,15 +72,6 @@ def _describe_turn(turn: SeenTurn, *, is_explained: bool) -> dict[str, Json]:
         "state": turn.state,
         **({"lines": turn.explanation[:_LINES]} if is_explained else {}),
     }
-
-
-def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
-    """A row of a snapshot by the text of its key."""
-    content = snapshot.tables.get(table)
-    if content is None:
-        return None
-    row: Row | None = content.by_pk.get(int(pk) if pk.isdecimal() else pk) or content.by_pk.get(pk)
-    return row
 
 
 def hash_row(row: Row | None) -> str:
@@ -104,7 +95,7 @@ def list_changed_rows(
         "no longer decides": [],
     }
     for (table, pk), row_hash in then.items():
-        current = hash_row(find_row(snapshot, table, pk))
+        current = hash_row(snapshot.find_row(table, pk))
         if not current:
             changes["deleted"].append((table, pk))
         elif current != row_hash:

@@ -41,7 +41,6 @@ from config_admin.releases.release_seal import history_model
 from config_admin.restore.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
-from config_admin.workplace.recent_rows import find_row
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
@@ -502,7 +501,7 @@ def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
 
 def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding) -> tuple[str, str]:
     """The name and the address of a finding's row; blank for none, and for a page that the user may not see."""
-    row = find_row(snapshot, finding.table_name, finding.row_pk)
+    row = snapshot.find_row(finding.table_name, finding.row_pk)
     if row is None:
         return "", ""
     rows_admin = admin.site.get_model_admin(control_plane()[row.table])

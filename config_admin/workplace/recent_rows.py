@@ -7,7 +7,6 @@ from django.utils import timezone
 from config_admin.editing.usages import Link, link_of
 from config_admin.releases.working_copy import write_outside
 from config_admin.workplace.editor_row import CeDeskRow
-from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
 
 #: How many rows are remembered for a user.
@@ -31,17 +30,5 @@ def note_opened_row(user: Any, table: str, pk: Any) -> None:
 def find_recent_rows(user: Any, snapshot: Snapshot, count: int) -> list[Link]:
     """The rows that a user opened, latest first, without deleted ones. One query."""
     stored = CeDeskRow.objects.filter(user=user).order_by("-opened_at")
-    rows = (find_row(snapshot, opened.table_name, opened.row_pk) for opened in stored)
+    rows = (snapshot.find_row(opened.table_name, opened.row_pk) for opened in stored)
     return [link_of(row) for row in rows if row][:count]
-
-
-def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
-    """The row of a table by the text of its key, or null."""
-    row_type = ROW_TYPE_OF.get(table)
-    if row_type is None:
-        return None
-    by_text = snapshot.table(row_type).memo.get(
-        "by_text", lambda: {str(row.pk): row for row in snapshot.rows(row_type)}
-    )
-    row: Row | None = by_text.get(pk)
-    return row

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
-from convengine.engine.turn.rows import Intent, Rule
+from convengine.engine.turn.rows import Intent, Row, Rule
 from convengine.engine.turn.scope import (
     ANY,
     BUILT_IN_STATES,
@@ -66,6 +66,11 @@ class Table:
         return {row.pk: row for row in self.rows}
 
     @cached_property
+    def by_text(self) -> Mapping[str, rows.Row]:
+        """The rows by the text of their primary key, as records and addresses have it."""
+        return {str(row.pk): row for row in self.rows}
+
+    @cached_property
     def enabled(self) -> tuple[rows.Row, ...]:
         return tuple(row for row in self.rows if row.enabled)
 
@@ -104,6 +109,10 @@ class Snapshot:
     def row(self, row_type: type[R], pk: Any) -> R | None:
         """One row by primary key; null when there is none."""
         return cast("R | None", self.table(row_type).by_pk.get(pk))
+
+    def find_row(self, table: str, pk: str) -> Row | None:
+        """One row by the names of a record: its table, and the text of its primary key; null when there is none."""
+        return self.tables[table].by_text.get(pk) if table in self.tables else None
 
     # --- intents ------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label, describe_position
-from convengine.engine.turn.rows import ROW_TYPE_OF, Intent
+from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.app_interfaces import configuration
 
@@ -138,11 +138,7 @@ def row_links(rows: Iterable[tuple[str, Any]]) -> list[SafeString]:
 
 def find_row_name(table: str, pk: Any) -> str:
     """The name of a row in the newest release; blank if it does not exist there."""
-    if table not in ROW_TYPE_OF:
-        return ""
-    key = int(pk) if isinstance(pk, str) and pk.isascii() and pk.isdecimal() else pk
-    snapshot, row_type = configuration().latest, ROW_TYPE_OF[table]
-    row = snapshot.row(row_type, key) or snapshot.row(row_type, pk)
+    row = configuration().latest.find_row(table, str(pk))
     return name_row(table, row) if row else ""
 
 
