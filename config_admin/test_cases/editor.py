@@ -357,6 +357,7 @@ def _read_tool_call(line: str, number: int) -> dict[str, Json]:
 
 
 def _dump(document: Json) -> str:
+    # Not `dump_yaml`, which is faster, and writes an emoji as the number of its character.
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110) if document else ""
 
 

@@ -8,20 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
 from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from config_admin.test_cases.documents import TestRefused, build_full_document, check_document, store_test
 from config_admin.test_cases.models import CeTestCase
-from convengine.play.loading import parse_yaml
+from convengine.play.loading import SUFFIXES, dump_yaml, parse_yaml
 from convengine.play.schema import ScenarioFileError
 
 FILE_ACCEPT = ".yaml,.yml,.json,.zip"
-_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 #: Bytes of one file and of all files of an import, and files of an import.
 _LARGEST, LARGEST_IMPORT, _MOST = 2_000_000, 64_000_000, 10_000
-_WIDTH = 120
 
 
 @dataclass
@@ -87,7 +84,7 @@ def _open_archives(files: Iterable[tuple[str, bytes]], report: ImportReport) -> 
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for entry in archive.infolist():
-                    if not entry.is_dir() and PurePosixPath(entry.filename).suffix.lower() in _SUFFIXES:
+                    if not entry.is_dir() and PurePosixPath(entry.filename).suffix.lower() in SUFFIXES:
                         too_large = entry.file_size > _LARGEST
                         yield entry.filename, b"\0" * (_LARGEST + 1) if too_large else archive.read(entry)
         # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
@@ -120,13 +117,7 @@ def build_files(tests: QuerySet[CeTestCase]) -> Iterator[tuple[str, str]]:
     runnable = tests.filter(erased_at=None).prefetch_related("tags").order_by("folder", "name")
     for case in runnable.iterator(chunk_size=200):
         path = PurePosixPath(case.folder) / f"{case.name}.yaml" if case.folder else PurePosixPath(f"{case.name}.yaml")
-        yield str(path), dump_document(build_full_document(case))
-
-
-def dump_document(document: dict[str, Any]) -> str:
-    """A scenario as YAML."""
-    text: str = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=_WIDTH)
-    return text
+        yield str(path), dump_yaml(build_full_document(case))
 
 
 def export_tests(tests: QuerySet[CeTestCase]) -> HttpResponse:

@@ -36,7 +36,7 @@ _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d
 
 
 #: The files of a folder that may be scenarios, and the key of those that are something else.
-_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _OTHER_FORMAT = re.compile(r"""^\s*(?:\{\s*)?["']?format["']?\s*:""")
 
 
@@ -49,7 +49,7 @@ def files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _list_folder(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.suffix in _SUFFIXES and is_scenario(file))
+    return sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and is_scenario(file))
 
 
 def is_scenario(file: Path) -> bool:
