@@ -102,13 +102,11 @@ def check_all(
     return _run_checks(Survey(snapshot, world, None, time.monotonic, time.monotonic() + seconds), progress)
 
 
-def check_touched(
-    snapshot: Snapshot, world: World, touched: Iterable[Row | RowKey], *, seconds: float = OF_TOUCHED
-) -> Health:
+def check_touched(snapshot: Snapshot, world: World, touched: Iterable[Row | RowKey]) -> Health:
     """The findings about some rows in the snapshot, alone and together with related rows."""
     keys = frozenset(item if isinstance(item, RowKey) else RowKey(item.table, item.pk) for item in touched)
     around = keys | frozenset(_list_dependent_rows(snapshot, keys))
-    return _run_checks(Survey(snapshot, world, around, time.monotonic, time.monotonic() + seconds), None)
+    return _run_checks(Survey(snapshot, world, around, time.monotonic, time.monotonic() + OF_TOUCHED), None)
 
 
 def _list_dependent_rows(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:

@@ -58,12 +58,12 @@ class Survey:
         """True when a changed row concerns the intent, or all."""
         return self.intents is None or code(intent) in self.intents or "ANY" in self.intents
 
-    def late(self, what: str, remaining: int = 1) -> bool:
+    def late(self, what: str) -> bool:
         """True when there is no time left; counts what is not checked because of that."""
         if self.clock() < self.deadline:
             self._checked[:] = [what]
             return False
-        self.left_out[what] = self.left_out.get(what, 0) + remaining
+        self.left_out[what] = self.left_out.get(what, 0) + 1
         return True
 
     def _interrupts(self) -> bool:

@@ -12,7 +12,6 @@ from config_admin.test_cases.models import CeTestCase, CeTestResult
 from convengine import __version__
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.release_settings import GATE
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import ConfigurationName, named_configurations
 
 #: Tests that a sentence names.
@@ -39,10 +38,10 @@ class GateState:
         return not self.tags or (self.passed == self.total and self.total + self.erased > 0)
 
 
-def read_gate_tags(live: Snapshot | None = None) -> list[str]:
+def read_gate_tags() -> list[str]:
     """The tags of the gate. What is live decides, never the draft."""
-    snapshot = live or named_configurations().read(ConfigurationName("live"))
-    return [tag.lower() for tag in live_settings.read(snapshot, GATE).value]
+    live = named_configurations().read(ConfigurationName("live"))
+    return [tag.lower() for tag in live_settings.read(live, GATE).value]
 
 
 def judge_gate(content_hash: str, tags: Sequence[str] | None = None) -> GateState:

@@ -1,11 +1,10 @@
 """Where the configuration of a tested bot comes from: a file, or the rows of a release."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.play import tables
 from convengine.play.schema import ScenarioFileError
 from convengine.server.app_interfaces import configuration_files
@@ -62,18 +61,6 @@ class StoredRows:
     name: str
     rows: Rows
     is_whole = True
-
-    @classmethod
-    def from_snapshot(cls, name: str, snapshot: Snapshot) -> "StoredRows":
-        """The rows of a snapshot: of a release, or of a draft."""
-        return cls(
-            name,
-            {
-                table: [{each.name: getattr(row, each.name) for each in fields(row)} for row in content.rows]
-                for table, content in snapshot.tables.items()
-                if content.rows
-            },
-        )
 
     @property
     def key(self) -> Hashable:

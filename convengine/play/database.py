@@ -105,7 +105,7 @@ def load_configuration(source: ConfigurationSource) -> None:
 def empty_database(*, keep: Collection[str] = ()) -> None:
     """Remove every row of the product, including those that an installation ships; `keep` are tables that stay.
 
-    Raises NotDisposable (R94).
+    Raises NotDisposable.
     """
     if _database_name() not in _disposable:
         raise NotDisposable("Scenarios empty the database that they run in; this one was not given to them.")

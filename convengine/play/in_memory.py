@@ -1,4 +1,4 @@
-"""Play a scenario in memory, on any snapshot: nothing is stored, and nothing is called for effect (R133)."""
+"""Play a scenario in memory, on any snapshot: nothing is stored, and nothing is called for effect."""
 
 import uuid
 from collections.abc import Iterator, Mapping
@@ -22,10 +22,6 @@ DATABASE_KEYS = ("configuration", "tables", "state_graph", "settings", "recordin
 DATABASE_TURN_KEYS = ("before", "thread")
 #: Expectations on the decision about the session, which a turn in memory does not have.
 _SESSION_KEYS = frozenset({"decision", "reason", "session"})
-#: Expectations that read the events of a turn.
-_EVENT_KEYS = ("audit_", "trace_")
-#: What expectations read of progress texts.
-_PROGRESS = ("step_name", "determinant", "level", "text")
 
 
 class NeedsDatabase(ValueError):

@@ -19,22 +19,19 @@ DEFAULT_WORKSPACE = "default"
 _AUDIT = "/api/v1/conversation/audit"
 
 
-def _new_key(workspace_id: str = DEFAULT_WORKSPACE, *, may_approve: bool = True) -> str:
-    scopes = ["turns", "sessions", "audit", *(["approve"] if may_approve else ())]
-    _, secret = CeApiKey.objects.create_key(name="scenarios", workspace_id=workspace_id, scopes=scopes)
-    return str(secret)
-
-
 @dataclass
 class Integrator:
     """A caller of the API."""
 
-    secret: str = field(default_factory=_new_key)
+    secret: str
     client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
 
     @classmethod
-    def for_workspace(cls, workspace_id: str, *, may_approve: bool = True) -> Self:
-        return cls(_new_key(workspace_id, may_approve=may_approve))
+    def for_workspace(cls, workspace_id: str, *, may_approve: bool) -> Self:
+        """A caller with a new key of a workspace."""
+        scopes = ["turns", "sessions", "audit", *(["approve"] if may_approve else ())]
+        _, secret = CeApiKey.objects.create_key(name="scenarios", workspace_id=workspace_id, scopes=scopes)
+        return cls(str(secret))
 
     def send_message(self, conversation_id: uuid.UUID, turn: Turn) -> tuple[int, dict[str, Json]]:
         """Send the request of a turn; returns status and body."""

@@ -3,7 +3,7 @@
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = Any
-#: Known capabilities of `requires` (R25).
+#: Known capabilities of `requires`.
 CAPABILITIES = frozenset({"force_beats_collection"})
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 #: The deployment's code stays in force; everything else is as built in.
@@ -117,24 +117,14 @@ def run(file: Path, options: RunOptions = AS_WRITTEN) -> Report:
     if missing := sorted(set(scenario.requires) - CAPABILITIES):
         report.outcome, report.reason = SKIPPED, f"requires {', '.join(missing)}"
         return report
-    report.failures += play(scenario, options, explanations=report.explanations)
+    report.failures += _find_failures(scenario, options, report.explanations)
     report.outcome = FAILED if report.failures else PASSED
     report.seconds = time.monotonic() - started
     return report
 
 
-def play(
-    scenario: Scenario,
-    options: RunOptions = AS_WRITTEN,
-    *,
-    explanations: dict[int, list[str]] | None = None,
-    afterwards: Callable[[Mapping[str, uuid.UUID]], None] | None = None,
-) -> Iterator[Failure]:
-    """All failures of a scenario.
-
-    `explanations` gets the explanation of each turn that fails. `afterwards` is called with the conversations by name
-    while the world still exists.
-    """
+def _find_failures(scenario: Scenario, options: RunOptions, explanations: dict[int, list[str]]) -> Iterator[Failure]:
+    """All failures of a scenario. `explanations` gets the explanation of each turn that fails."""
     try:
         with open_world(scenario, options) as player:
             for number, turn in enumerate(scenario.turns, start=1):
@@ -147,11 +137,9 @@ def play(
                     *(Failure(number, *miss) for miss in expectations.find_misses(turn.expect, seen)),
                     *(_check_replay(number, seen) if options.replay else ()),
                 ]
-                if failures and explanations is not None:
+                if failures:
                     explanations[number] = [*seen.explanation]
                 yield from failures
-            if afterwards:
-                afterwards(player.ids)
     except WorldRefused as refused:
         yield Failure(None, refused.where, refused.expected, str(refused))
 

@@ -1,7 +1,6 @@
 """What was played is saved as a scenario file, and the file plays again."""
 
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,10 @@ from audit.export.scenario.document import build_scenario
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
 from convengine.play import database
+from convengine.play.expectations import find_misses
 from convengine.play.loading import dump_yaml, files, load
 from convengine.play.report_format import format_line
-from convengine.play.runner import RunOptions, play, run
+from convengine.play.runner import RunOptions, open_world, run
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
 from tests.cases import for_each
@@ -30,16 +30,16 @@ SHARED = [file for file in files([FOLDER]) if file.stem[:2].isdecimal()]
 @for_each("file", SHARED)
 def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path, tmp_path: Path) -> None:
     saved: list[Path] = []
-
-    def save(ids: Mapping[str, uuid.UUID]) -> None:
-        for name, key in ids.items():
-            if found := CeConversation.objects.filter(pk=key).first():
-                saved.append(tmp_path / f"{file.stem}-{name}.yaml")
-                document = build_scenario(found, read_recorded_turns(found, None, None), saved[-1].stem)
-                saved[-1].write_text(dump_yaml(document), encoding="utf-8")
+    scenario = load(file)
 
     with database.allow_emptying():
-        assert list(play(load(file), afterwards=save)) == []
+        with open_world(scenario) as player:
+            assert [miss for turn in scenario.turns for miss in find_misses(turn.expect, player.play(turn))] == []
+            for name, key in player.ids.items():
+                if found := CeConversation.objects.filter(pk=key).first():
+                    saved.append(tmp_path / f"{file.stem}-{name}.yaml")
+                    document = build_scenario(found, read_recorded_turns(found, None, None), saved[-1].stem)
+                    saved[-1].write_text(dump_yaml(document), encoding="utf-8")
         reports = [run(one, RunOptions(replay=True)) for one in saved]
 
     assert reports

@@ -18,7 +18,6 @@ from convengine.play.schema import ScenarioFileError
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry, TaskEntry, ToolEntry
-from tests.builders import make_classifier, make_intent, make_response, make_snapshot
 from tests.convengine.play.test_runner import TABLES, UNSURE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -209,20 +208,6 @@ def test_rows_of_any_release_can_be_tested(tmp_path: Path) -> None:
     report = play(
         tmp_path, {"user": "fees", "expect": {"intent": "FAQ"}}, options=RunOptions(configuration=rows), model=False
     )
-
-    assert report.failures == []
-
-
-def test_a_snapshot_can_be_tested(tmp_path: Path) -> None:
-    snapshot = make_snapshot(
-        make_intent("FAQ"),
-        make_classifier("FAQ", "fees"),
-        make_response("Seven.", intent_code="FAQ"),
-        make_response("Sorry?", intent_code="UNKNOWN", state_code="UNKNOWN"),
-    )
-    options = RunOptions(configuration=StoredRows.from_snapshot("draft Christmas", snapshot))
-
-    report = play(tmp_path, {"user": "fees", "expect": {"response": {"equals": "Seven."}}}, options=options)
 
     assert report.failures == []
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convengine.play.integrator import Integrator
+from convengine.play.integrator import DEFAULT_WORKSPACE, Integrator
 from convengine.play.scenario import Turn
 from convengine.play.seen_turn import SeenTurn
 from tests.worlds import create_help_desk
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def integrator() -> Integrator:
     create_help_desk()
-    return Integrator()
+    return Integrator.for_workspace(DEFAULT_WORKSPACE, may_approve=True)
 
 
 def test_a_turn_is_a_request_with_message_params_and_reset(integrator: Integrator) -> None:
