@@ -61,21 +61,21 @@ class TestResultSerializer(serializers.Serializer[Any]):
     """What a test gave. Failures have turn, where, expected and got; `sincePassed` names the rows that changed."""
 
     __test__ = False
-    id = serializers.CharField()
-    title = serializers.CharField()
+    id = serializers.CharField(source="test_case.name")
+    title = serializers.CharField(source="test_case.title")
     passed = serializers.BooleanField()
     failures = serializers.JSONField()
-    sincePassed = serializers.JSONField()
+    sincePassed = serializers.JSONField(source="since_passed")
 
 
 class TestRunSerializer(serializers.Serializer[Any]):
     """A run with its progress. It has ended when its status is not PENDING or RUNNING."""
 
     __test__ = False
-    run = serializers.IntegerField()
+    run = serializers.IntegerField(source="pk")
     configuration = serializers.CharField()
-    configVersion = serializers.IntegerField(allow_null=True)
-    contentHash = serializers.CharField()
+    configVersion = serializers.IntegerField(source="config_version", allow_null=True)
+    contentHash = serializers.CharField(source="content_hash")
     status = serializers.CharField()
     total = serializers.IntegerField()
     passed = serializers.IntegerField()
@@ -83,9 +83,9 @@ class TestRunSerializer(serializers.Serializer[Any]):
     turns = serializers.IntegerField()
     milliseconds = serializers.IntegerField()
     error = serializers.CharField()
-    startedBy = serializers.CharField()
-    createdAt = serializers.DateTimeField()
-    finishedAt = serializers.DateTimeField(allow_null=True)
+    startedBy = serializers.CharField(source="started_by")
+    createdAt = serializers.DateTimeField(source="created_at")
+    finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
 
 
 class TestRunDetailsSerializer(TestRunSerializer):

@@ -13,20 +13,19 @@ from config_admin.api.test_case_serializers import (
     ImportTestsSerializer,
     StartRunSerializer,
     TestCaseListSerializer,
+    TestResultSerializer,
     TestRunDetailsSerializer,
     TestRunSerializer,
 )
 from config_admin.test_cases.documents import TestRefused, describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
-from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
+from config_admin.test_cases.runs import RunBusy, Selection, read_results, start_run, take_page, test_runs
 from config_admin.test_cases.transfer import ImportReport
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.api.schema import extend_schema
 
-#: Entries of a page.
-_PAGE = 100
 _AFTER = OpenApiParameter("after", {"type": "integer", "minimum": 0, "maximum": 2**53}, description="`next` of a page.")
 
 
@@ -48,10 +47,10 @@ class TestCasesView(ReleaseView):
     def get(self, request: Request) -> Response:
         """The tests, 100 at a time."""
         tag, folder = (storable(request.query_params.get(name, "")) for name in ("tag", "folder"))
-        query = Selection([tag.lower()] if tag else [], folder).query().filter(pk__gt=_read_after(request))
-        cases = list(query.defer("document").prefetch_related("tags").order_by("pk")[: _PAGE + 1])
-        tests = [describe_test(case) for case in cases[:_PAGE]]
-        return Response(TestCaseListSerializer({"tests": tests, "next": _find_next(cases)}).data)
+        query = Selection([tag.lower()] if tag else [], folder).query()
+        cases, after = take_page(query.defer("document").prefetch_related("tags"), _read_after(request))
+        tests = [describe_test(case) for case in cases]
+        return Response(TestCaseListSerializer({"tests": tests, "next": after}).data)
 
     @extend_schema(operation_id="importTests", request=ImportTestsSerializer, responses={200: ImportedTestsSerializer})
     def post(self, request: Request) -> Response:
@@ -88,7 +87,7 @@ class TestRunsView(ReleaseView):
             run = start_run(name, selection, f"API key {request.auth}")
         except RunBusy as busy:
             raise RequestInvalid(str(busy)) from busy
-        return Response(TestRunSerializer(_describe(run)).data, 202)
+        return Response(TestRunSerializer(run).data, 202)
 
 
 class TestRunView(ReleaseView):
@@ -109,28 +108,17 @@ class TestRunView(ReleaseView):
         """The progress of a run, and its failures."""
         test_runs.mark_lost()
         run = _get_run(run_id)
-        chosen = {} if request.query_params.get("all") == "true" else {"passed": False}
-        query = run.results.filter(pk__gt=_read_after(request), **chosen).select_related("test_case")
-        results = list(query.defer("turns", "deciding_rows", "positions").order_by("pk")[: _PAGE + 1])
-        listed = [
-            {
-                "id": result.test_case.name,
-                "title": result.test_case.title,
-                "passed": result.passed,
-                "failures": result.failures,
-                "sincePassed": result.since_passed,
-            }
-            for result in results[:_PAGE]
-        ]
-        answer = {**_describe(run), "results": listed, "next": _find_next(results)}
-        return Response(TestRunDetailsSerializer(answer).data)
+        with_passed = request.query_params.get("all") == "true"
+        results, after = read_results(run, _read_after(request), with_passed=with_passed)
+        listed = TestResultSerializer(results, many=True).data
+        return Response({**TestRunSerializer(run).data, "results": listed, "next": after})
 
     @extend_schema(operation_id="cancelTestRun", request=None, responses={200: TestRunSerializer})
     def delete(self, request: Request, run_id: int) -> Response:
         """Cancel a run. Its results so far stay; a run that has ended stays as it is."""
         _get_run(run_id)
         test_runs.cancel(run_id)
-        return Response(TestRunSerializer(_describe(_get_run(run_id))).data)
+        return Response(TestRunSerializer(_get_run(run_id)).data)
 
 
 def _get_run(run_id: int) -> CeTestRun:
@@ -147,31 +135,8 @@ def _read_after(request: Request) -> int:
     return int(text)
 
 
-def _find_next(entries: list[Any]) -> int | None:
-    return entries[_PAGE - 1].pk if len(entries) > _PAGE else None
-
-
 def _read(serializer_type: type[Any], request: Request) -> dict[str, Any]:
     serializer = serializer_type(data=request.data)
     serializer.is_valid(raise_exception=True)
     given: dict[str, Any] = serializer.validated_data
     return given
-
-
-def _describe(run: CeTestRun) -> dict[str, Any]:
-    return {
-        "run": run.pk,
-        "configuration": run.configuration,
-        "configVersion": run.config_version,
-        "contentHash": run.content_hash,
-        "status": run.status,
-        "total": run.total,
-        "passed": run.passed,
-        "failed": run.failed,
-        "turns": run.turns,
-        "milliseconds": run.milliseconds,
-        "error": run.error,
-        "startedBy": run.started_by,
-        "createdAt": run.created_at,
-        "finishedAt": run.finished_at,
-    }

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from django.contrib.admin.utils import quote
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.text import capfirst
 
@@ -22,6 +23,13 @@ def row_url(table: str, pk: Any, page: str = "change") -> str:
     """A page of a row: change, history or delete."""
     opts = control_plane()[table]._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_{page}", args=[quote(pk)])
+
+
+def find_readable_url(request: HttpRequest, table: str, pk: Any) -> str:
+    """The page of a row; blank for a user who may not see it, and for a table that does not exist any more."""
+    model = control_plane().get(table)
+    is_readable = model is not None and request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
+    return row_url(table, pk) if is_readable else ""
 
 
 def row_name(table: str, pk: Any) -> str:

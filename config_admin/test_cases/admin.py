@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
@@ -34,8 +35,9 @@ from config_admin.test_cases.editor import (
     open_editor,
     read_editor,
 )
-from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult
-from config_admin.test_cases.runs import RunBusy, Selection, start_run
+from config_admin.test_cases.models import CeTestCase, CeTestResult
+from config_admin.test_cases.run_pages import RUN
+from config_admin.test_cases.runs import Selection, count_tags, list_folders
 from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
@@ -52,7 +54,6 @@ from convengine.server.admin_site.record_columns import badge_column
 from convengine.server.app_interfaces import named_configurations
 from convengine.server.database.sql import database_time
 
-RUN = "config_admin.run_test_case"
 RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default", "ERASED": "warning"}
 RESULT_LABELS = {True: ("PASSED", "Passed"), False: ("FAILED", "Failed"), None: ("NONE", "Not run")}
 #: Messages that a new test may have at once, and results that the page of a test shows.
@@ -65,8 +66,7 @@ class FolderFilter(admin.SimpleListFilter):
     title, parameter_name = "folder", "folder"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        folders = CeTestCase.objects.exclude(folder="").values_list("folder", flat=True).distinct().order_by("folder")
-        return [(folder, folder) for folder in folders[:200]]
+        return [(folder, folder) for folder in list_folders()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         folder = self.value()
@@ -79,8 +79,7 @@ class TagFilter(admin.SimpleListFilter):
     title, parameter_name = "tag", "tag"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        tags = CeTestCaseTag.objects.values("tag").annotate(tests=Count("pk")).order_by("tag")[:200]
-        return [(row["tag"], f"{row['tag']} ({row['tests']})") for row in tags]
+        return [(tag, f"{tag} ({count})") for tag, count in count_tags()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(tags__tag=self.value()) if self.value() else queryset
@@ -167,22 +166,22 @@ class TestCaseAdmin(ModelAdmin):
         name = "config_admin_cetestcase"
         pages: dict[str, Callable[..., HttpResponse]] = {
             "run": run_pages.choose_view,
-            "import": self.import_view,
+            "import": require_POST(self.import_view),
             "export": self.export_view,
             "coverage": coverage_page.show,
         }
         own = [
             path(f"{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}") for page, view in pages.items()
         ]
-        again = path("<int:test_case_id>/again/", self.admin_site.admin_view(self.again_view), name=f"{name}_again")
+        again = path(
+            "<int:test_case_id>/again/", self.admin_site.admin_view(require_POST(self.again_view)), name=f"{name}_again"
+        )
         return [*own, again, *super().get_urls()]
 
     def again_view(self, request: HttpRequest, test_case_id: int) -> HttpResponse:
         """Run one test."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         require_right(request, RUN)
-        return _start(request, request.POST.get("configuration", "live"), Selection(cases=[test_case_id]))
+        return _start(request, Selection(cases=[test_case_id]))
 
     def has_run_permission(self, request: HttpRequest) -> bool:
         """True for users who may run tests."""
@@ -192,7 +191,7 @@ class TestCaseAdmin(ModelAdmin):
     def run_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         """Run the selected tests on the configuration of the session."""
         selection = Selection(cases=sorted(queryset.order_by().values_list("pk", flat=True))[:5000])
-        return _start(request, get_current_name(request), selection)
+        return run_pages.start(request, get_current_name(request), selection, list_url())
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         """By number: the log and the notes of the gate outlive the test, and its title may quote a person."""
@@ -270,7 +269,7 @@ class TestCaseAdmin(ModelAdmin):
         except TestRefused as refused:
             return self._render(request, editor, case, problem=str(refused))
         if wish == "run" and self.has_run_permission(request):
-            return _start(request, request.POST.get("configuration", "live"), Selection(cases=[stored.pk]))
+            return _start(request, Selection(cases=[stored.pk]))
         messages.success(request, f"The test “{stored.title}” is saved.")
         return HttpResponseRedirect(test_url(stored.pk))
 
@@ -326,8 +325,6 @@ class TestCaseAdmin(ModelAdmin):
 
     def import_view(self, request: HttpRequest) -> HttpResponse:
         """Store the tests of uploaded files."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         require_right(request, "config_admin.add_cetestcase")
         user: Any = request.user
         files = [(file.name or "", file.read(LARGEST_IMPORT + 1)) for file in request.FILES.getlist("files")]
@@ -369,13 +366,9 @@ def _describe_personal_data(editor: Editor) -> str:
         return ""
 
 
-def _start(request: HttpRequest, configuration: str, selection: Selection) -> HttpResponse:
-    try:
-        run = start_run(read_name_for(request, configuration), selection, request.user.get_username())
-    except (ValueError, RunBusy) as refused:
-        messages.error(request, str(refused))
-        return HttpResponseRedirect(list_url())
-    return HttpResponseRedirect(run_pages.run_url(run.pk))
+def _start(request: HttpRequest, selection: Selection) -> HttpResponse:
+    """Run tests on the configuration that was sent."""
+    return run_pages.start(request, request.POST.get("configuration", "live"), selection, list_url())
 
 
 def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:

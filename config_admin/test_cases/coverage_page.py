@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from config_admin.editing.links import row_name, row_url
-from config_admin.releases.content import control_plane
+from config_admin.editing.links import find_readable_url, row_name
 from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
 from config_admin.test_cases.models import CeTestCase
+from config_admin.test_cases.run_pages import RUN
 from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
@@ -55,7 +55,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "intent_label": code_label(intent) if intent else "no single intent",
         "items": [_describe_item(request, key, item.kind, item.name) for key, item in items[:SHOWN]],
         "more": max(0, len(items) - SHOWN),
-        "may_run": request.user.has_perm("config_admin.run_test_case"),
+        "may_run": request.user.has_perm(RUN),
     }
     return TemplateResponse(request, "config_admin/test_coverage.html", context)
 
@@ -77,7 +77,5 @@ def _describe_item(request: HttpRequest, key: tuple[str, ...], kind: str, name: 
     if key[0] in (STATES, MOVES):
         return {"kind": kind, "name": name, "url": ""}
     table, pk = key
-    model = control_plane()[table]
-    may = request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
     about = name.removesuffix(f" ({table} {pk})")
-    return {"kind": kind, "name": f"{row_name(table, pk)} · {about}", "url": row_url(table, pk) if may else ""}
+    return {"kind": kind, "name": f"{row_name(table, pk)} · {about}", "url": find_readable_url(request, table, pk)}

@@ -4,16 +4,15 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.views.decorators.http import require_POST
 
-from config_admin.editing.links import row_name, row_url
-from config_admin.releases.content import control_plane
+from config_admin.editing.links import find_readable_url, row_name
 from config_admin.test_cases.documents import TestRefused, split_tags
-from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
-from config_admin.test_cases.runs import RunBusy, Selection, start_run, test_runs
+from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
+from config_admin.test_cases.runs import Selection, count_tags, list_folders, read_results, start_run, test_runs
 from convengine.engine.text.compare import storable
 from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
@@ -33,8 +32,6 @@ RUN_LOOKS = {
     "FAILED": "danger",
     "LOST": "danger",
 }
-#: Results of a page, and tags and folders to choose from.
-_PAGE, _OFFERED = 100, 200
 #: What changed, most suspicious first, in words.
 _HOW = {
     "deleted": "was deleted",
@@ -50,6 +47,16 @@ def run_url(run_id: int) -> str:
     return reverse("admin:config_admin_cetestrun_change", args=[run_id])
 
 
+def start(request: HttpRequest, configuration: str, selection: Selection, back: str) -> HttpResponse:
+    """Start a run and open its page; a refusal is told on the page `back`."""
+    try:
+        run = start_run(read_name_for(request, configuration), selection, request.user.get_username())
+    except ValueError as refused:
+        messages.error(request, str(refused))
+        return HttpResponseRedirect(back)
+    return HttpResponseRedirect(run_url(run.pk))
+
+
 def choose_view(request: HttpRequest) -> HttpResponse:
     """Choose a configuration and tests, and start a run."""
     require_right(request, RUN)
@@ -62,10 +69,8 @@ def choose_view(request: HttpRequest) -> HttpResponse:
             if not selection.query().exists():
                 raise TestRefused("No test has these tags in this folder.")
             return HttpResponseRedirect(run_url(start_run(name, selection, request.user.get_username()).pk))
-        except (ValueError, RunBusy) as refused:
+        except ValueError as refused:
             problem = str(refused)
-    folders = CeTestCase.objects.exclude(folder="").values_list("folder", flat=True).distinct().order_by("folder")
-    tags_found = CeTestCaseTag.objects.values("tag").annotate(tests=Count("pk")).order_by("tag")[:_OFFERED]
     context = {
         **admin.site.each_context(request),
         "title": "Run tests",
@@ -73,9 +78,9 @@ def choose_view(request: HttpRequest) -> HttpResponse:
         "problem": problem,
         "choices": list_choices(request),
         "chosen": request.POST.get("configuration") or request.GET.get("configuration") or get_current_name(request),
-        "tags": [(row["tag"], row["tests"]) for row in tags_found],
+        "tags": count_tags(),
         "chosen_tags": request.POST.getlist("tag") or request.GET.getlist("tag"),
-        "folders": folders[:_OFFERED],
+        "folders": list_folders(),
         "total": CeTestCase.objects.count(),
     }
     return TemplateResponse(request, "config_admin/test_choose.html", context)
@@ -104,8 +109,8 @@ class TestRunAdmin(ReadOnlyAdmin):
         """Add cancelling, and the page of a result."""
         name, view = "config_admin_cetestrun", self.admin_site.admin_view
         return [
-            path("<int:run_id>/cancel/", view(self.cancel_view), name=f"{name}_cancel"),
-            path("<int:run_id>/again/", view(self.again_view), name=f"{name}_again"),
+            path("<int:run_id>/cancel/", view(require_POST(self.cancel_view)), name=f"{name}_cancel"),
+            path("<int:run_id>/again/", view(require_POST(self.again_view)), name=f"{name}_again"),
             path("<int:run_id>/results/<int:result_id>/", view(self.result_view), name=f"{name}_result"),
             *super().get_urls(),
         ]
@@ -157,14 +162,8 @@ class TestRunAdmin(ReadOnlyAdmin):
             return gone
         after = request.GET.get("after", "")
         shows_all = request.GET.get("show") == "all" or not run.failed
-        query = CeTestResult.objects.filter(run=run, **({} if shows_all else {"passed": False}))
-        if after.isdecimal() and len(after) < 19:
-            query = query.filter(pk__gt=int(after))
-        results = list(
-            query.defer("turns", "deciding_rows", "positions").select_related("test_case").order_by("pk")[: _PAGE + 1]
-        )
-        for result in results:
-            result.test_case.document = {}
+        last = int(after) if after.isdecimal() and len(after) < 19 else 0
+        results, next_after = read_results(run, last, with_passed=shows_all)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Test run {run.pk}",
@@ -174,8 +173,8 @@ class TestRunAdmin(ReadOnlyAdmin):
             "selection": Selection.read(run.selection).describe(),
             "percent": round(100 * run.done / run.total) if run.total else 100,
             "seconds": round(run.milliseconds / 1000, 1),
-            "results": [(result, _describe_first(result)) for result in results[:_PAGE]],
-            "next": results[_PAGE - 1].pk if len(results) > _PAGE else None,
+            "results": [(result, _describe_first(result)) for result in results],
+            "next": next_after,
             "shows_all": shows_all,
             "may_run": request.user.has_perm(RUN),
         }
@@ -183,8 +182,6 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         """End the run."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         require_right(request, RUN)
         if test_runs.cancel(run_id):
             messages.success(request, "The run is cancelled. The results so far stay.")
@@ -194,8 +191,6 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     def again_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         """Run the same tests on the same configuration as it is now; `failed` chooses those that failed."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
         require_right(request, RUN)
         run = CeTestRun.objects.filter(pk=run_id).first()
         if run is None:
@@ -204,12 +199,7 @@ class TestRunAdmin(ReadOnlyAdmin):
         if "failed" in request.POST:
             failed = run.results.filter(passed=False).values_list("test_case_id", flat=True)
             selection = Selection(cases=sorted(failed)[:5000])
-        try:
-            started = start_run(read_name_for(request, run.configuration), selection, request.user.get_username())
-        except (ValueError, RunBusy) as refused:
-            messages.error(request, str(refused))
-            return HttpResponseRedirect(run_url(run_id))
-        return HttpResponseRedirect(run_url(started.pk))
+        return start(request, run.configuration, selection, run_url(run_id))
 
     def result_view(self, request: HttpRequest, run_id: int, result_id: int) -> HttpResponse:
         """What one test gave: expected and got beside each other, why, and what changed since it passed."""
@@ -233,7 +223,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             "releases": _list_releases(since, run),
             "is_edited": result.document_hash != result.test_case.document_hash,
             "decided": [
-                (row_name(table, pk), _find_url(request, table, pk), find_row_name(table, pk))
+                (row_name(table, pk), find_readable_url(request, table, pk), find_row_name(table, pk))
                 for table, pk, _ in result.deciding_rows
             ],
         }
@@ -289,16 +279,10 @@ def _describe_change(request: HttpRequest, change: dict[str, str]) -> dict[str, 
     return {
         "name": row_name(table, pk),
         "about": find_row_name(table, pk),
-        "url": "" if change["how"] == "deleted" else _find_url(request, table, pk),
+        "url": "" if change["how"] == "deleted" else find_readable_url(request, table, pk),
         "how": _HOW[change["how"]],
         "look": {"deleted": "removed", "changed": "changed"}.get(change["how"], "warned"),
     }
-
-
-def _find_url(request: HttpRequest, table: str, pk: str) -> str:
-    model = control_plane().get(table)
-    may = model is not None and request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
-    return row_url(table, pk) if may else ""
 
 
 def _list_releases(since: dict[str, Any] | None, run: CeTestRun) -> list[Any]:

@@ -7,13 +7,13 @@ shows the progress, a cancelled run ends at once, and the run of a dead process 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
-from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.play import Verdict, list_changed_rows, play_test
 from convengine import __version__
 from convengine.engine.turn.snapshot import Snapshot
@@ -23,12 +23,15 @@ from convengine.server.database.sql import database_time
 from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, RunStatus
 from convengine.server.jobs.running import get_lease_end
 
+M = TypeVar("M", bound=Model)
 log = structlog.get_logger(__name__)
 test_runs = BackgroundRuns(CeTestRun, "test run", waiting=100)
 #: Tests that are read at once; results are stored after so many seconds at the latest.
 _BATCH, _STORED_AFTER = 100, 1.0
 #: How long the interpreter is given away after each test, in seconds.
 _PAUSE = 0.0005
+#: Entries of a page; folders and tags that a page offers.
+PAGE, _OFFERED = 100, 200
 #: Runs whose results all stay; of older ones only the last pass of each test stays.
 KEPT = 50
 
@@ -76,6 +79,31 @@ class Selection:
             *(["1 test" if len(self.cases) == 1 else f"{len(self.cases)} tests"] if self.cases else []),
         ]
         return " · ".join(parts) or "all tests"
+
+
+def list_folders() -> list[str]:
+    """The folders to choose from."""
+    tests = CeTestCase.objects.exclude(folder="").order_by("folder")
+    return list(tests.values_list("folder", flat=True).distinct()[:_OFFERED])
+
+
+def count_tags() -> list[tuple[str, int]]:
+    """The tags to choose from, each with the number of its tests."""
+    tags = CeTestCaseTag.objects.values_list("tag").annotate(tests=Count("pk")).order_by("tag")
+    return list(tags[:_OFFERED])
+
+
+def take_page(query: QuerySet[M], after: int) -> tuple[list[M], int | None]:
+    """The rows of a page in the order of their keys, and the `after` of the next page; null for the last one."""
+    rows = list(query.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
+    return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
+
+
+def read_results(run: CeTestRun, after: int, *, with_passed: bool) -> tuple[list[CeTestResult], int | None]:
+    """A page of the failures of a run, or of all its results, without turns and rows."""
+    results = run.results.all() if with_passed else run.results.filter(passed=False)
+    shown = results.select_related("test_case").defer("turns", "deciding_rows", "positions", "test_case__document")
+    return take_page(shown, after)
 
 
 def create_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
