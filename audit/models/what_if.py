@@ -1,4 +1,4 @@
-"""What-if runs and their results (R134). They hold keys of turns and codes, never the words of people."""
+"""What-if runs and their results. They hold keys of turns and codes, never the words of people."""
 
 import uuid
 

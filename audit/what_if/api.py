@@ -1,4 +1,4 @@
-"""What if through the API: `POST /api/v1/what-if`, its progress and groups, its turns, and cancelling (R137)."""
+"""What if through the API: `POST /api/v1/what-if`, its progress and groups, its turns, and cancelling."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from audit.replay.serializers import WholeNumberField
 from audit.replay.view import MayReadReplays, SignedInAuthentication
 from audit.search.form import FindForm
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, read_comparison, start_run, what_ifs
-from audit.what_if.results import AFTER, KINDS, PAGE, count_differences, read_groups, select_results, show_turns
+from audit.what_if.results import GROUPS, PAGE, count_differences, read_groups, select_results, show_turns
 from audit.what_if.selection import MAX_CONVERSATIONS
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.admin_site.configuration_choice import get_read_right
@@ -29,7 +29,7 @@ from convengine.server.api.serializers import StrictTextField
 from convengine.server.jobs.background_runs import RunStatus
 
 _BIGGEST = 2**31 - 1
-GROUPS = [*(kind.value for kind in KINDS), AFTER]
+KINDS = [str(kind) for kind in GROUPS]
 BASES, STATUSES = CeWhatIf.Base.values, RunStatus.values
 
 
@@ -79,7 +79,7 @@ class WhatIfCauseSerializer(serializers.Serializer[Any]):
 class WhatIfGroupSerializer(serializers.Serializer[Any]):
     """The turns in which the same differs first."""
 
-    kind = serializers.ChoiceField(choices=GROUPS)
+    kind = serializers.ChoiceField(choices=KINDS)
     count = serializers.IntegerField()
     causes = WhatIfCauseSerializer(many=True)
 
@@ -212,7 +212,7 @@ class WhatIfTurnsView(_View):
         operation_id="listWhatIfTurns",
         parameters=[
             _ID,
-            OpenApiParameter("kind", str, enum=GROUPS, description="The group; absent: all."),
+            OpenApiParameter("kind", str, enum=KINDS, description="The group; absent: all."),
             OpenApiParameter("table", str, description="With the group, only those that this row caused."),
             OpenApiParameter("row", str, description="Likewise."),
             OpenApiParameter(
@@ -225,8 +225,8 @@ class WhatIfTurnsView(_View):
         """The turns of a run or of a group, each with old and new. They run again, on the configurations of now."""
         run = _get_run(request, what_if_id)
         given = {name: request.query_params.get(name, "") for name in ("kind", "table", "row")}
-        if given["kind"] and given["kind"] not in GROUPS:
-            raise RequestInvalid(fields={"kind": [f"Must be one of {', '.join(GROUPS)}."]})
+        if given["kind"] and given["kind"] not in KINDS:
+            raise RequestInvalid(fields={"kind": [f"Must be one of {', '.join(KINDS)}."]})
         page = request.query_params.get("page", "1")
         if not (page.isascii() and page.isdecimal() and len(page) < 6 and int(page)):
             raise RequestInvalid(fields={"page": ["Must be the number of a page, from 1."]})

@@ -1,4 +1,4 @@
-"""The pages of What if: choose a configuration and conversations, watch the progress, read what differs (R134)."""
+"""The pages of What if: choose a configuration and conversations, watch the progress, read what differs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,9 +28,9 @@ from audit.what_if.jobs import (
     what_ifs,
 )
 from audit.what_if.results import (
-    AFTER,
-    KINDS,
+    GROUPS,
     PAGE,
+    Cause,
     Group,
     count_differences,
     link_row,
@@ -232,7 +232,7 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
         "line": _describe_run(run),
         "is_open": run.is_open,
         "progress": _describe_progress(run),
-        "groups": [_describe_group(group, comparison) for group in groups],
+        "groups": [(group, _link_causes(group, comparison)) for group in groups],
         "differing": count_differences(groups),
         "same": _count_same(run, groups),
         "sides": (run.get_base_display(), run.title),
@@ -243,7 +243,7 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
         "draft_url": _find_draft_url(run) if comparison else "",
         "filters": _describe_filters(run),
     }
-    if (kind := request.GET.get("kind", "")) in {*KINDS, AFTER}:
+    if (kind := request.GET.get("kind", "")) in GROUPS:
         context |= _turns_context(request, run, comparison, kind)
     return TemplateResponse(request, "audit/what_if_run.html", context)
 
@@ -256,9 +256,8 @@ def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison |
     number = int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 6 else 1
     start = (max(number, 1) - 1) * PAGE
     rows = list(select_results(run, given)[start : start + PAGE + 1])
-    title = "After a difference" if kind == AFTER else KINDS[kind][0]  # type: ignore[index]
     return {
-        "chosen": {"kind": kind, "title": title, "query": urlencode(given)},
+        "chosen": {"kind": kind, "title": GROUPS[kind][0], "query": urlencode(given)},
         "cause": link_row((given["table"], given["row"]), comparison)
         if given.get("table") and given.get("row")
         else "",
@@ -303,24 +302,9 @@ def _read_comparison(run: CeWhatIf) -> tuple[Comparison | None, str]:
     return comparison, ""
 
 
-def _describe_group(group: Group, comparison: Comparison | None) -> dict[str, Any]:
-    """A group with its causes in words."""
-    return {
-        "kind": group.kind,
-        "title": group.title,
-        "help": group.help,
-        "count": group.count,
-        "counts": group.counts_as_difference,
-        "causes": [
-            {
-                "query": cause.query,
-                "count": cause.count,
-                "row": link_row((cause.table, cause.pk), comparison) if cause.table else "",
-                "note": cause.note,
-            }
-            for cause in group.causes
-        ],
-    }
+def _link_causes(group: Group, comparison: Comparison | None) -> list[tuple[Cause, Any]]:
+    """The causes of a group, each with the link to its row; blank for none."""
+    return [(each, link_row((each.table, each.pk), comparison) if each.table else "") for each in group.causes]
 
 
 def _count_same(run: CeWhatIf, groups: list[Group]) -> int:

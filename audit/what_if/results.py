@@ -28,8 +28,10 @@ PAGE = 20
 _FACTS = (Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS)
 #: The most values that are listed for a turn.
 _VALUES = 12
-#: Title and explanation of each group, in the order of the page.
-KINDS: Mapping[Kind, tuple[str, str]] = {
+#: The group of later turns, whatever their kind.
+AFTER = "AFTER"
+#: Title and explanation of each group by its kind, in the order of the page.
+GROUPS: Mapping[str, tuple[str, str]] = {
     Kind.ERROR: ("Error", "The turn fails on one side only, or with another error."),
     Kind.INTENT: ("Another intent", "The message leads to another intent."),
     Kind.STATE: ("Another state", "The intent is the same, and the conversation goes to another state."),
@@ -42,13 +44,12 @@ KINDS: Mapping[Kind, tuple[str, str]] = {
         "they are not counted.",
     ),
     Kind.NOT_REPLAYABLE: ("Cannot run again", "Nothing can be said about these turns."),
+    AFTER: (
+        "After a difference",
+        "An earlier turn of these conversations led to another intent, state, value or action, so these messages would "
+        "not have come like this. They are not counted.",
+    ),
 }
-#: The name of the group of later turns in addresses.
-AFTER = "AFTER"
-AFTER_HELP = (
-    "An earlier turn of these conversations led to another intent, state, value or action, so these messages would not "
-    "have come like this. They are not counted."
-)
 #: Groups by the call or the reason instead of the row.
 _BY_NOTE = frozenset({Kind.NEEDS_MODEL, Kind.NOT_REPLAYABLE})
 
@@ -91,8 +92,7 @@ class Group:
 
 def read_groups(run: CeWhatIf) -> list[Group]:
     """The groups that have turns. One query."""
-    groups = {kind.value: Group(kind.value, title, text) for kind, (title, text) in KINDS.items()}
-    groups[AFTER] = Group(AFTER, "After a difference", AFTER_HELP)
+    groups = {kind: Group(kind, title, text) for kind, (title, text) in GROUPS.items()}
     names = ("is_after_difference", "kind", "table_name", "row_pk", "note")
     counted = run.results.values_list(*names).annotate(count=Count("id")).order_by("-count", *names)
     causes: dict[tuple[str, ...], int] = {}

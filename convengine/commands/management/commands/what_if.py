@@ -1,4 +1,4 @@
-"""`manage.py what_if`: which stored turns would differ on a draft or a release (R137)."""
+"""`manage.py what_if`: which stored turns would differ on a draft or a release."""
 
 import sys
 from argparse import ArgumentParser
@@ -12,7 +12,7 @@ from audit.search.form import FindForm
 from audit.what_if.difference import DIFFERENCES, Kind
 from audit.what_if.engine import ComparedTurn
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, describe_configuration, read_comparison, read_search
-from audit.what_if.results import AFTER, KINDS
+from audit.what_if.results import AFTER, GROUPS
 from audit.what_if.selection import MAX_CONVERSATIONS, select_turns
 from convengine.engine.turn.codec import dumps
 from convengine.server.app_interfaces import named_configurations
@@ -123,7 +123,7 @@ def _write_text(answer: dict[str, Any]) -> str:
         f"{answer['title']}: {answer['differing']} of {answer['turns']} turns differ, in {of} "
         f"conversation{'' if of == 1 else 's'}."
     )
-    titles = {**{kind.value: title for kind, (title, _) in KINDS.items()}, AFTER: "After a difference", "SAME": "Same"}
+    titles = {**{kind: title for kind, (title, _) in GROUPS.items()}, Kind.SAME: "Same"}
     lines = [f"{titles[kind]}: {count}" for kind, count in sorted(answer["counts"].items(), key=lambda item: -item[1])]
     for turn in answer["differences"]:
         if turn["afterDifference"]:
