@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from django.contrib import admin
 from django.contrib.admin.utils import quote
 from django.http import HttpRequest
 from django.urls import reverse
@@ -26,9 +27,9 @@ def row_url(table: str, pk: Any, page: str = "change") -> str:
 
 
 def find_readable_url(request: HttpRequest, table: str, pk: Any) -> str:
-    """The page of a row; blank for a user who may not see it, and for a table that does not exist any more."""
+    """The page of a row; blank for a user who may not open it, and for a table that does not exist any more."""
     model = control_plane().get(table)
-    is_readable = model is not None and request.user.has_perm(f"config_admin.view_{model._meta.model_name}")
+    is_readable = model is not None and admin.site.get_model_admin(model).has_view_or_change_permission(request)
     return row_url(table, pk) if is_readable else ""
 
 

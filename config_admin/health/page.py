@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import release_url, row_name, row_title, row_url
+from config_admin.editing.links import find_readable_url, release_url, row_name, row_title
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
@@ -165,9 +165,7 @@ def get_code_label(code: str) -> str:
 
 def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, str, int]]:
     """The types of findings, the most frequent first: code, label, count."""
-    counts: dict[str, int] = {}
-    for finding in findings:
-        counts[finding.code] = counts.get(finding.code, 0) + 1
+    counts = Counter(finding.code for finding in findings)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(code, get_code_label(code), count) for code, count in ordered]
 
@@ -192,16 +190,12 @@ def _build_finding(
         "consequence": finding.consequence,
         "fingerprint": mark,
         "rows": [
-            (_get_row_url(request, key.table, key.pk), _get_row_title(snapshot, key)) for key in finding.rows[:MAX_ROWS]
+            (find_readable_url(request, key.table, key.pk), _get_row_title(snapshot, key))
+            for key in finding.rows[:MAX_ROWS]
         ],
         "more_rows": max(0, len(finding.rows) - MAX_ROWS),
         "witness": _describe_witness(finding.witness) if finding.witness else [],
     }
-
-
-def _get_row_url(request: HttpRequest, table: str, pk: Any) -> str:
-    may = admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
-    return row_url(table, pk) if may else ""
 
 
 def _get_row_title(snapshot: Snapshot, key: RowKey) -> str:

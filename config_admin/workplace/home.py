@@ -5,7 +5,6 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from django.contrib import admin
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,12 +28,11 @@ from config_admin.drafts.review import REVIEW, list_waiting_drafts
 from config_admin.drafts.schedule import UNSETTLED, list_schedules
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
-from config_admin.editing.links import release_url, row_title, row_url
+from config_admin.editing.links import find_readable_url, release_url, row_title, row_url
 from config_admin.gradual.guard import GUARD
 from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
 from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
-from config_admin.releases.content import control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
 from config_admin.releases.release_seal import history_model
@@ -504,9 +502,7 @@ def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding
     row = snapshot.find_row(finding.table_name, finding.row_pk)
     if row is None:
         return "", ""
-    rows_admin = admin.site.get_model_admin(control_plane()[row.table])
-    url = row_url(row.table, row.pk) if rows_admin.has_view_or_change_permission(request) else ""
-    return row_title(row), url
+    return row_title(row), find_readable_url(request, row.table, row.pk)
 
 
 def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:

@@ -150,11 +150,8 @@ def _has_exit(survey: Survey, intent: str, state: str) -> bool:
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
     """A tool that no planner can choose, no row calls and no rule requests."""
     named = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
-    values = [
-        _get_lowercase_value(rule)
-        for rule in survey.snapshot.enabled_rows(rows.Rule)
-        if "tool" in (rule.action_value or "")
-    ]
+    targets = [rule.action_value or "" for rule in survey.snapshot.enabled_rows(rows.Rule)]
+    values = [target.lower() for target in targets if "tool" in target]
     for tool in survey.of(rows.Tool):
         name = relations.tool_code_key(tool)
         if name in named or any(name in value for value in values) or not survey.snapshot.is_active(tool.intent_code):
@@ -171,7 +168,3 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
             ),
             "It is only called if a caller requests it with tool_request or the built-in planner chooses it.",
         )
-
-
-def _get_lowercase_value(rule: rows.Rule) -> str:
-    return (rule.action_value or "").lower()
