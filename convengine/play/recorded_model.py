@@ -95,14 +95,13 @@ class TestModel(ScriptedModel):
     def complete(self, request: LlmRequest) -> LlmAnswer:
         if self.is_partial and not any(request.purpose in line.purposes for line in self.lines):
             return LlmAnswer(error_code="LLM_CALL_FAILED", error_message="The test has no stub for this purpose.")
-        if self.has_answer(request) or not (self.recording or self.live):
+        if self.has_answer(request):
             return super().complete(request)
-        recorded = self.recording.find_answer(request) if self.recording else None
-        if recorded is None and self.live is None:
-            return super().complete(request)
-        if recorded is not None:
+        if self.recording and (recorded := self.recording.find_answer(request)):
             return recorded
-        answer = self.live.complete(request) if self.live else LlmAnswer()
+        if self.live is None:
+            return super().complete(request)
+        answer = self.live.complete(request)
         if self.recording:
             self.recording.add(request, answer)
         return answer
