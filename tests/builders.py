@@ -5,12 +5,13 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from convengine.engine.pipeline.step import Step
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.engine.turn import rows
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
 from convengine.engine.turn.recording import Recording, TapedPace
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import FIELDS, Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
@@ -134,8 +135,14 @@ def make_config(name: str, value: str, **values: Any) -> rows.Config:
     )
 
 
-def make_session(**values: Any) -> Session:
-    return Session(CONVERSATION, **values)
+def make_session(*, input_params: Mapping[str, Any] | None = None, **values: Any) -> Session:
+    return Session(CONVERSATION, **values).with_params(input_params or {})
+
+
+def check_writes(step: type[Step], before: Session, after: Session) -> None:
+    """Assert that the step may change what differs between the sessions."""
+    used = (right.fields for right in step.rights if right.is_used(before, after))
+    assert {name for name in FIELDS if getattr(before, name) != getattr(after, name)} <= step.writes.union(*used)
 
 
 def make_turn(

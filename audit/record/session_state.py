@@ -13,7 +13,7 @@ from typing import Any
 
 from convengine.engine.text.difference import ABSENT
 from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import PARAM_FIELDS, Session
 from convengine.engine.turn.trail import FOLDED, FOLDED_KEYS, AuditEvent
 
 Json = Any
@@ -62,7 +62,7 @@ _PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
     "resolved_schema": ("schemaFields", _schema_fields),
     "epoch": ("epoch", attrgetter("epoch")),
 }
-_FIELDS = ("input_params", *_PARTS)
+_FIELDS = (*_PARTS, *PARAM_FIELDS)
 _read_fields = itemgetter(*_FIELDS)
 
 
@@ -90,8 +90,8 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     sets: dict[str, Json] = {}
     unsets: list[str] = []
     changed = list(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
-    if changed[:1] == ["input_params"]:
-        del changed[0]
+    if not PARAM_FIELDS.isdisjoint(changed):
+        changed = [name for name in changed if name not in PARAM_FIELDS]
         if old.input_params:
             _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _OMITTED_PARAMS)
         elif new.input_params:

@@ -172,7 +172,9 @@ def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
     """Stage and content of events for comparison."""
     comparable_events: list[tuple[str, Json]] = []
     for event in events:
-        content = {**event.payload_json, "_session": event.session or event.changed, "_step": event.step}
+        # The pointers of removed values have no order.
+        changed = {**event.changed, "unset": sorted(event.changed.get("unset") or ())}
+        content = {**event.payload_json, "_session": event.session or changed, "_step": event.step}
         comparable_events.append((event.stage, drop_times(content)))
     return comparable_events
 

@@ -100,7 +100,7 @@ def preferences(editor: EditorContext) -> Iterator[Option]:
 
 def params(editor: EditorContext) -> Iterator[Option]:
     """Input params that rules may write: those that the engine reads, then those that rules write already."""
-    known = {param.key: f"read by {param.readers}" for param in PARAMS.values() if "R" in param.owner}
+    known = {key: f"read by {param.readers}" for key, param in PARAMS.items() if "R" in param.owner}
     rules = editor.snapshot.enabled_rows(rows.Rule)
     memo = editor.snapshot.table(rows.Rule).memo
     for name in memo.get(

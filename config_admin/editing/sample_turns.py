@@ -80,9 +80,8 @@ def sample_typed_message(
         user_text=text,
         intent=next(where),
         state=next(where),
-        input_params=params,
         context={name: value for name, value in typed.items() if not name.startswith(_PARAM)},
-    )
+    ).with_params(params)
     return SampleTurn(session, turn)
 
 

@@ -36,12 +36,11 @@ def make_session(
     return Session(
         _ID,
         context=dict(context or {}),
-        input_params=dict(input_params or {}),
         intent=intent,
         state=state,
         user_text=user_text,
         **{"now": NOON, **fields},
-    )
+    ).with_params(input_params or {})
 
 
 def make_session_facts(**session: Any) -> dict[str, Json]:

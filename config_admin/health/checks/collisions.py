@@ -158,7 +158,7 @@ def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
 def _acts(rule: rows.Rule) -> Callable[[PlayedRules], bool]:
     def is_shown(played: PlayedRules) -> bool:
         step = played.find_acting(rule)
-        return step is not None and step.before.input_params.get("dialogue_act") == DialogueAct.NEGATE
+        return step is not None and step.before.dialogue.dialogue_act == DialogueAct.NEGATE
 
     return is_shown
 

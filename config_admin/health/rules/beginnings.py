@@ -221,13 +221,14 @@ class _Search:
             intent=self._intent,
             state=self._state,
             context=context,
-            input_params={
+            clarification=Clarification(str(question), UNKNOWN) if question else None,
+            resolved_schema=self._schema,
+        ).with_params(
+            {
                 "dialogue_act": DialogueAct.ANSWER.value,
                 **(document.get("inputParams") or {}),
                 "previousTurn": document.get("previousTurn"),
-            },
-            clarification=Clarification(str(question), UNKNOWN) if question else None,
-            resolved_schema=self._schema,
+            }
         )
         if self._schema is None or self._form is None or not self._asks_form:
             return session
@@ -303,7 +304,7 @@ def _write(session: Session, effects: Values) -> Session:
     for path, value in effects.items():
         if path[0] in document:
             _set_value(document, path, value)
-    return session.evolve(context=document["context"], input_params=document["inputParams"], **moved)
+    return session.evolve(context=document["context"], **moved).with_only_params(document["inputParams"])
 
 
 def build_document(values: Values) -> dict[str, Json]:

@@ -165,8 +165,8 @@ def _list_choices(session: Session, snapshot: Snapshot) -> list[dict[str, Json]]
     """The intents to choose from, with display names: the offered ones, else the best scored ones, else the first
     ones.
     """
-    params, clarification = session.input_params, session.clarification
-    for listed in (params.get("intent_top3"), clarification.options if clarification else ()):
+    clarification = session.clarification
+    for listed in (session.routing.intent_top3, clarification.options if clarification else ()):
         choices = [
             entry
             for entry in listed or ()
@@ -203,7 +203,7 @@ def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json
         hint=turn.config(session, COLLISION_DERIVATION_HINT),
         selected={"configType": COLLISION_SYSTEM_PROMPT.type},
         intent_top3=choices,
-        followups=session.input_params.get("followups") or [],
+        followups=session.routing.followups or [],
     )
     if prompts is None:
         return ""

@@ -10,6 +10,7 @@ from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.user_answer import read_yes_or_no, says, says_only
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
+from convengine.engine.turn.owned_params import FormParams, RoutingParams
 from convengine.engine.turn.rows import Intent, OutputSchema
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
@@ -18,7 +19,6 @@ from convengine.engine.understanding.moves import MoveKind
 #: Source of these answers.
 SOURCE = "FORM"
 #: Input param that says what became of a wish to leave.
-PARAM = "form_leave"
 _ACT_ANSWERS = {DialogueAct.AFFIRM.value: True, DialogueAct.NEGATE.value: False}
 
 
@@ -47,16 +47,16 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
         if answer is None and wants:
             return LeaveDecision.ASK  # "Forget it" may mean this form as well as the other subject.
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
-    confirms = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    confirms = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
     return decide_on_leave(session, turn, row) if wants and not confirms else None
 
 
 def _read_answer(session: Session, turn: Turn) -> bool | None:
     """The answer to "Do you want to stop?": its words, else what a model made of them."""
-    answer, params = read_yes_or_no(session, turn), session.input_params
-    if answer is not None or params.get("dialogue_act_source") != "LLM":
+    answer = read_yes_or_no(session, turn)
+    if answer is not None or session.dialogue.dialogue_act_source != "LLM":
         return answer
-    return _ACT_ANSWERS.get(str(params.get("dialogue_act_llm_candidate")))
+    return _ACT_ANSWERS.get(str(session.dialogue.dialogue_act_llm_candidate))
 
 
 def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
@@ -64,7 +64,7 @@ def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDec
     policy = read_on_leave(session, turn, row)
     if policy is OnLeave.STAY:
         return None
-    refuses = session.input_params.get("policy_decision") == PolicyDecision.REJECT_PENDING_ACTION
+    refuses = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
     asks = policy is OnLeave.ASK and not refuses
     has_values = get_form(turn.snapshot, row).status(session.context).has_any_value
     return LeaveDecision.ASK if asks and has_values else LeaveDecision.LEAVE
@@ -93,7 +93,7 @@ def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
     turn.audit(session, FORM_LEAVE_ASKED, schemaId=row.schema_id if row else None, intent=intent or None)
     following = turn.snapshot.row(Intent, intent) if intent else None
     text = texts["ask_switch"].format(title=following.name) if following else texts["ask_leave"]
-    session = update_dialogue(session, leaving=intent).with_params({PARAM: LeaveDecision.ASK.value})
+    session = update_dialogue(session, leaving=intent).with_values(FormParams(form_leave=LeaveDecision.ASK.value))
     return session.evolve(reply_override=ReplyOverride(str(text), SOURCE))
 
 
@@ -104,13 +104,15 @@ def leave(session: Session, turn: Turn, intent: str = "") -> Session:
         return session
     texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
     turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None)
-    session = leave_form(session, turn, row, "FORM_LEFT").with_params({PARAM: LeaveDecision.LEAVE.value})
+    session = leave_form(session, turn, row, "FORM_LEFT").with_values(FormParams(form_leave=LeaveDecision.LEAVE.value))
     return session if intent else session.evolve(reply_override=ReplyOverride(str(texts["cancelled"]), SOURCE))
 
 
 def stay(session: Session) -> Session:
     """The session that goes on with its form: the answer repeats the open question."""
-    return close_leave_question(session).with_params({PARAM: LeaveDecision.STAY.value, "skip_schema_extraction": True})
+    return close_leave_question(session).with_values(
+        FormParams(form_leave=LeaveDecision.STAY.value), RoutingParams(skip_schema_extraction=True)
+    )
 
 
 def close_leave_question(session: Session) -> Session:

@@ -72,7 +72,7 @@ def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLea
 def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
     """The form whose confirmation this message answers with a no, and that says what a no does (R113)."""
     row = find_known_schema(session, turn)
-    if row is None or read_on_no(row) is None or session.input_params.get("dialogue_act") != DialogueAct.NEGATE:
+    if row is None or read_on_no(row) is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None
     form = get_form(turn.snapshot, row)
     if form.problem or not form.status(session.context).complete:

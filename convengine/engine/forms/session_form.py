@@ -12,6 +12,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind, SchemaType
+from convengine.engine.turn.owned_params import FormParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY, is_resolved
 from convengine.engine.turn.session import Session
@@ -93,7 +94,7 @@ def _refuse_without_intent(row: rows.OutputSchema) -> str | None:
 FACT_FIELDS = frozenset(
     {
         "resolved_schema", "schema_complete", "schema_has_any_value", "missing_required_fields",
-        "missing_field_options", "intent_locked", "intent_lock_reason", "input_params",
+        "missing_field_options", "intent_locked", "intent_lock_reason", "form",
     }
 )  # fmt: skip
 SCHEMA_INCOMPLETE = "SCHEMA_INCOMPLETE"
@@ -121,15 +122,15 @@ def set_form_facts(
         schema_has_any_value=status.has_any_value,
         missing_required_fields=status.missing,
         missing_field_options=dict(status.options),
-    ).with_params(
-        {
-            "missing_fields": list(status.missing),
-            "missing_field_options": dict(status.options),
-            "schema_invalid_fields": invalid,
-            "schema_field_details": describe_fields(row.json_schema),
-            "schema_description": row.description or "",
-            "schema_id": row.schema_id,
-        }
+    ).with_values(
+        FormParams(
+            missing_fields=list(status.missing),
+            missing_field_options=dict(status.options),
+            schema_invalid_fields=invalid,
+            schema_field_details=describe_fields(row.json_schema),
+            schema_description=row.description or "",
+            schema_id=row.schema_id,
+        )
     )
 
 

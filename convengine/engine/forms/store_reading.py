@@ -61,7 +61,7 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     offered_before = DialogueState.of(session).offered
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
-    if session.input_params.get("dialogue_act") == DialogueAct.EDIT and (reading.refused or reading.named):
+    if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):
         # A correction applies completely or not at all.
         text = session.user_text or ""
         unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]

@@ -212,12 +212,11 @@ def _list_names(session: Session, fields: Mapping[str, Json], before: Iterable[s
 
 def _list_decisions(session: Session, fields: Mapping[str, Json]) -> Iterator[str]:
     """The decisions of this turn."""
-    params = session.input_params
-    result = code(str(params.get("pending_action_result") or ""))
+    result = code(str(session.action.pending_action_result or ""))
     if result in ("EXECUTED", "REJECTED"):
-        action = _get_runtime(session).get("action_key") or params.get("pending_action_key") or "action"
+        action = _get_runtime(session).get("action_key") or session.params.get("pending_action_key") or "action"
         yield f"{result.lower()} {action}"
-    if code(str(params.get("routing_decision") or "")) == "PROCEED_CONFIRMED":
+    if code(str(session.routing.routing_decision or "")) == "PROCEED_CONFIRMED":
         yield from (f"confirmed {pair}" for pair in _format_pairs(fields))
 
 

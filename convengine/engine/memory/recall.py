@@ -6,6 +6,7 @@ from typing import Any
 from convengine.engine.memory.settings import ENABLED
 from convengine.engine.memory.stages import MEMORY_STORE_ERROR
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.ports import MemoryAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -33,7 +34,7 @@ def recall_memory(session: Session, turn: Turn) -> Session:
 
 def set_recall(session: Session, text: str) -> Session:
     """Set a text as `memory_recall`. A text from elsewhere is in the context from now on."""
-    session = session.with_params({"memory_recall": text})
+    session = session.with_values(MemoryParams(memory_recall=text))
     if text == get_own_summary(session):
         return session
     return session.with_context({BRANCH: {**_get_branch(session), "recalled_summary": text}})
@@ -41,7 +42,7 @@ def set_recall(session: Session, text: str) -> Session:
 
 def build_branch(session: Session, summary: str) -> dict[str, Json]:
     """`context.memory` after the turn. Recalled text from elsewhere stays for the whole session."""
-    recalled = session.input_params.get("memory_recall")
+    recalled = session.memory.memory_recall
     elsewhere = recalled if recalled != get_own_summary(session) else _get_branch(session).get("recalled_summary")
     return {"session_summary": summary, **({"recalled_summary": elsewhere} if elsewhere else {})}
 

@@ -27,6 +27,7 @@ from convengine.engine.memory.stages import MEMORY_LLM_ERROR, MEMORY_LLM_INPUT, 
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.prompts.variables import list_history
 from convengine.engine.text.compare import blank, shorten
+from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import TextPayload, to_spoken_text
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import Turn
@@ -102,7 +103,7 @@ def _rewrite_memory(session: Session, turn: Turn) -> Session:
     if summary is None:
         return session
     branch = {**session.context[BRANCH], "session_summary": summary, WRITTEN_AFTER: turn.turn_no}
-    return session.with_context({BRANCH: branch}).with_params({"memory_session_summary": summary})
+    return session.with_context({BRANCH: branch}).with_values(MemoryParams(memory_session_summary=summary))
 
 
 def _rewrite_context_summary(session: Session, turn: Turn) -> Session:

@@ -14,6 +14,7 @@ from convengine.engine.memory.stages import SESSION_UNITS_LLM_ERROR, SESSION_UNI
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.prompts.values import to_text
 from convengine.engine.text.compare import blank, norm, shorten
+from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import to_document, to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -26,7 +27,6 @@ KINDS = ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")
 #: Where a turn stages units that a model found.
 EXTRACTED = "extracted_units"
 #: Where a turn lists the fields of the form that it filled.
-_FILLED = ("schema_extracted_fields", "correction_fields")
 PURPOSE = "UNITS"
 #: Maximum length of topic and claim in characters, and maximum units per turn.
 _TOPIC, _CLAIM, _MOST = 120, 500, 20
@@ -116,13 +116,14 @@ def list_units(session: Session) -> Iterator[Unit]:
 
 
 def _list_model_units(session: Session) -> Iterator[Unit]:
-    for unit in session.input_params.get(EXTRACTED) or ():
+    for unit in session.memory.extracted_units or ():
         words = tuple(unit["utility"]), tuple(unit["phases"])
         yield Unit(unit["kind"], unit["topic"], unit["claim"], unit["source_turn"], *words)
 
 
 def _list_form_units(session: Session) -> Iterator[Unit]:
-    names = dict.fromkeys(name for key in _FILLED for name in session.input_params.get(key) or ())
+    filled = (session.form.schema_extracted_fields, session.routing.correction_fields)
+    names = dict.fromkeys(name for fields in filled for name in fields or ())
     for name in names:
         value = session.context.get(name)
         if is_meaningful(value):
@@ -163,7 +164,11 @@ def extract_units(session: Session, turn: Turn) -> Session:
     if reply.error:
         return session
     extracted = list(_read_units(reply.value, turn.turn_no))
-    return session.with_params({EXTRACTED: [unit.as_staged_unit() for unit in extracted]}) if extracted else session
+    return (
+        session.with_values(MemoryParams(extracted_units=[unit.as_staged_unit() for unit in extracted]))
+        if extracted
+        else session
+    )
 
 
 def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:

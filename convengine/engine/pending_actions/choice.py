@@ -92,7 +92,7 @@ def find_wanted_key(session: Session) -> str | None:
     """The key from the caller, a rule or the context; the first one that is set."""
     context = session.context
     context_action = read_context_action(session)
-    values = [session.input_params.get("pending_action_key")]
+    values = [session.params.get("pending_action_key")]
     values += [context.get("pending_action_key"), context.get("pendingActionKey")]
     if isinstance(context_action, Mapping):
         values += [context_action.get(name) for name in _KEYS]

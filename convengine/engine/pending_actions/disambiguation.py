@@ -30,6 +30,7 @@ from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.rows import PendingAction
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
@@ -82,7 +83,7 @@ def select_key(session: Session, turn: Turn) -> str | None:
 
 def ask_which_action(session: Session, turn: Turn) -> Session:
     """Ask when a yes could mean several actions, repeat an unanswered question, drop a settled one."""
-    confirmed = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    confirmed = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
     before = session.clarification if is_open(session) else None
     if not confirmed and before is None:
         return session
@@ -100,7 +101,7 @@ def ask_which_action(session: Session, turn: Turn) -> Session:
 
 def _is_unanswered(session: Session) -> bool:
     """True if neither the policy nor a correction used the message."""
-    return not truthy(session.input_params.get("skip_intent_resolution"))
+    return not truthy(session.routing.skip_intent_resolution)
 
 
 def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[Option], asks: int) -> Session:
@@ -111,11 +112,9 @@ def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[
     session = session.evolve(
         clarification=Clarification(question, REASON, stored, asks=asks),
         reply_override=ReplyOverride(question, SOURCE),
-    ).with_params(
-        {
-            "policy_decision": PolicyDecision.RECLASSIFY_INTENT.value,
-            "pending_action_disambiguation_required": True,
-        }
+    ).with_values(
+        RoutingParams(policy_decision=PolicyDecision.RECLASSIFY_INTENT.value),
+        ActionParams(pending_action_disambiguation_required=True),
     )
     choice.audit_choice(session, turn, action_choice)
     turn.audit(
@@ -222,7 +221,7 @@ def waits_for_action(session: Session, turn: Turn) -> bool:
     """True when an action is proposed: by the context, by the request, by a rule, or by a row in scope."""
     return (
         any(is_meaningful(session.context.get(name)) for name in _IN_CONTEXT)
-        or any(is_meaningful(session.input_params.get(name)) for name in _IN_PARAMS)
+        or any(is_meaningful(session.params.get(name)) for name in _IN_PARAMS)
         or is_proposed_by_table(session, turn)
     )
 

@@ -21,7 +21,7 @@ def drop_record_of_other_scope(session: Session, turn: Turn) -> Session:
     if current.status in LIVE:
         session = record.end_record(session)
     session = drop_question(session.without_context(record.RECORD))
-    proposed_key = session.input_params.get("pending_action_key")
+    proposed_key = session.params.get("pending_action_key")
     if code(str(proposed_key)) == code(current.action_key) and "pending_action_key" not in session.user_input_params:
         session = session.without_params("pending_action_key")
     audit_lifecycle(session, turn, current, "SCOPE_LEFT")

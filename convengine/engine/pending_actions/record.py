@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.turn.enums import ActionStatus
+from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.session import Session
 
 Json = Any
@@ -139,7 +140,7 @@ def store_record(session: Session, record: Record) -> Session:
     """The session with the record, and its status where rules see it."""
     if session.context.get(RECORD) != (stored := record.to_json()):
         session = session.with_context({RECORD: stored})
-    return session.with_params({"pending_action_runtime_status": record.status.value})
+    return session.with_values(ActionParams(pending_action_runtime_status=record.status.value))
 
 
 def open_record(

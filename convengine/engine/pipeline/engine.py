@@ -25,7 +25,7 @@ from convengine.engine.pipeline.stages import (
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.pipeline.timing import audit_timing
 from convengine.engine.turn.local_time import get_local_time
-from convengine.engine.turn.session import FIELDS, FinalResult, Session, StepTiming
+from convengine.engine.turn.session import FIELDS, FinalResult, Right, Session, StepTiming
 from convengine.engine.turn.turn import Turn
 
 _USUAL = Continue.__name__
@@ -63,10 +63,6 @@ def _compose(text: str | None) -> str | None:
     return text and unicodedata.normalize("NFC", text)
 
 
-def _build_getter(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
-    return itemgetter(*names) if names else lambda values: ()
-
-
 class Engine:
     """The pipeline: steps in order and the hooks around them."""
 
@@ -74,9 +70,7 @@ class Engine:
         self.steps = tuple(steps)
         self._names = {step: _StepPayloads(step) for step in self.steps}
         self._optional = {step for step in self.steps if type(step).active is not Step.active}
-        self._untouched = {
-            step: _build_getter([name for name in FIELDS if name not in step.writes]) for step in self.steps
-        }
+        self._untouched: dict[tuple[Step, tuple[Right, ...]], Callable[[Mapping[str, Any]], Any]] = {}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
@@ -148,11 +142,23 @@ class Engine:
     def _check_writes(self, step: Step, before: Session, outcome: Outcome) -> None:
         if not isinstance(outcome, (Continue, Stop)):
             raise PipelineStepFailed(f"{step.name} must return Continue or Stop, not {outcome!r}.")
-        old, new = before.__dict__, outcome.session.__dict__
-        untouched = self._untouched[step]
-        if old is not new and untouched(old) != untouched(new):
-            changed = [name for name in FIELDS if name not in step.writes and old[name] != new[name]]
+        after = outcome.session
+        if before is after:
+            return
+        used = tuple(right for right in step.rights if right.is_used(before, after))
+        untouched = self._untouched.get((step, used)) or self._build_getter(step, used)
+        old, new = before.__dict__, after.__dict__
+        if untouched(old) != untouched(new):
+            allowed = step.writes.union(*(right.fields for right in used))
+            changed = [name for name in FIELDS if name not in allowed and old[name] != new[name]]
             raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(changed))} without declaring it.")
+
+    def _build_getter(self, step: Step, used: tuple[Right, ...]) -> Callable[[Mapping[str, Any]], Any]:
+        """What reads the fields that a step may not change after it used these rights."""
+        allowed = step.writes.union(*(right.fields for right in used))
+        names = [name for name in FIELDS if name not in allowed]
+        getter = self._untouched[step, used] = itemgetter(*names) if names else lambda values: ()
+        return getter
 
     @staticmethod
     def _audit_error(session: Session, turn: Turn, name: _StepPayloads, took: float, error: Exception) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, NamedTuple
 
-from convengine.engine.turn.session import FinalResult, Session
+from convengine.engine.turn.session import PARAM_FIELDS, FinalResult, Right, Session
 from convengine.engine.turn.turn import Turn
 
 
@@ -33,8 +33,10 @@ class Step:
     #: Names of steps that must run before (`after`) and behind (`before`) this one. Each must be registered.
     after: ClassVar[tuple[str, ...]] = ()
     before: ClassVar[tuple[str, ...]] = ()
-    #: Session fields that this step may change; the runner refuses any other change.
+    #: Session fields that this step may change; the runner refuses any other change. `input_params` means all params.
     writes: ClassVar[frozenset[str]] = frozenset()
+    #: What the step may do that changes more: run rules, start over, begin a new task.
+    rights: ClassVar[tuple[Right, ...]] = ()
     #: Position among steps that the constraints leave open; canonical number times 100.
     rank: ClassVar[int] = 0
     #: Exactly one step creates the conversation's row …
@@ -43,6 +45,10 @@ class Step:
     requires_persisted: ClassVar[bool] = False
     #: Exactly one step is the last.
     terminal: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        if "input_params" in cls.writes:
+            cls.writes = (cls.writes - {"input_params"}) | PARAM_FIELDS
 
     @property
     def name(self) -> str:

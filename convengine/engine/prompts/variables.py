@@ -121,7 +121,7 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "container_data": session.context.get("container_data", session.container_data),
         "allowed_intents": list_allowed_intents(turn.snapshot),
         "pending_clarification": question and {"question": question.question, "reason": question.reason},
-        "mcp_observations": session.input_params.get("mcp_observations", []),
+        "mcp_observations": session.tools.mcp_observations or [],
         "context_summary": session.context_summary,
         "session_units": session.context.get("session_units", []),
         "memory": {**_NOTHING_REMEMBERED, **_get_memory(session)},

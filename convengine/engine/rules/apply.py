@@ -10,18 +10,20 @@ from convengine.engine.rules.verdict import OVERRIDDEN_BY, SCOPE_INTENT, Verdict
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
+from convengine.engine.turn.owned_params import RuleParams
 from convengine.engine.turn.rows import OutputSchema, Rule
 from convengine.engine.turn.scope import ANY, rank_specificity
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import PARAM_FIELDS, Right, Session
 from convengine.engine.turn.turn import Turn
 
-#: Session fields that a phase of rules may change.
-RULE_FIELDS = frozenset(
-    {
-        "intent", "state", "transitions", "context", "input_params", "standalone_query", "query_rewritten",
+#: The right to run a phase of rules, which alone writes the topic `rules`.
+RUN_RULES = Right(
+    frozenset({
+        "intent", "state", "transitions", "context", *PARAM_FIELDS, "standalone_query", "query_rewritten",
         "preferences", "mounted_kb_id", "fields_read", "post_intent_rule", "rule_execution_source",
         "rule_execution_origin",
-    }
+    }),
+    lambda before, after: before.rules is not after.rules,
 )  # fmt: skip
 #: Actions that set the intent or the state, with the field of the session.
 _MOVES = {RuleAction.SET_INTENT.value: "intent", RuleAction.SET_STATE.value: "state"}
@@ -71,16 +73,16 @@ class _Run:
             post_intent_rule=post_intent,
             rule_execution_source=source,
             rule_execution_origin=origin,
-            input_params={
-                **session.input_params,
-                "post_intent_rule": post_intent,
-                "rule_execution_source": source,
-                "rule_execution_origin": origin,
-                "rule_phase": flags["rulePhase"],
-                "rule_agent_post_intent": post_intent,
-                "rule_agent_post_mcp": flags["ruleAgentPostMcp"],
-                "rule_tool_post_execution": flags["ruleToolPostExecution"],
-            },
+        ).with_values(
+            RuleParams(
+                post_intent_rule=post_intent,
+                rule_execution_source=source,
+                rule_execution_origin=origin,
+                rule_phase=flags["rulePhase"],
+                rule_agent_post_intent=post_intent,
+                rule_agent_post_mcp=flags["ruleAgentPostMcp"],
+                rule_tool_post_execution=flags["ruleToolPostExecution"],
+            )
         )
 
     def run_pass(self, session: Session, number: int, state: str | None) -> tuple[Session, bool]:
@@ -112,7 +114,7 @@ class _Run:
         return session, changed
 
     def _judge(self, rule: Rule, session: Session) -> Verdict:
-        refused = session.input_params.get("form_refused")
+        refused = session.form.form_refused
         if refused and code(rule.intent_code) not in (ANY, refused):
             # After a "no" to the confirmation of a form, no other intent takes over (R113).
             return Verdict(False, SCOPE_INTENT)

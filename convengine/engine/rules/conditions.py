@@ -71,7 +71,7 @@ Matcher = Callable[[Rule, Session], bool]
 _TARGETS: Mapping[str, Callable[[Session], Any]] = {
     MatchTarget.USER_TEXT: lambda session: session.user_text,
     MatchTarget.RESOLVED_INPUT: lambda session: session.resolved_user_input,
-    MatchTarget.DIALOGUE_ACT: lambda session: session.input_params.get("dialogue_act"),
+    MatchTarget.DIALOGUE_ACT: lambda session: session.dialogue.dialogue_act,
 }
 _BY_TEXT: Mapping[str, Callable[[Rule, str | None], Verdict]] = {
     RuleType.EXACT: match_exact,

@@ -6,7 +6,7 @@ from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.select import find_interaction
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import truthy
-from convengine.engine.threads import message_intent, resume
+from convengine.engine.threads import resume
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import (
     ABORTED,
@@ -52,7 +52,7 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     text = (
         _TEXTS.get(_read_message_intent(session)) if turn.request.resolved and session.reply_override is None else None
     )
-    ran = session.input_params.get("pending_action_result") in ("EXECUTED", "FAILED")
+    ran = session.action.pending_action_result in ("EXECUTED", "FAILED")
     if text is None or ran or any(hop.cause in _TELLING for hop in session.transitions):
         return None
     return ReplyOverride(
@@ -75,7 +75,7 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
         return session.evolve(lifecycle_detail={**session.lifecycle_detail, "question": question})
     session = ensure_running(session, turn, "reset" if session.reset_reason else meaning.value.lower())
     mode = find_interaction_mode(session, turn)
-    ends = truthy(session.input_params.get("session_complete_proposed"))
+    ends = truthy(session.rules.session_complete_proposed)
     if not ends:
         if override and override.source == SOURCE:
             return resume.await_user(session, turn, get_last_answer(session), "unclear")
@@ -90,7 +90,7 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
 
 
 def _read_message_intent(session: Session) -> MessageIntent:
-    return MessageIntent.read(session.input_params.get(message_intent.PARAM)) or MessageIntent.CONTINUATION
+    return MessageIntent.read(session.dialogue.message_intent) or MessageIntent.CONTINUATION
 
 
 def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | None:

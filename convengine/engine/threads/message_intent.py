@@ -15,6 +15,7 @@ from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
 from convengine.engine.turn.enums import DialogueAct, MessageIntent
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.scope import is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -22,7 +23,6 @@ from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.understand import Understanding
 
 Json = Any
-PARAM = "message_intent"
 #: The prompt for a model when the table leaves a message unclear.
 _ASKED = (
     "A task was finished and its result was shown to the user. Decide what the user's message means: MODIFICATION (it "
@@ -47,13 +47,13 @@ def set_message_intent(session: Session, turn: Turn) -> Session:
     if _says_nothing(session):
         return session
     meaning = _find_message_intent(session, turn)
-    session = session.with_params({PARAM: meaning.value})
+    session = session.with_values(DialogueParams(message_intent=meaning.value))
     return session if meaning is MessageIntent.UNCLEAR else _audit_message_intent(session, turn, meaning)
 
 
 def settle_message_intent(session: Session, turn: Turn) -> Session:
     """The same when the intent is known: the message may begin a new task, or remain unclear."""
-    meaning = MessageIntent.read(session.input_params.get(PARAM))
+    meaning = MessageIntent.read(session.dialogue.message_intent)
     if meaning is None or _says_nothing(session):
         return session
     goes_on = meaning in (MessageIntent.RESPONSE, MessageIntent.CONTINUATION, MessageIntent.UNCLEAR)
@@ -64,7 +64,7 @@ def settle_message_intent(session: Session, turn: Turn) -> Session:
     meaning = MessageIntent.CONTINUATION if session.intent_source else _ask_model(session, turn)
     if meaning is MessageIntent.NEW_TASK:
         return _begin_new_task(session, turn)
-    return _audit_message_intent(session.with_params({PARAM: meaning.value}), turn, meaning)
+    return _audit_message_intent(session.with_values(DialogueParams(message_intent=meaning.value)), turn, meaning)
 
 
 def _says_nothing(session: Session) -> bool:
@@ -73,7 +73,7 @@ def _says_nothing(session: Session) -> bool:
 
 
 def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
-    act = session.input_params.get("dialogue_act")
+    act = session.dialogue.dialogue_act
     abandon = turn.config(session, catalogue.ABANDON_PHRASES)
     if is_one_of(session.user_text, abandon) and not has_open_action(session, turn):
         return MessageIntent.ABANDON
@@ -106,7 +106,7 @@ def _changes_topic(session: Session) -> bool:
     """True when a new request led to another intent, and no lock held (R40)."""
     before, now = session.turn_start_intent, session.intent
     return (
-        session.input_params.get("dialogue_act") == DialogueAct.NEW_REQUEST
+        session.dialogue.dialogue_act == DialogueAct.NEW_REQUEST
         and session.intent_source is not None
         and not session.intent_locked
         and session.clarification is None
@@ -118,7 +118,7 @@ def _changes_topic(session: Session) -> bool:
 
 def _begin_new_task(session: Session, turn: Turn) -> Session:
     session = _audit_message_intent(
-        session.with_params({PARAM: MessageIntent.NEW_TASK.value}), turn, MessageIntent.NEW_TASK
+        session.with_values(DialogueParams(message_intent=MessageIntent.NEW_TASK.value)), turn, MessageIntent.NEW_TASK
     )
     return new_task.begin_new_task(session, turn)
 
@@ -141,7 +141,7 @@ def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) 
         MESSAGE_INTENT_CLASSIFIED,
         messageIntent=meaning.value,
         lifecycle=session.lifecycle,
-        dialogueAct=session.input_params.get("dialogue_act"),
+        dialogueAct=session.dialogue.dialogue_act,
     )
     return session
 

@@ -7,7 +7,7 @@ from convengine.engine.memory.recall import set_recall
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.lifecycle import COMPLETE, ensure_running, move_lifecycle
 from convengine.engine.turn.reset import RESET_FIELDS
-from convengine.engine.turn.session import KNOWLEDGE_BASE, Session, Transition
+from convengine.engine.turn.session import KNOWLEDGE_BASE, Right, Session, Transition
 from convengine.engine.turn.turn import PreviousSession, Turn
 
 REASON = "new_task"
@@ -15,6 +15,8 @@ REASON = "new_task"
 NEW_TASK_FIELDS = RESET_FIELDS | {
     "conversation_id", "turn_no", "version", "lifecycle", "lifecycle_detail", "preferences", "mounted_kb_id",
 }  # fmt: skip
+#: The right to go on in a new session.
+BEGIN_TASK = Right(NEW_TASK_FIELDS, lambda before, after: before.conversation_id != after.conversation_id)
 #: What the turn learned from the message and keeps.
 _KEPT = ("intent", "state", "intent_source", "interaction_decision", "standalone_query", "query_rewritten")
 _NAMESPACE = uuid.UUID("2ab1b1de-5f0e-4b53-8d6c-6a1e7d4fd0c9")
@@ -51,9 +53,8 @@ def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> 
     fresh = fresh.evolve(
         **{name: getattr(session, name) for name in _KEPT},
         transitions=(hop,),
-        input_params=params,
         # The preferences of this message; those of the old session stay there.
         preferences=dict(wanted),
         mounted_kb_id=wanted.get(KNOWLEDGE_BASE),
-    )
+    ).with_only_params(params)
     return fresh if blank(session.context_summary) else set_recall(fresh, session.context_summary)

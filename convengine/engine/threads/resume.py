@@ -21,6 +21,7 @@ from convengine.engine.threads.lifecycle import (
 from convengine.engine.threads.message_intent import is_one_of
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
@@ -42,7 +43,7 @@ _TEXTS: dict[str, Setting[str]] = {
     INTERRUPTED: catalogue.RESUME_TEXT_RUNNING,
 }
 #: Session fields that `met` may change.
-RETURNING_FIELDS = frozenset({"lifecycle", "lifecycle_detail", "input_params", "reply_override", "reset_only"})
+RETURNING_FIELDS = frozenset({"lifecycle", "lifecycle_detail", "dialogue", "reply_override", "reset_only"})
 
 
 def resume_session(session: Session, turn: Turn) -> Session:
@@ -50,7 +51,7 @@ def resume_session(session: Session, turn: Turn) -> Session:
     if session.lifecycle in CLOSED:
         return step_lifecycle(session, turn, RUNNING, "reopened")
     if session.lifecycle == INTERRUPTED and (text := session.lifecycle_detail.get("interrupted_user_message")):
-        session = session.with_params({"interrupted_user_message": text})
+        session = session.with_values(DialogueParams(interrupted_user_message=text))
     if turn.request.resolved == OFFERED:
         return _override_reply(session, _build_offer(session, turn))
     if "resume" in session.lifecycle_detail and turn.request.resolved != EXPLICIT_RESET:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.turn.payload import Payload
-from convengine.engine.turn.session import FIELDS, Session
+from convengine.engine.turn.session import FIELDS, PARAM_FIELDS, Session
 from convengine.engine.turn.stages import FACTS_CHANGED, RESPONSE_TRANSFORMED
 from convengine.engine.turn.turn import Turn
 
 Json = Any
 #: Fields of a session with keys of their own in the events, or without meaning for users.
-_OWN_KEYS = frozenset({"context", "input_params", "payload", "last_assistant", "steps"})
+_OWN_KEYS = frozenset({"context", *PARAM_FIELDS, "payload", "last_assistant", "steps"})
 
 
 def audit_transformed(

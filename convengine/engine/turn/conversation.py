@@ -94,13 +94,6 @@ def restore_session(
         turn_start_intent=intent,
         turn_start_state=state,
         context=context,
-        input_params={
-            **{key: value for key, value in stored.items() if not is_turn_param(key)},
-            **params,
-            **extra,
-            "standalone_query": None,
-            "resolved_user_input": session.user_text,
-        },
         user_input_params=params,
         history=loaded.history,
         epoch=row.context_epoch,
@@ -115,6 +108,14 @@ def restore_session(
         clarification=_read_clarification(_get_branch(context, "pending_clarification")),
         intent_locked=lock.get("locked") is True,
         intent_lock_reason=(lock.get("reason") or UNKNOWN) if lock.get("locked") is True else None,
+    ).with_only_params(
+        {
+            **{key: value for key, value in stored.items() if not is_turn_param(key)},
+            **params,
+            **extra,
+            "standalone_query": None,
+            "resolved_user_input": session.user_text,
+        }
     )
 
 

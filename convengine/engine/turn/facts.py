@@ -80,7 +80,7 @@ def collect_session_scalars(session: Session) -> dict[str, Any]:
         "turnNo": session.turn_no,
         "lifecycle": session.lifecycle,
         "contextSummary": session.context_summary,
-        "previousTurn": session.input_params.get("previousTurn"),
+        "previousTurn": session.memory.previousTurn,
     }
 
 

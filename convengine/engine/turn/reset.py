@@ -5,23 +5,25 @@ from typing import Any
 from convengine.engine.turn.enums import ResetReason
 from convengine.engine.turn.params import RESET_KEYS
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.engine.turn.session import Session, Transition
+from convengine.engine.turn.session import PARAM_FIELDS, Right, Session, Transition
 from convengine.engine.turn.stages import CONVERSATION_RESET
 from convengine.engine.turn.turn import Turn
 
-#: Session fields that a reset may change; steps that reset declare these.
+#: Session fields that a reset may change.
 RESET_FIELDS = frozenset(
     {
         "intent", "state", "turn_start_intent", "turn_start_state", "intent_locked", "intent_lock_reason",
-        "intent_source", "interaction_decision", "transitions", "context", "input_params", "history", "epoch",
+        "intent_source", "interaction_decision", "transitions", "context", "history", "epoch",
         "status", "standalone_query", "query_rewritten", "resolved_schema", "schema_complete", "schema_has_any_value",
         "missing_required_fields", "missing_field_options", "fields_read", "form_question", "form_summary",
         "last_llm_output", "last_llm_stage", "payload",
         "last_assistant", "reply_override", "container_data", "has_container_data", "clarification",
         "post_intent_rule", "rule_execution_source", "rule_execution_origin", "reset_only", "reset_reason",
-        "context_summary",
+        "context_summary", *PARAM_FIELDS,
     }
 )  # fmt: skip
+#: The right to start over.
+RESET = Right(RESET_FIELDS, lambda before, after: before.epoch != after.epoch)
 
 
 def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bool, **payload: Any) -> Session:
@@ -51,20 +53,25 @@ def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bo
 def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> Session:
     blank = Session(session.conversation_id)
     params = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
-    return session.evolve(
-        **{name: getattr(blank, name) for name in RESET_FIELDS},
-    ).evolve(
-        transitions=(
-            *session.transitions,
-            Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET"),
-        ),
-        input_params={
-            **params,
-            "standalone_query": None,
-            "resolved_user_input": session.user_text,
-            "reset_reason": reason.value,
-        },
-        epoch=session.epoch + 1,
-        reset_only=only,
-        reset_reason=reason.value,
+    return (
+        session.evolve(
+            **{name: getattr(blank, name) for name in RESET_FIELDS},
+        )
+        .evolve(
+            transitions=(
+                *session.transitions,
+                Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET"),
+            ),
+            epoch=session.epoch + 1,
+            reset_only=only,
+            reset_reason=reason.value,
+        )
+        .with_only_params(
+            {
+                **params,
+                "standalone_query": None,
+                "resolved_user_input": session.user_text,
+                "reset_reason": reason.value,
+            }
+        )
     )

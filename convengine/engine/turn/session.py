@@ -4,11 +4,23 @@ A step gets one and returns another; a failed turn needs no undo. Mappings insid
 helpers below make new ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
+from convengine.engine.turn.owned_params import (
+    TOPIC_OF,
+    TOPICS,
+    ActionParams,
+    DialogueParams,
+    FormParams,
+    MemoryParams,
+    OwnedParams,
+    RoutingParams,
+    RuleParams,
+    ToolParams,
+)
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import UNKNOWN
@@ -167,7 +179,15 @@ class Session:
 
     # what is remembered
     context: Mapping[str, Json] = field(default_factory=dict)
-    input_params: Mapping[str, Json] = field(default_factory=dict)
+    #: The input params of callers and rules; those of the engine follow, by topic.
+    params: Mapping[str, Json] = field(default_factory=dict)
+    dialogue: DialogueParams = field(default_factory=DialogueParams)
+    routing: RoutingParams = field(default_factory=RoutingParams)
+    rules: RuleParams = field(default_factory=RuleParams)
+    form: FormParams = field(default_factory=FormParams)
+    action: ActionParams = field(default_factory=ActionParams)
+    tools: ToolParams = field(default_factory=ToolParams)
+    memory: MemoryParams = field(default_factory=MemoryParams)
     #: What the caller sent with this request.
     user_input_params: Mapping[str, Json] = field(default_factory=dict)
     history: tuple[Exchange, ...] = ()
@@ -239,8 +259,9 @@ class Session:
         """A copy with some fields changed. Raises TypeError for an unknown field."""
         # Ten times as fast as dataclasses.replace; a turn evolves some sixty times. The new value needs new facts.
         moment = self.__dict__.get("_moment") if changes.keys() <= UNAUDITED_FIELDS else object()
-        values = {**self.__dict__, **changes, "_facts": None, "_moment": moment}
-        if len(values) != len(FIELDS) + 2:
+        view = self.__dict__.get("_input_params") if PARAM_FIELDS.isdisjoint(changes) else None
+        values = {**self.__dict__, **changes, "_facts": None, "_moment": moment, "_input_params": view}
+        if len(values) != len(FIELDS) + 3:
             raise TypeError(f"Session has no field {', '.join(sorted(changes.keys() - set(FIELDS)))}")
         copy = object.__new__(type(self))
         object.__setattr__(copy, "__dict__", values)
@@ -257,13 +278,40 @@ class Session:
         query = self.standalone_query
         return query if query and query.strip() else self.user_text
 
+    @property
+    def input_params(self) -> Mapping[str, Json]:
+        """The params of callers and rules and those of the engine in one, as templates, rules and the API see them."""
+        view: Mapping[str, Json] | None = self.__dict__.get("_input_params")
+        if view is None:
+            view = self.__dict__["_input_params"] = dict(self.params)
+            for topic in TOPICS:
+                view.update(self.__dict__[topic].__dict__)
+        return view
+
+    def with_values(self, *changes: OwnedParams) -> Self:
+        """A copy with what each of the values gives set in its topic."""
+        fields = ((FIELD_OF[type(change)], change) for change in changes)
+        return self.evolve(**{name: getattr(self, name).having(change) for name, change in fields})
+
     def with_params(self, values: Mapping[str, Json]) -> Self:
-        """A copy with input params set."""
-        return self.evolve(input_params={**self.input_params, **values})
+        """A copy with input params set, whoever owns them: for code that does not know the keys."""
+        owned: dict[str, dict[str, Json]] = {}
+        for key in values.keys() & TOPIC_OF.keys():
+            owned.setdefault(TOPIC_OF[key], {})[key] = values[key]
+        others = {key: value for key, value in values.items() if key not in TOPIC_OF}
+        changes: dict[str, Any] = {"params": {**self.params, **others}} if others else {}
+        changes |= {name: getattr(self, name).having(TOPICS[name](**given)) for name, given in owned.items()}
+        return self.evolve(**changes) if changes else self
 
     def without_params(self, *keys: str) -> Self:
         """A copy with input params removed."""
-        return self.evolve(input_params={key: value for key, value in self.input_params.items() if key not in keys})
+        fields = {TOPIC_OF[key] for key in keys if key in TOPIC_OF}
+        others = {key: value for key, value in self.params.items() if key not in keys}
+        return self.evolve(params=others, **{name: getattr(self, name).without(*keys) for name in fields})
+
+    def with_only_params(self, values: Mapping[str, Json]) -> Self:
+        """A copy with these input params and no other."""
+        return self.evolve(params={}, **{name: topic() for name, topic in TOPICS.items()}).with_params(values)
 
     def with_context(self, values: Mapping[str, Json]) -> Self:
         """A copy with top-level context keys set."""
@@ -274,16 +322,10 @@ class Session:
         return self.evolve(context={key: value for key, value in self.context.items() if key not in keys})
 
     def with_query(self, query: str | None) -> Self:
-        """A copy with the stand-alone query set or cleared, together with its two input params (pipeline-1 1.10)."""
+        """A copy with the stand-alone query set or cleared, together with its two input params."""
         query = query if query and query.strip() else None
-        return self.evolve(
-            standalone_query=query,
-            input_params={
-                **self.input_params,
-                "standalone_query": query,
-                "resolved_user_input": query or self.user_text,
-            },
-        )
+        given = DialogueParams(standalone_query=query, resolved_user_input=query or self.user_text)
+        return self.evolve(standalone_query=query, dialogue=self.dialogue.having(given))
 
     def move_to(
         self,
@@ -303,3 +345,17 @@ class Session:
 
 
 FIELDS = tuple(f.name for f in fields(Session))
+
+
+class Right(NamedTuple):
+    """Fields that steps with this right may change besides their own, once they used it."""
+
+    fields: frozenset[str]
+    #: True when the change from the first session to the second one used the right.
+    is_used: Callable[[Session, Session], bool]
+
+
+#: The fields that `input_params` shows.
+PARAM_FIELDS = frozenset({"params", *TOPICS})
+#: The field of each topic.
+FIELD_OF = {topic: name for name, topic in TOPICS.items()}

@@ -117,8 +117,8 @@ def list_signals(event: AuditEvent, snapshot: Snapshot) -> Iterator[Signal]:
 
 
 def _build_step_signal(event: AuditEvent, name: str) -> Signal:
-    params = event.session.input_params
-    tool = params.get("mcp_tool_code") or params.get("tool_code")
+    params = event.session.params
+    tool = event.session.tools.mcp_tool_code or params.get("tool_code")
     return Signal(
         str(event.payload.get("step")),
         name,

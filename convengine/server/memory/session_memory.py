@@ -40,7 +40,7 @@ def recall_previous_session(row: Conversation) -> str | None:
 
 def store_summary_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
     """Store the running summary of the session, if this turn made one. After a reset it starts with this turn."""
-    summary = session.input_params.get("memory_session_summary")
+    summary = session.memory.memory_session_summary
     if not isinstance(summary, str):
         return []
     sql = dialect()

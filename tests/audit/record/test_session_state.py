@@ -49,16 +49,14 @@ def test_only_watched_fields_can_make_a_difference() -> None:
 
 
 def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
-    session = Session(
-        "c", input_params={"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1}
-    )
+    params = {"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1}
+    session = Session("c").with_params(params)
 
     assert folding.build_document(session)["inputParams"] == {"a": 1}
 
 
 SESSIONS = st.builds(
-    Session,
-    st.just("c"),
+    lambda input_params, **fields: Session("c", **fields).with_params(input_params),
     intent=st.sampled_from(["UNKNOWN", "LOAN"]),
     user_text=st.none() | st.just("hi"),
     context=DOCUMENTS,
@@ -80,7 +78,7 @@ def test_changes_between_sessions_fold_to_the_document_of_the_later(old: Session
 
 
 def test_changes_of_one_part_tell_that_part_only() -> None:
-    old = Session("c", input_params={"a": 1, "memory_recall": "x"}, context={"b": {"c": 1, "d": 2}})
+    old = Session("c", context={"b": {"c": 1, "d": 2}}).with_params({"a": 1, "memory_recall": "x"})
     new = old.with_params({"z": 2}).evolve(context={"b": {"c": 3, "d": 2}})
 
     assert folding.diff_sessions(old, new) == {"set": {"/inputParams/z": 2, "/context/b/c": 3}}

@@ -15,6 +15,7 @@ from convengine.engine.rules.actions.contract import (
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.enums import DialogueAct, RuleAction
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
@@ -71,10 +72,11 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Write the act to the input params, the query to the session. Raises ActionValueError."""
     wanted = parse(rule.action_value)
     # Without a source, the rule is the source: the old one did not find this act (pipeline-1 8.6).
-    params: dict[str, Any] = {"dialogue_act": wanted.act.value, "dialogue_act_source": wanted.source or SOURCE}
+    session = session.with_values(
+        DialogueParams(dialogue_act=wanted.act.value, dialogue_act_source=wanted.source or SOURCE)
+    )
     if wanted.confidence is not None:
-        params["dialogue_act_confidence"] = wanted.confidence
-    session = session.with_params(params)
+        session = session.with_values(DialogueParams(dialogue_act_confidence=wanted.confidence))
     if wanted.sets_query:
         session = session.with_query(wanted.query)
         session = session.evolve(query_rewritten=session.standalone_query is not None)
@@ -84,8 +86,8 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         turn,
         SET_DIALOGUE_ACT,
         dialogueAct=wanted.act.value,
-        dialogueActConfidence=session.input_params.get("dialogue_act_confidence"),
-        dialogueActSource=session.input_params.get("dialogue_act_source"),
+        dialogueActConfidence=session.dialogue.dialogue_act_confidence,
+        dialogueActSource=session.dialogue.dialogue_act_source,
         standaloneQuery=session.standalone_query,
     )
     return session

@@ -4,13 +4,13 @@ from convengine.engine.rules.actions.contract import SHOWN, Action, audit_action
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
 VALUE = "the hint for the answer"
-PARAM = "response_hint"
 
 
 SET_RESPONSE_HINT = declare_stage(
@@ -31,7 +31,7 @@ def parse(value: str | None) -> str:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Set the hint for this turn; the last rule's hint applies. Raises ActionValueError."""
     hint = parse(rule.action_value)
-    session = session.with_params({PARAM: hint})
+    session = session.with_values(DialogueParams(response_hint=hint))
     where = {"intent": session.intent, "state": session.state}
     audit_action(rule, session, turn, SET_RESPONSE_HINT, responseHint=hint, **where)
     return session

@@ -29,6 +29,7 @@ from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.codec import dumps, sort_keys, to_plain
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import DialogueAct, RuleAction
+from convengine.engine.turn.owned_params import RuleParams
 from convengine.engine.turn.ports import RULE_CLAIMANT, RuleTaskClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -155,7 +156,7 @@ def _derive_nonce(rule: Rule, session: Session, turn: Turn, start: Session, refe
 
 def _hash_request(session: Session) -> str:
     """A digest of what the task may read: the message, its params, and the business fields. Any yes is the same."""
-    is_yes = session.input_params.get("dialogue_act") == DialogueAct.AFFIRM
+    is_yes = session.dialogue.dialogue_act == DialogueAct.AFFIRM
     fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
     message = DialogueAct.AFFIRM.value if is_yes else session.user_text
     request = dumps(sort_keys(to_plain([message, dict(session.user_input_params), fields])))
@@ -189,7 +190,7 @@ def _build_failure(
     session: Session, reference: TaskReference, method: str, error_type: str, message: str | None
 ) -> ActionFailed:
     payload = {"task": reference.task, "method": method, "errorType": error_type, "errorMessage": message or ""}
-    return ActionFailed(error_type, message or "", session.with_params({"rule_task_error": payload}))
+    return ActionFailed(error_type, message or "", session.with_values(RuleParams(rule_task_error=payload)))
 
 
 def _describe(reference: TaskReference) -> str:

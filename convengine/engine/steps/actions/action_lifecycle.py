@@ -11,11 +11,12 @@ from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
 #: Session fields that these functions change.
-LIFECYCLE_FIELDS = frozenset({"context", "input_params", "clarification"})
+LIFECYCLE_FIELDS = frozenset({"action", "routing", "params", "context", "clarification"})
 #: Context keys in which tasks and integrators propose an action.
 _PROPOSALS = ("pending_action", "pendingAction", "pending_action_key", "pendingActionKey")
 #: Statuses after which a later turn opens the action again (R82).
@@ -89,12 +90,12 @@ def close_record(session: Session, turn: Turn, current: Record, status: ActionSt
 
 def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
     """A late yes runs nothing; it is handled like any other message."""
-    late = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    late = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
     expired = current.with_status(ActionStatus.EXPIRED, _now(turn))
     session = record.end_record(record.store_record(clear_proposal(session), expired))
     if late:
-        session = _reclassify_message(session).with_params(
-            {"skip_pending_action_execution": True, "pending_action_result": ActionStatus.EXPIRED.value}
+        session = _reclassify_message(session).with_values(
+            ActionParams(skip_pending_action_execution=True, pending_action_result=ActionStatus.EXPIRED.value)
         )
     audit_lifecycle(session, turn, expired, "EXPIRED", {"turn": turn.turn_no})
     return session
@@ -112,14 +113,14 @@ def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
 def _needs_new_record(session: Session, current: Record, action: Action) -> bool:
     if current.settles(action):
         # The action opens again only if the message names it, because its key was removed when it ended.
-        return bool(session.input_params.get("pending_action_key"))
+        return bool(session.params.get("pending_action_key"))
     return not current.is_for(action) or current.status in _REOPENED
 
 
 def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
     """Apply the decision of the turn to the record."""
     current = record.read_record(session)
-    decision = PolicyDecision.read(session.input_params.get("policy_decision"))
+    decision = PolicyDecision.read(session.routing.policy_decision)
     if current is None:
         return session
     if (
@@ -142,8 +143,8 @@ def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
 
 
 def _reclassify_message(session: Session) -> Session:
-    return session.with_params(
-        {"policy_decision": PolicyDecision.RECLASSIFY_INTENT.value, "skip_intent_resolution": False}
+    return session.with_values(
+        RoutingParams(policy_decision=PolicyDecision.RECLASSIFY_INTENT.value, skip_intent_resolution=False)
     )
 
 

@@ -22,6 +22,7 @@ from convengine.engine.steps.actions.settings import (
 from convengine.engine.steps.actions.stages import GUARDRAIL_ALLOW, GUARDRAIL_DENY
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
@@ -74,7 +75,7 @@ class GuardrailStep(Step):
             return Continue(session)
         assessment = assess_sensitivity(session, turn)
         if turn.config(session, SANITIZE_INPUT):
-            session = session.with_params({"sanitized_user_text": assessment.text})
+            session = session.with_values(ActionParams(sanitized_user_text=assessment.text))
         return Continue(
             _deny_turn(session, turn, assessment) if assessment.denied else _allow_turn(session, turn, assessment)
         )
@@ -82,7 +83,7 @@ class GuardrailStep(Step):
 
 def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
     # Keep the skip flags of this turn: an expired action must not run because its text is harmless (R91).
-    session = session.with_params({"guardrail_blocked": False})
+    session = session.with_values(ActionParams(guardrail_blocked=False))
     turn.audit(
         session,
         GUARDRAIL_ALLOW,
@@ -98,16 +99,16 @@ def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session
 
 def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
     """Deny. The policy's decision about intents stays, and so does a rejection (R99)."""
-    rejecting = session.input_params.get("policy_decision") == PolicyDecision.REJECT_PENDING_ACTION
+    rejecting = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
     decision = PolicyDecision.REJECT_PENDING_ACTION if rejecting else PolicyDecision.RECLASSIFY_INTENT
-    session = session.with_params(
-        {
-            "guardrail_blocked": True,
-            "guardrail_reason": REASON,
-            "policy_decision": decision.value,
-            "skip_tool_execution": True,
-            "skip_pending_action_execution": True,
-        }
+    session = session.with_values(
+        ActionParams(
+            guardrail_blocked=True,
+            guardrail_reason=REASON,
+            skip_tool_execution=True,
+            skip_pending_action_execution=True,
+        ),
+        RoutingParams(policy_decision=decision.value),
     )
     if text := turn.config(session, DENY_RESPONSE):
         session = session.evolve(reply_override=ReplyOverride(text, "GUARDRAIL"))
@@ -141,7 +142,7 @@ def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
 
 
 def _find_confirmed_action(session: Session, turn: Turn) -> Action | None:
-    if session.input_params.get("policy_decision") != PolicyDecision.EXECUTE_PENDING_ACTION:
+    if session.routing.policy_decision != PolicyDecision.EXECUTE_PENDING_ACTION:
         return None
     return choice.choose_action(session, turn, Scope.of(session)).action
 
@@ -161,7 +162,7 @@ def _list_subjects(session: Session, text: str, action: Action | None) -> Iterat
 
 
 def _find_requested_tool(session: Session) -> str:
-    request = session.input_params.get("tool_request")
+    request = session.tools.tool_request
     if isinstance(request, str):
         try:
             request = json.loads(request)

@@ -24,6 +24,7 @@ from convengine.engine.steps.actions.stages import (
 from convengine.engine.text.compare import truthy
 from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -49,7 +50,8 @@ class PendingActionStep(Step):
     after = ("AutoAdvanceStep",)
     rank = 1900
     requires_persisted = True
-    writes = LIFECYCLE_FIELDS
+    # A task may set any param.
+    writes = LIFECYCLE_FIELDS | {"input_params"}
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set `pending_action_result`, and the outcome in the record."""
@@ -58,7 +60,7 @@ class PendingActionStep(Step):
 
 def conclude_action(session: Session, turn: Turn) -> Session:
     """Run the confirmed action, or drop the refused one. A failed task never fails the turn."""
-    decision = PolicyDecision.read(session.input_params.get("policy_decision")) or _RECLASSIFY
+    decision = PolicyDecision.read(session.routing.policy_decision) or _RECLASSIFY
     confirmed = _EXECUTE in (decision, session.interaction_decision)
     # A refusal is never stopped, because it runs nothing (R99).
     if decision is not _REJECT and confirmed and (reason := _find_hold_reason(session, decision)):
@@ -83,16 +85,16 @@ def conclude_action(session: Session, turn: Turn) -> Session:
 
 def _find_hold_reason(session: Session, decision: PolicyDecision) -> str | None:
     """Why a yes runs nothing although an action was open; null if it runs, or if that was recorded already."""
-    params, current = session.input_params, record.read_record(session)
-    if truthy(params.get("guardrail_blocked")):
+    action, current = session.action, record.read_record(session)
+    if truthy(action.guardrail_blocked):
         return "GUARDRAIL"
-    if params.get("pending_action_result") == ActionStatus.EXPIRED:
+    if action.pending_action_result == ActionStatus.EXPIRED:
         return "EXPIRED"
-    if truthy(params.get("skip_pending_action_execution")):
+    if truthy(action.skip_pending_action_execution):
         return "RULE"
     if decision is _EXECUTE:
         return "REPLY_OVERRIDE" if session.reply_override or session.reset_only else None
-    if truthy(params.get("pending_action_disambiguation_required")):
+    if truthy(action.pending_action_disambiguation_required):
         return None
     return f"RUNTIME_STATUS_{current.status.value}" if current and current.status in record.FINAL else "RULE"
 
@@ -114,7 +116,7 @@ def _reject_action(session: Session, turn: Turn, action: Action, current: Record
     else:
         # Nothing was open, or it expired in this turn: there is nothing to reject.
         session = clear_proposal(session)
-    session = session.with_params({"pending_action_result": ActionStatus.REJECTED.value})
+    session = session.with_values(ActionParams(pending_action_result=ActionStatus.REJECTED.value))
     _audit(session, turn, PENDING_ACTION_REJECTED, _REJECT, action.reference)
     return session
 
@@ -154,7 +156,7 @@ def _apply_outcome(
     """
     session = close_record(session, turn, current.with_result(outcome.summarize_result()), outcome.status)
     before, after = session, outcome.apply_to(session)
-    session = after.with_params({"pending_action_result": outcome.status.value})
+    session = after.with_values(ActionParams(pending_action_result=outcome.status.value))
     if outcome.status is ActionStatus.EXECUTED:
         _audit(session, turn, PENDING_ACTION_EXECUTED, _EXECUTE, action.reference, **run_details)
         audit_changed_facts(before, after, turn, by=action.reference, kind="TASK", session=session)
@@ -201,6 +203,6 @@ def _audit(session: Session, turn: Turn, stage: Stage, decision: PolicyDecision,
         intent=session.intent,
         state=session.state,
         context=session.context,
-        pendingActionResult=session.input_params.get("pending_action_result"),
+        pendingActionResult=session.action.pending_action_result,
         **more,
     )

@@ -35,7 +35,7 @@ from convengine.engine.turn.enums import Lifecycle, ResetReason
 from convengine.engine.turn.fault import unreadable_faults
 from convengine.engine.turn.payload import to_document
 from convengine.engine.turn.release_choice import ReleaseReason
-from convengine.engine.turn.reset import RESET_FIELDS, reset_session
+from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.stages import ENGINE_RETURN
@@ -58,7 +58,7 @@ class LoadOrCreateConversationStep(Step):
     rank = 100
     writes = RETURNING_FIELDS | frozenset(
         {
-            "intent", "state", "turn_start_intent", "turn_start_state", "context", "input_params",
+            "intent", "state", "turn_start_intent", "turn_start_state", "context", "params", "tools", "memory",
             "user_input_params", "history", "epoch", "version", "status", "lifecycle", "context_summary", "preferences",
             "last_assistant", "clarification", "intent_locked", "intent_lock_reason", "mounted_kb_id",
         }
@@ -139,7 +139,7 @@ class ResetConversationStep(Step):
 
     after = ("LoadOrCreateConversationStep", "CacheInspectAuditStep")
     rank = 300
-    writes = RESET_FIELDS
+    rights = (RESET,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Reset on request. Only params of this request count; a stored one must not reset again."""

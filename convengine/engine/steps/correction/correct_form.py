@@ -26,6 +26,7 @@ from convengine.engine.steps.correction.stages import (
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, RoutingDecision
+from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
@@ -48,7 +49,7 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     this conversation has not asked for, or one that a model reads.
     """
     state, row = DialogueState.of(session), find_open_schema(session, turn)
-    act = DialogueAct.read(session.input_params.get("dialogue_act"))
+    act = DialogueAct.read(session.dialogue.dialogue_act)
     is_open = state.last_schema is not None or allows_edit
     if not is_open or act in _NO_CORRECTION or session.reply_override or blank(session.user_text):
         return session
@@ -99,14 +100,14 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
     before, refused, fields = session.context, list_refused(reading), list_read(form, reading)
     session = store_reading(session.without_context(*(refusal.field for refusal in refused)), form, reading)
     session = _route(session, turn, row, form, {refusal.field: refusal.reason for refusal in refused})
-    is_edit = DialogueAct.read(session.input_params.get("dialogue_act")) is DialogueAct.EDIT
+    is_edit = DialogueAct.read(session.dialogue.dialogue_act) is DialogueAct.EDIT
     changed = [path for path in fields if is_edit or find_value(before, path) is not None]
-    session = session.with_params(
-        {
-            "correction_applied": bool(changed),
-            "correction_target_field": changed[0] if changed else None,
-            "correction_fields": changed,
-        }
+    session = session.with_values(
+        RoutingParams(
+            correction_applied=bool(changed),
+            correction_target_field=changed[0] if changed else None,
+            correction_fields=changed,
+        )
     )
     for path in (*fields, *reading.named, *(path for path in reading.cleared if path not in fields)):
         turn.audit(
@@ -117,7 +118,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
             previousValue=find_value(before, path),
             intent=session.intent,
             state=session.state,
-            routingDecision=session.input_params["routing_decision"],
+            routingDecision=session.routing.routing_decision,
         )
     _audit_not_applied(session, turn, refused)
     session = note_fields_read(session, turn, row, fields, refused, reading)
@@ -139,7 +140,7 @@ def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedVa
             field=refusal.field or None,
             intent=session.intent,
             state=session.state,
-            routingDecision=session.input_params["routing_decision"],
+            routingDecision=session.routing.routing_decision,
         )
 
 
@@ -154,10 +155,10 @@ def _route(
         session = session.without_context("mcp")
     status = form.status(session.context)
     session = lock_intent(set_form_facts(session, row, status, reasons), status.complete or not is_own)
-    return update_dialogue(session, listed_options=()).with_params(
-        {
-            "routing_decision": RoutingDecision.APPLY_CORRECTION.value,
-            "skip_schema_extraction": True,
-            "skip_intent_resolution": True,
-        }
+    return update_dialogue(session, listed_options=()).with_values(
+        RoutingParams(
+            routing_decision=RoutingDecision.APPLY_CORRECTION.value,
+            skip_schema_extraction=True,
+            skip_intent_resolution=True,
+        )
     )

@@ -21,13 +21,14 @@ from convengine.engine.steps.correction.stages import (
 )
 from convengine.engine.text.compare import norm
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, RoutingDecision
+from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.rows import PromptTemplate
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 
 #: Session fields that routing may change.
-ROUTE_FIELDS = FACT_FIELDS | {"context", "fields_read", "reply_override"}
+ROUTE_FIELDS = FACT_FIELDS | {"routing", "context", "fields_read", "reply_override"}
 
 
 class CorrectionStep(Step):
@@ -45,16 +46,16 @@ class CorrectionStep(Step):
 
 def route_turn(session: Session, turn: Turn) -> Session:
     """Route the message; `routing_decision` has the result."""
-    act = DialogueAct.read(session.input_params.get("dialogue_act"))
+    act = DialogueAct.read(session.dialogue.dialogue_act)
     answered = act is DialogueAct.ANSWER
     first = RoutingDecision.HANDLE_AS_ANSWER if answered else RoutingDecision.CONTINUE_STANDARD_FLOW
-    session = session.with_params(
-        {
-            "routing_decision": first.value,
-            "skip_schema_extraction": False,
-            "correction_applied": False,
-            "correction_target_field": None,
-        }
+    session = session.with_values(
+        RoutingParams(
+            routing_decision=first.value,
+            skip_schema_extraction=False,
+            correction_applied=False,
+            correction_target_field=None,
+        )
     )
     retry = _asks_for_retry(session, turn)
     if session.reset_only:
@@ -109,8 +110,8 @@ def _accept_confirmation(session: Session, turn: Turn) -> Session:
 
 
 def _set_routing(session: Session, decision: RoutingDecision) -> Session:
-    return session.with_params(
-        {"routing_decision": decision.value, "skip_schema_extraction": True, "skip_intent_resolution": True}
+    return session.with_values(
+        RoutingParams(routing_decision=decision.value, skip_schema_extraction=True, skip_intent_resolution=True)
     )
 
 
@@ -121,5 +122,5 @@ def _audit_routing(session: Session, turn: Turn, stage: Stage, **details: Any) -
         **details,
         intent=session.intent,
         state=session.state,
-        routingDecision=session.input_params["routing_decision"],
+        routingDecision=session.routing.routing_decision,
     )

@@ -18,7 +18,7 @@ from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import list_allowed_interactions
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.dialogue_act.stages import (
     DIALOGUE_ACT_CLASSIFIED,
     DIALOGUE_ACT_FINAL,
@@ -29,7 +29,8 @@ from convengine.engine.steps.dialogue_act.stages import (
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.message_intent import set_message_intent
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
-from convengine.engine.turn.reset import RESET_FIELDS, reset_session
+from convengine.engine.turn.owned_params import DialogueParams
+from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -90,21 +91,21 @@ class ResolvedAct:
         """The rewritten message, if the model's answer was accepted."""
         return self.model_act.query if self.model_act and self.source == LLM else None
 
-    def to_params(self) -> dict[str, Any]:
+    def to_params(self) -> DialogueParams:
         """The input params of the act."""
         model_act = self.model_act
-        return {
-            "dialogue_act_regex": self.regex.act.value,
-            "dialogue_act_regex_confidence": self.regex.confidence,
-            "dialogue_act_llm_candidate": self.candidate,
-            "dialogue_act_llm_confidence": model_act.act.confidence if model_act else None,
-            "dialogue_act_llm_standalone_query": model_act.query if model_act else None,
-            "dialogue_act_guard_applied": self.guarded,
-            "dialogue_act_guard_reason": self.reason,
-            "dialogue_act": self.classified.act.value,
-            "dialogue_act_confidence": self.classified.confidence,
-            "dialogue_act_source": self.source,
-        }
+        return DialogueParams(
+            dialogue_act_regex=self.regex.act.value,
+            dialogue_act_regex_confidence=self.regex.confidence,
+            dialogue_act_llm_candidate=self.candidate,
+            dialogue_act_llm_confidence=model_act.act.confidence if model_act else None,
+            dialogue_act_llm_standalone_query=model_act.query if model_act else None,
+            dialogue_act_guard_applied=self.guarded,
+            dialogue_act_guard_reason=self.reason,
+            dialogue_act=self.classified.act.value,
+            dialogue_act_confidence=self.classified.confidence,
+            dialogue_act_source=self.source,
+        )
 
 
 class DialogueActStep(Step):
@@ -113,17 +114,18 @@ class DialogueActStep(Step):
     after = ("PolicyEnforcementStep",)
     rank = 700
     requires_persisted = True
-    writes = RULE_FIELDS | RESET_FIELDS
+    writes = frozenset({"dialogue", "standalone_query", "query_rewritten", "reset_only"})
+    rights = (RUN_RULES, RESET)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set the act in the input params."""
         resolved = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
-        session = _apply_restated_query(session, resolved).with_params(resolved.to_params())
+        session = _apply_restated_query(session, resolved).with_values(resolved.to_params())
         audit_act(session, turn, resolved)
         if _starts_over(session, turn, resolved):
             # The reset clears the params; later steps still need the act.
             fresh = reset_session(session, turn, ResetReason.DIALOGUE_ACT_RESET, only=True)
-            return Continue(fresh.evolve(reset_only=True).with_params(resolved.to_params()))
+            return Continue(fresh.evolve(reset_only=True).with_values(resolved.to_params()))
         if refused_form := find_refused_form(session, turn):
             keep_general_rules_out(session, turn, refused_form)
         after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
@@ -197,9 +199,9 @@ def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
 
 def audit_final_act(before: Session, after: Session, turn: Turn) -> None:
     """Write DIALOGUE_ACT_FINAL if rules changed the act."""
-    keys = ("dialogue_act", "dialogue_act_source")
-    act, source = (after.input_params.get(key) for key in keys)
-    if (act, source) != tuple(before.input_params.get(key) for key in keys):
+    old, new = before.dialogue, after.dialogue
+    act, source = new.dialogue_act, new.dialogue_act_source
+    if (act, source) != (old.dialogue_act, old.dialogue_act_source):
         turn.audit(after, DIALOGUE_ACT_FINAL, dialogueAct=act, dialogueActSource=source)
 
 

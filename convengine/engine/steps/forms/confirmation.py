@@ -8,6 +8,7 @@ from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.owned_params import FormParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import ReplyOverride, Session
@@ -17,12 +18,12 @@ from convengine.engine.turn.turn import Turn
 def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session | None:
     """The session after a "no" to the confirmation, as the schema's `x-on-no` wants it; null for other messages."""
     on_no = read_on_no(row)
-    if on_no is None or session.input_params.get("dialogue_act") != DialogueAct.NEGATE:
+    if on_no is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None
     if not form.status(session.context).complete or is_final_state(turn.snapshot, session.intent, session.state):
         return None
     turn.audit(session, FORM_REFUSED, schemaId=row.schema_id, reaction=on_no.value)
-    session = session.with_params({"form_refused": code(session.intent)})
+    session = session.with_values(FormParams(form_refused=code(session.intent)))
     texts = get_texts(find_form_language(session, turn, form))
     if on_no is OnNo.ASK_WHAT_TO_CHANGE:
         paths = [field.path for field in list_filled_fields(form, session.context)]

@@ -38,7 +38,7 @@ from convengine.engine.forms.store_reading import (
 from convengine.engine.forms.user_answer import is_question
 from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.confirmation import react_to_no
 from convengine.engine.steps.forms.find_by_model import add_findings_of_model
@@ -51,6 +51,7 @@ from convengine.engine.steps.forms.stages import (
 from convengine.engine.text.compare import blank, code, shorten_line, truthy
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
+from convengine.engine.turn.owned_params import ActionParams, FormParams
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
@@ -63,7 +64,7 @@ Json = Any
 #: Session fields that collecting may change.
 COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
-    "digression", "clarification",
+    "digression", "clarification", "action", "params",
 }  # fmt: skip
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
@@ -85,7 +86,8 @@ class SchemaExtractionStep(Step):
     after = ("AddContainerDataStep",)
     rank = 1700
     requires_persisted = True
-    writes = COLLECT_FIELDS | RULE_FIELDS
+    writes = COLLECT_FIELDS
+    rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Without a schema, release the intent; the schema that was worked on last may stay known."""
@@ -98,7 +100,7 @@ class SchemaExtractionStep(Step):
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
             session = refresh_form(session, turn, row, form)
             # What a correction read may have completed the form.
-            run = session.fields_read is not None or truthy(session.input_params.get("correction_applied"))
+            run = session.fields_read is not None or truthy(session.routing.correction_applied)
             return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if run else session)
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
@@ -118,7 +120,7 @@ class SchemaExtractionStep(Step):
         )
         if (session.intent, session.state) == scope:
             return session
-        return drop_record_of_other_scope(session.with_params({"skip_pending_action_execution": True}), turn)
+        return drop_record_of_other_scope(session.with_values(ActionParams(skip_pending_action_execution=True)), turn)
 
 
 def _changes_values(session: Session, before: Session) -> bool:
@@ -150,7 +152,7 @@ def _skips_extraction(session: Session) -> bool:
 
     Also when it is open which intent was meant: then no form may read the message or lock the intent.
     """
-    skip = truthy(session.input_params.get("skip_schema_extraction")) or code(session.state) == INTENT_COLLISION
+    skip = truthy(session.routing.skip_schema_extraction) or code(session.state) == INTENT_COLLISION
     return skip or session.reset_only or session.reply_override is not None
 
 
@@ -194,13 +196,13 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     reasons = {path: refusal.reason for path, refusal in refused.items()}
     session = set_form_facts(session, row, form.status(session.context), reasons)
     session = lock_intent(session, session.schema_complete)
-    session = session.with_params(
-        {
-            "schema_extracted_fields": fields,
-            "schema_json": collect_schema_values(session),
-            "context": session.context,
-            "session": collect_session_facts(session),
-        }
+    session = session.with_values(
+        FormParams(
+            schema_extracted_fields=fields,
+            schema_json=collect_schema_values(session),
+            context=session.context,
+            session=collect_session_facts(session),
+        )
     )
     _audit_status(session, turn, row)
     if MoveKind.LEAVE in reading.wishes:

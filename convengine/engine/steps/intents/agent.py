@@ -37,6 +37,7 @@ from convengine.engine.steps.intents.subject import stay_at_question
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, is_state_resolved
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -80,7 +81,7 @@ def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str], *, m
             turn.audit(session, INTENT_AGENT_SKIPPED, reason=reason)
         return AgentResult(session, AgentOutcome.UNAVAILABLE)
     result = _ask_agent(_clear_earlier_answer(session, collided), turn, may_stay=may_stay)
-    return AgentResult(result.session.with_params({"agentResolver": False}), result.outcome)
+    return AgentResult(result.session.with_values(RoutingParams(agentResolver=False)), result.outcome)
 
 
 def _find_skip_reason(session: Session, turn: Turn) -> str | None:
@@ -94,14 +95,14 @@ def _find_skip_reason(session: Session, turn: Turn) -> str | None:
 
 def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
     """Clear an earlier answer and set the candidates of the phrases."""
-    return session.with_params(
-        {
-            "intent_scores": [],
-            "intent_top3": [],
-            "followups": [],
-            "intent_collision_candidates": [{"code": intent, "confidence": None} for intent in collided],
-            "agentResolver": True,
-        }
+    return session.with_values(
+        RoutingParams(
+            intent_scores=[],
+            intent_top3=[],
+            followups=[],
+            intent_collision_candidates=[{"code": intent, "confidence": None} for intent in collided],
+            agentResolver=True,
+        )
     )
 
 
@@ -203,7 +204,11 @@ def accept_intent(
     """Accept: set the intent in its row's spelling and the state, drop questions, run POST_AGENT_INTENT rules."""
     wanted, note = _choose_state(session, turn, intent, state)
     moved = session.move_to(intent=map_spellings(turn.snapshot)[intent], state=wanted, cause="INTENT_RESOLUTION")
-    moved = collision.drop_questions(moved).evolve(intent_source="AGENT").with_params({"intent_resolved_by": "AGENT"})
+    moved = (
+        collision.drop_questions(moved)
+        .evolve(intent_source="AGENT")
+        .with_values(RoutingParams(intent_resolved_by="AGENT"))
+    )
     after = run_phase(RulePhase.POST_AGENT_INTENT, RESOLVER, moved, turn)
     turn.audit(
         after,
@@ -220,7 +225,7 @@ def accept_intent(
 
 def _store_scores(session: Session, turn: Turn, answer: AgentAnswer) -> Session:
     scores, followups = [score.to_json() for score in answer.scores], list(answer.followups)
-    session = session.with_params({"intent_scores": scores, "intent_top3": scores[:_TOP], "followups": followups})
+    session = session.with_values(RoutingParams(intent_scores=scores, intent_top3=scores[:_TOP], followups=followups))
     turn.audit(session, INTENT_AGENT_SCORES, scores=scores, followups=followups)
     return session
 
@@ -243,7 +248,7 @@ def _find_collision(reading: _AnswerReading, session: Session, turn: Turn) -> tu
         question=reading.question or _get_first_followup(reading) or _ask_which_intent(session, turn, scores),
     )
     candidates = [{"code": score.intent, "confidence": score.confidence} for score in scores[:_TOP]]
-    session = session.with_params({"intent_collision_candidates": candidates})
+    session = session.with_values(RoutingParams(intent_collision_candidates=candidates))
     turn.audit(
         session,
         INTENT_AGENT_COLLISION,

@@ -128,7 +128,7 @@ def _note_digression(session: Session, turn: Turn, digression: Digression) -> Se
     scopes = ((intent, state), (ANY, state), (intent, ANY), (ANY, ANY))
     if not any(turn.snapshot.has_scope(rows.Response, *scope) for scope in scopes):
         return None
-    corrects = session.input_params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
+    corrects = session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION
     session = session.evolve(digression=replace(digression, has_values=corrects))
     if _repeats_question(session) and session.clarification:
         # The question which action is meant follows the answer, and was not asked in vain.
@@ -139,12 +139,11 @@ def _note_digression(session: Session, turn: Turn, digression: Digression) -> Se
 
 def _may_interrupt(session: Session, turn: Turn) -> bool:
     """False when the message answers the open question, or when this turn has gone on already."""
-    params = session.input_params
     if blank(session.user_text) or session.transitions or (session.reply_override and not _repeats_question(session)):
         return False
-    if params.get("dialogue_act") in _ANSWERS or params.get("policy_decision") in _DECISIONS:
+    if session.dialogue.dialogue_act in _ANSWERS or session.routing.policy_decision in _DECISIONS:
         return False
-    route = params.get("routing_decision")
+    route = session.routing.routing_decision
     if route in _ROUTES:
         return False
     return is_question(session, turn) or not (

@@ -21,7 +21,7 @@ _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
 def find_forcing_signal(session: Session, turn: Turn) -> str | None:
     """The signal that asks for another intent, unless the message answers a pending action; else null."""
-    if session.input_params.get("policy_decision") in _DECIDED:
+    if session.routing.policy_decision in _DECIDED:
         return None
     return _find_explicit_signal(session, turn)
 
@@ -34,7 +34,7 @@ def find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
         return None
     if turn.config(session, STICKY_INTENT) and not collision.is_pending(session) and _is_collecting(session, turn):
         return INTENT_RESOLVE_SKIPPED_STICKY_INTENT
-    return INTENT_RESOLVE_SKIPPED_POLICY if truthy(session.input_params.get("skip_intent_resolution")) else None
+    return INTENT_RESOLVE_SKIPPED_POLICY if truthy(session.routing.skip_intent_resolution) else None
 
 
 def _is_collecting(session: Session, turn: Turn) -> bool:

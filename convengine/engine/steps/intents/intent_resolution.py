@@ -19,7 +19,7 @@ from convengine.engine.forms.message import read_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
 from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row, find_unnamed_row
 from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
@@ -57,11 +57,12 @@ from convengine.engine.steps.intents.subject import (
 )
 from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.message_intent import settle_message_intent
-from convengine.engine.threads.new_task import NEW_TASK_FIELDS
+from convengine.engine.threads.new_task import BEGIN_TASK
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
-from convengine.engine.turn.reset import RESET_FIELDS, reset_session
+from convengine.engine.turn.owned_params import RoutingParams
+from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
@@ -69,9 +70,9 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
 #: Session fields that resolving an intent may change.
-RESOLVE_FIELDS = RULE_FIELDS | {
+RESOLVE_FIELDS = FACT_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
-    "reply_override", "input_params", "last_llm_output", "last_llm_stage", "context", "digression", *FACT_FIELDS,
+    "reply_override", "routing", "dialogue", "last_llm_output", "last_llm_stage", "context", "digression",
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 
@@ -82,7 +83,7 @@ class ResetResolvedIntentStep(Step):
     after = ("IntentResolutionStep",)
     rank = 1400
     requires_persisted = True
-    writes = RESET_FIELDS
+    rights = (RESET,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Reset if the resolved intent is one of RESET_INTENT_CODES."""
@@ -109,7 +110,8 @@ class IntentResolutionStep(Step):
     after = ("GuardrailStep",)
     rank = 1300
     requires_persisted = True
-    writes = RESOLVE_FIELDS | NEW_TASK_FIELDS
+    writes = RESOLVE_FIELDS
+    rights = (RUN_RULES, BEGIN_TASK)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Resolve. On a thread, the message may begin a new session."""
@@ -129,7 +131,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     )
     if session.reset_only:
         return _audit_no_change(session, turn, "reset_only")
-    if turn.request.resolved and session.input_params.get("message_intent") in _ENDS_SESSION:
+    if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
         # Accepting a result or giving up a task has no other intent.
         return _audit_no_change(session, turn, "session_ends")
     if (decision := decide_leaving(session, turn)) is not None:
@@ -149,7 +151,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
 
 def _confirmed_form(session: Session, turn: Turn) -> bool:
     """True after a yes to the confirmation of a form that a rule acted on: "yes, book it" asks for nothing else."""
-    if session.input_params.get("dialogue_act") != DialogueAct.AFFIRM or not session.transitions:
+    if session.dialogue.dialogue_act != DialogueAct.AFFIRM or not session.transitions:
         return False
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
@@ -196,8 +198,8 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
         session,
         stage,
         **where,
-        dialogueAct=session.input_params.get("dialogue_act"),
-        policyDecision=session.input_params.get("policy_decision"),
+        dialogueAct=session.dialogue.dialogue_act,
+        policyDecision=session.routing.policy_decision,
         skipIntentResolution=True,
         reason="POLICY_DECISION",
     )
@@ -289,7 +291,7 @@ def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> S
     )
     moved = _clear_left_form(session, moved, turn)
     moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")
-    moved = moved.with_params({"intent_resolved_by": "CLASSIFIER"})
+    moved = moved.with_values(RoutingParams(intent_resolved_by="CLASSIFIER"))
     after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     return _audit_resolution(after, turn, INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
 

@@ -138,11 +138,10 @@ def _is_other_subject(session: Session, turn: Turn, intent: str) -> bool:
 
 
 def _may_change(session: Session) -> bool:
-    params = session.input_params
     if blank(session.user_text) or session.digression is not None or session.transitions:
         return False
-    corrects = params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION
-    return not corrects and params.get("dialogue_act") not in _ANSWERS
+    corrects = session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION
+    return not corrects and session.dialogue.dialogue_act not in _ANSWERS
 
 
 def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier, score: float) -> bool:

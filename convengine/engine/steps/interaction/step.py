@@ -12,6 +12,7 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
+from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
@@ -58,11 +59,11 @@ class InteractionPolicyStep(Step):
     after = ("DialogueActStep",)
     rank = 800
     requires_persisted = True
-    writes = frozenset({"input_params", "clarification", "interaction_decision"})
+    writes = frozenset({"routing", "params", "clarification", "interaction_decision"})
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set `policy_decision`, and `skip_intent_resolution` if the message needs no intent."""
-        act = DialogueAct.read(session.input_params.get("dialogue_act")) or DialogueAct.NEW_REQUEST
+        act = DialogueAct.read(session.dialogue.dialogue_act) or DialogueAct.NEW_REQUEST
         if session.reply_override is None:
             session, outcome = _read_action_reply(session, turn, act)
         else:
@@ -70,8 +71,8 @@ class InteractionPolicyStep(Step):
             outcome = PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, session.reply_override.source)
         awaited = _find_awaited_input(session, turn)
         outcome = outcome or apply_policy(session, turn, act, awaited)
-        session = session.evolve(interaction_decision=outcome.decision.value).with_params(
-            {"policy_decision": outcome.decision.value, "skip_intent_resolution": outcome.skips_resolution}
+        session = session.evolve(interaction_decision=outcome.decision.value).with_values(
+            RoutingParams(policy_decision=outcome.decision.value, skip_intent_resolution=outcome.skips_resolution)
         )
         turn.audit(
             session,

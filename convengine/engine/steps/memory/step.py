@@ -12,6 +12,7 @@ from convengine.engine.memory.summary import (
 from convengine.engine.memory.units import extract_units, stage_units
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.memory.stages import MEMORY_UPDATED
+from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -22,7 +23,7 @@ class MemoryStep(Step):
     after = ("ResponseResolutionStep",)
     rank = 2500
     requires_persisted = True
-    writes = frozenset({"context", "input_params", "context_summary"})
+    writes = frozenset({"context", "memory", "context_summary"})
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Summarise. The commit writes the row of `ce_memory`."""
@@ -45,12 +46,12 @@ def _update_memory(session: Session, turn: Turn) -> Session:
     audit_store_faults(session, turn, "write", answer)
     by_whom = {WRITTEN_AFTER: get_turn_of_summary(session)} if by_model else {}
     session = session.with_context({BRANCH: {**build_branch(session, summary), **by_whom}})
-    session = session.with_params({"memory_session_summary": summary})
+    session = session.with_values(MemoryParams(memory_session_summary=summary))
     turn.audit(
         session,
         MEMORY_UPDATED,
         summaryChars=len(summary),
-        recalled="memory_recall" in session.input_params,
+        recalled=session.memory.memory_recall is not None,
         stores=["ce_memory", *answer.stores],
         intent=session.intent,
         state=session.state,

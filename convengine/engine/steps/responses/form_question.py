@@ -81,7 +81,7 @@ def is_given_up(session: Session, turn: Turn) -> bool:
 
 def clear_done_form(session: Session, turn: Turn) -> Session:
     """The session after the answer: a form that is done or refused leaves the context (R113)."""
-    row, result = session.resolved_schema, session.input_params.get("pending_action_result")
+    row, result = session.resolved_schema, session.action.pending_action_result
     if row is None or not session.schema_complete:
         return session
     if result == ActionStatus.EXECUTED or (
@@ -166,10 +166,10 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
     """True for a message to the confirmation that may change something, and that nobody took up."""
     if not awaits_confirmation(session, turn) or session.digression or session.reply_override:
         return False
-    params, before = session.input_params, (session.turn_start_intent, session.turn_start_state)
-    if (session.intent, session.state) != before or params.get("dialogue_act") in _ANSWERS:
+    before = (session.turn_start_intent, session.turn_start_state)
+    if (session.intent, session.state) != before or session.dialogue.dialogue_act in _ANSWERS:
         return False
-    if params.get("routing_decision") == RoutingDecision.APPLY_CORRECTION or params.get("form_leave"):
+    if session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION or session.form.form_leave:
         return False
     gives = session.fields_read and (session.fields_read.read or session.fields_read.refused)
     return not gives and may_change(session, turn)
@@ -369,7 +369,7 @@ def _tell_other_refusals(session: Session, form: Form, asked_field: Field, local
 
 def _repeat_changes(session: Session, form: Form, locale: str) -> str:
     """What a correction changed, in full, because the question that follows is about something else."""
-    if session.fields_read is None or session.input_params.get("correction_applied") is not True:
+    if session.fields_read is None or session.routing.correction_applied is not True:
         return ""
     language = find_language(locale)
     changed = [field for path in session.fields_read.read if (field := form.field(path))]
@@ -385,7 +385,7 @@ def _repeat_changes(session: Session, form: Form, locale: str) -> str:
 def _is_missed(session: Session, turn: Turn) -> bool:
     """True when this message was meant as an answer: thanks, a request to wait and a wish to leave are none."""
     small_talk = says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
-    return not (small_talk or session.input_params.get("form_leave"))
+    return not (small_talk or session.form.form_leave)
 
 
 def _render(field: Field, key: str, session: Session, turn: Turn, names: Mapping[str, Json]) -> str:

@@ -9,6 +9,7 @@ from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDE
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import PolicyDecision, ResponseType, RoutingDecision
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
@@ -18,8 +19,6 @@ from convengine.engine.understanding.moves import MoveKind
 
 #: The context field that tells the deployment that a person takes over, as the rule of a hand-over flow sets it.
 HANDED_OVER = "handover"
-#: Params of this turn that say that an action, a tool or a planner dealt with the message.
-_ANSWERED_BY = ("pending_action_result", "mcp_action", "form_leave")
 #: Routes and decisions that leave the message to be understood.
 _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE_STANDARD_FLOW)
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)
@@ -28,16 +27,17 @@ _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_P
 def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> bool:
     """True when nothing in this turn took the message up. `answer` is the row that would answer."""
     read = session.fields_read
-    params = session.input_params
     return not (
         blank(session.user_text)
         or session.intent_source
         or session.digression
         or (read and (read.read or read.refused or read.offered))
         or session.transitions
-        or any(params.get(key) is not None for key in _ANSWERED_BY)
+        or session.action.pending_action_result is not None
+        or session.tools.mcp_action is not None
+        or session.form.form_leave is not None
         or _has_new_tool_result(session)
-        or params.get("routing_decision") not in _OPEN_ROUTES
+        or session.routing.routing_decision not in _OPEN_ROUTES
         or session.interaction_decision not in _OPEN_DECISIONS
         or session.reset_reason
         or session.clarification
@@ -49,9 +49,9 @@ def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> 
 
 def _has_new_tool_result(session: Session) -> bool:
     """True when a tool was called for this message; a stored result of an earlier call (`run_once`) answers nothing."""
-    result = session.input_params.get("tool_result")
+    result = session.tools.tool_result
     reused = isinstance(result, Mapping) and result.get("reused") is True
-    return session.input_params.get("tool_status") is not None and not reused
+    return session.tools.tool_status is not None and not reused
 
 
 def lacks_model(turn: Turn) -> bool:
@@ -68,7 +68,7 @@ def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> 
     count = state.not_understood_count + 1
     turn.audit(session, NOT_UNDERSTOOD, count=count, asked_field=state.asked_field)
     session = update_dialogue(session, not_understood_count=count)
-    return session.with_params({"not_understood": True, "not_understood_count": count})
+    return session.with_values(DialogueParams(not_understood=True, not_understood_count=count))
 
 
 def find_hand_over_intent(snapshot: Snapshot) -> str | None:

@@ -10,6 +10,7 @@ from convengine.engine.forms.life import begins_something, find_ended_schema
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -31,7 +32,7 @@ def follows_an_end(session: Session, turn: Turn) -> bool:
 
 def write_small_talk(session: Session, turn: Turn) -> str | None:
     """The answer to a greeting, thanks, or a bare yes or no after an end; null for other messages."""
-    act = session.input_params.get("dialogue_act")
+    act = session.dialogue.dialogue_act
     if find_ended_schema(session, turn) is not None and says_only(session, turn, MoveKind.LEAVE):
         return None  # Only a person can undo what a form has done.
     if says(session, turn, MoveKind.THANK) and not says(session, turn, MoveKind.ASK):
@@ -51,12 +52,12 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
     """The session whose answer may use the reply to a greeting or thanks, where no intent is known."""
     if is_resolved(session.intent) or blank(session.user_text) or session.reset_reason:
         return session
-    greets = session.input_params.get("dialogue_act") == DialogueAct.GREETING
+    greets = session.dialogue.dialogue_act == DialogueAct.GREETING
     thanks = says_only(session, turn, MoveKind.THANK)
     if not (thanks or greets or says_only(session, turn, MoveKind.GREET)):
         return session
     key = "reply_thanks" if thanks else "reply_greeting"
-    return session.with_params({"small_talk": str(get_texts(find_form_language(session, turn))[key])})
+    return session.with_values(DialogueParams(small_talk=str(get_texts(find_form_language(session, turn))[key])))
 
 
 def write_help(session: Session, turn: Turn) -> str:

@@ -98,7 +98,7 @@ class ResponseResolutionStep(Step):
     writes = frozenset(
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
-            "transitions", "reply_override", "context", "form_question", "form_summary", "input_params", "digression",
+            "transitions", "reply_override", "context", "form_question", "form_summary", "dialogue", "digression",
             *FACT_FIELDS,
         }
     )  # fmt: skip

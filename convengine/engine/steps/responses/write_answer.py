@@ -127,7 +127,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
 
 def _join_hints(hint: str, session: Session) -> str:
     """The row's hint, followed by the unchanged hint of a rule in this turn (R66)."""
-    rule_hint = session.input_params.get("response_hint")
+    rule_hint = session.dialogue.response_hint
     return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
 
 

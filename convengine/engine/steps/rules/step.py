@@ -1,7 +1,7 @@
 """RulesStep: the state machine from the configuration, the last chance before the answer (pipeline-2 7)."""
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -13,7 +13,7 @@ class RulesStep(Step):
     after = ("McpToolStep",)
     rank = 2200
     requires_persisted = True
-    writes = RULE_FIELDS
+    rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         return Continue(run_phase(RulePhase.PRE_RESPONSE_RESOLUTION, self.name, session, turn))

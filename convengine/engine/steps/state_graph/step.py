@@ -7,6 +7,7 @@ from convengine.engine.state_graph.allowed_moves import GraphVerdict, Hop, judge
 from convengine.engine.state_graph.settings import ON_VIOLATION, STATE_GRAPH_ENABLED
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED, STATE_GRAPH_VALID, STATE_GRAPH_VIOLATION
 from convengine.engine.text.compare import code
+from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -17,7 +18,7 @@ class StateGraphStep(Step):
     after = ("RulesStep",)
     rank = 2300
     requires_persisted = True
-    writes = frozenset({"intent", "state", "transitions", "input_params"})
+    writes = frozenset({"intent", "state", "transitions", "routing"})
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Write VALID or VIOLATION, and nothing if nothing moved within an intent."""
@@ -28,7 +29,7 @@ class StateGraphStep(Step):
             return Continue(session)
         if bad := verdict.first_violation:
             return Continue(_report_violation(session, turn, verdict, bad))
-        session = session.with_params({"state_graph_valid": True})
+        session = session.with_values(RoutingParams(state_graph_valid=True))
         turn.audit(session, STATE_GRAPH_VALID, **_describe_path(session, verdict), validateOnly=True, allowed=True)
         return Continue(session)
 
@@ -37,13 +38,9 @@ def _report_violation(session: Session, turn: Turn, verdict: GraphVerdict, bad: 
     mode = turn.config(session, ON_VIOLATION)
     soft = mode == "SOFT_BLOCK"
     reason = f"NO_EDGE:{bad.from_state}->{bad.to_state}"
-    session = session.with_params(
-        {
-            "state_graph_valid": False,
-            "state_graph_reason": reason,
-            **({"state_graph_soft_block": True} if soft else {}),
-        }
-    )
+    session = session.with_values(RoutingParams(state_graph_valid=False, state_graph_reason=reason))
+    if soft:
+        session = session.with_values(RoutingParams(state_graph_soft_block=True))
     turn.audit(
         session,
         STATE_GRAPH_VIOLATION,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.tools.planner_loop import run_planner
 from convengine.engine.steps.tools.planner_run import build_lifecycle
 from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
@@ -20,13 +20,12 @@ from convengine.engine.steps.tools.stages import (
 from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, RulePhase
-from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 
 Json = Any
-_PARAMS = tuple(key for key in PARAMS if key.startswith("mcp_"))
 _REFUSING_ACTS = frozenset({DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.EDIT})
 
 
@@ -48,7 +47,8 @@ class McpToolStep(Step):
     after = ("ToolOrchestrationStep",)
     rank = 2100
     requires_persisted = True
-    writes = RULE_FIELDS
+    writes = frozenset({"tools", "context"})
+    rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Rules may allow or prevent the planner by moving the state, so they run first; with an override none run.
@@ -77,9 +77,9 @@ def clear_planner_state(session: Session, turn: Turn) -> Session:
     A direct call of this turn stays for rules, and so does a result that `run_once` reuses.
     """
     branch = get_mcp_branch(session)
-    kept_keys = {"toolExecution"} if session.input_params.get("tool_status") not in (None, BY_GUARDRAIL) else set()
+    kept_keys = {"toolExecution"} if session.tools.tool_status not in (None, BY_GUARDRAIL) else set()
     dropped = {key: value for key, value in branch.items() if key not in kept_keys}
-    stale = [key for key in _PARAMS if key in session.input_params]
+    stale = [key for key in vars(session.tools) if key.startswith("mcp_")]
     if not dropped and not stale:
         return session
     lifecycle = dropped.get("lifecycle")
@@ -97,7 +97,7 @@ def clear_planner_state(session: Session, turn: Turn) -> Session:
 def skip_planner(session: Session, turn: Turn, skip: Skip) -> Session:
     """Record that the planner did not run, and why. A turn that only resets leaves the context empty."""
     if skip.status is not None:
-        session = session.with_params({"mcp_status": skip.status})
+        session = session.with_values(ToolParams(mcp_status=skip.status))
     if not session.reset_only:
         state = build_lifecycle(turn, skip.status, skip.outcome)
         session = session.with_context({"mcp": {**get_mcp_branch(session), "lifecycle": state}})
@@ -114,8 +114,7 @@ def find_shut_gate(session: Session, turn: Turn) -> Skip | None:
 
 
 def _check_guardrail(session: Session, turn: Turn) -> Skip | None:
-    params = session.input_params
-    if truthy(params.get("skip_tool_execution")) or truthy(params.get("guardrail_blocked")):
+    if truthy(session.action.skip_tool_execution) or truthy(session.action.guardrail_blocked):
         return Skip("SKIPPED_BY_GUARDRAIL", "GUARDRAIL")
     return None
 
@@ -129,9 +128,8 @@ def _check_schema(session: Session, turn: Turn) -> Skip | None:
 
 
 def _check_dialogue_act(session: Session, turn: Turn) -> Skip | None:
-    params = session.input_params
-    act = DialogueAct.read(params.get("dialogue_act"))
-    confirmed = code(params.get("routing_decision")) == "PROCEED_CONFIRMED"
+    act = DialogueAct.read(session.dialogue.dialogue_act)
+    confirmed = code(session.routing.routing_decision) == "PROCEED_CONFIRMED"
     if act in _REFUSING_ACTS or (act == DialogueAct.AFFIRM and not confirmed):
         return Skip("SKIPPED_DIALOGUE_ACT", "DIALOGUE_ACT")
     return Skip("SKIPPED_GREETING", "GREETING") if act == DialogueAct.GREETING else None

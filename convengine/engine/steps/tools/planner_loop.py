@@ -17,6 +17,7 @@ from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.ports import ExecutionClaim, ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -188,9 +189,8 @@ class _Loop:
 
 def is_confirmed(session: Session) -> bool:
     """True when the user confirmed, or the caller approved, this turn's action (R107)."""
-    params = session.input_params
-    approved = any(truthy(params.get(name)) for name in ("approval_granted", "approvalGranted"))
-    return approved or code(params.get("routing_decision")) == "PROCEED_CONFIRMED"
+    approved = any(truthy(session.params.get(name)) for name in APPROVAL_KEYS)
+    return approved or code(session.routing.routing_decision) == "PROCEED_CONFIRMED"
 
 
 def build_claim(session: Session, turn: Turn, plan: Plan) -> ExecutionClaim:

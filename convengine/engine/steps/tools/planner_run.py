@@ -15,6 +15,7 @@ from convengine.engine.steps.tools.stages import MCP_LOOP_ABRUPTED, MCP_TOOL_CAL
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -80,9 +81,10 @@ class PlannerRun:
         if plan.action == CALL_TOOL:
             self._call, self._group = plan, None
         self._write(
-            {"mcp_action": plan.action, "mcp_tool_code": plan.tool_code, "mcp_tool_args": dict(plan.args)}
-            | ({"mcp_operation_tag": plan.operation_tag} if plan.operation_tag else {}),
-            self._lifecycle(self.session.input_params.get("mcp_status"), "IN_PROGRESS", finished=False),
+            ToolParams(mcp_action=plan.action, mcp_tool_code=plan.tool_code, mcp_tool_args=dict(plan.args)).having(
+                ToolParams(mcp_operation_tag=plan.operation_tag) if plan.operation_tag else ToolParams()
+            ),
+            self._lifecycle(self.session.tools.mcp_status, "IN_PROGRESS", finished=False),
         )
 
     def audit_call(self, plan: Plan) -> None:
@@ -97,7 +99,7 @@ class PlannerRun:
             action=plan.action,
             intent=session.intent,
             state=session.state,
-            routingDecision=session.input_params.get("routing_decision"),
+            routingDecision=session.routing.routing_decision,
             observation_count=len(self.observations),
             current_observation_tool=find_current_tool(self.observations),
         )
@@ -110,7 +112,7 @@ class PlannerRun:
             self.turn.config(self.session, catalogue.OBSERVATIONS_MAX_BYTES),
         )
         self._group = tool.tool_group if tool else None
-        params = {"mcp_observations": self.observations, "mcp_tool_group": self._group, "mcp_status": "TOOL_RESULT"}
+        params = ToolParams(mcp_observations=self.observations, mcp_tool_group=self._group, mcp_status="TOOL_RESULT")
         state = self._lifecycle("TOOL_RESULT", "IN_PROGRESS", finished=False)
         self._write(params, state, observations=self.observations)
         if status == SUCCESS:
@@ -134,7 +136,7 @@ class PlannerRun:
             "args": dict(plan.args),
             "preflightDiagnostics": None,
         }
-        params = {"mcp_tool_group": tool.tool_group, "mcp_status": "TOOL_ERROR"}
+        params = ToolParams(mcp_tool_group=tool.tool_group, mcp_status="TOOL_ERROR")
         state = self._lifecycle("TOOL_ERROR", "IN_PROGRESS", finished=False, error=message)
         self._write(params, state, toolExecutionError=error)
         self.turn.audit(
@@ -154,7 +156,7 @@ class PlannerRun:
         """Record how the run ended."""
         answer = self.text(ending.fallback) if ending.fallback else ending.answer
         self._write(
-            {"mcp_final_answer": answer, "mcp_status": ending.status},
+            ToolParams(mcp_final_answer=answer, mcp_status=ending.status),
             self._lifecycle(ending.status, ending.outcome, error=ending.error, blocked=ending.blocked),
             finalAnswer=answer,
             finalAnswerDetermined=True,
@@ -166,7 +168,7 @@ class PlannerRun:
         """The session after a run without an answer within its rounds or its time."""
         state = self._lifecycle("MAX_LOOPS", "ABRUPTED")
         self._write(
-            {"mcp_status": "MAX_LOOPS"},
+            ToolParams(mcp_status="MAX_LOOPS"),
             {**state, "reason": reason},
             finalAnswerDetermined=False,
             toolExecutionAbrupted=True,
@@ -191,9 +193,9 @@ class PlannerRun:
             "toolExecuted": self.executed,
         }
 
-    def _write(self, params: dict[str, Json], state: dict[str, Json], **branch: Json) -> None:
+    def _write(self, params: ToolParams, state: dict[str, Json], **branch: Json) -> None:
         branch_values = {**get_mcp_branch(self.session), **branch, "lifecycle": state}
-        self.session = self.session.with_params(params).with_context({"mcp": branch_values})
+        self.session = self.session.with_values(params).with_context({"mcp": branch_values})
 
 
 def build_lifecycle(

@@ -5,7 +5,7 @@ from typing import Any
 
 from convengine.engine.forms.life import follows_ended_form
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.tools.call import call_tool
 from convengine.engine.steps.tools.request import (
     BY_GUARDRAIL,
@@ -32,6 +32,7 @@ from convengine.engine.steps.tools.stages import (
 from convengine.engine.text.compare import truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -42,7 +43,8 @@ class ToolOrchestrationStep(Step):
     after = ("PendingActionStep",)
     rank = 2000
     requires_persisted = True
-    writes = RULE_FIELDS
+    writes = frozenset({"tools", "context"})
+    rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Run the requested tool; without a request, or if switched off, do nothing."""
@@ -56,10 +58,10 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
 
     Rules of phase POST_TOOL_EXECUTION run after success, error and scope mismatch.
     """
-    requested = session.input_params.get("tool_request")
-    if truthy(session.input_params.get("guardrail_blocked")):
+    requested = session.tools.tool_request
+    if truthy(session.action.guardrail_blocked):
         return _refuse_by_guardrail(session, turn) if requested else session
-    if truthy(session.input_params.get("skip_tool_execution")) or session.reply_override or session.reset_only:
+    if truthy(session.action.skip_tool_execution) or session.reply_override or session.reset_only:
         return session
     try:
         request, row = read_request(requested), None
@@ -73,14 +75,14 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
         return session
     if row and row.run_once and (held := _find_held_result(session, request)):
         turn.audit(session, TOOL_ORCHESTRATION_RESULT, **held)
-        return session.with_params({"tool_status": SUCCESS, "tool_result": held})
-    session = session.with_params({"tool_request": request.to_json()})
+        return session.with_values(ToolParams(tool_status=SUCCESS, tool_result=held))
+    session = session.with_values(ToolParams(tool_request=request.to_json()))
     turn.audit(session, TOOL_ORCHESTRATION_REQUEST, **request.to_json(), ceToolId=row.pk if row else None)
     return _store_outcome(session, turn, _run_in_scope(request, session, turn))
 
 
 def _refuse_by_guardrail(session: Session, turn: Turn) -> Session:
-    session = session.with_params({"tool_status": BY_GUARDRAIL})
+    session = session.with_values(ToolParams(tool_status=BY_GUARDRAIL))
     turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, intent=session.intent, state=session.state)
     return session
 
@@ -134,7 +136,7 @@ def _build_failure(request: ToolRequest, tool: rows.Tool | None, error: str) -> 
 
 def _store_outcome(session: Session, turn: Turn, outcome: ToolOutcome) -> Session:
     result = outcome.to_result(session)
-    session = session.with_params({"tool_status": outcome.status, "tool_result": result})
+    session = session.with_values(ToolParams(tool_status=outcome.status, tool_result=result))
     session = session.with_context({"mcp": {**get_mcp_branch(session), "toolExecution": outcome.to_execution()}})
     failed = outcome.status == ERROR
     turn.audit(session, TOOL_ORCHESTRATION_ERROR if failed else TOOL_ORCHESTRATION_RESULT, **result)

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ from convengine.engine.pipeline.hooks import Hooks, StepHook
 from convengine.engine.pipeline.step import Continue, Step, Stop
 from convengine.engine.rules.actions.set_json import SET_JSON
 from convengine.engine.rules.actions.set_state import SET_STATE
+from convengine.engine.turn.enums import ResetReason
+from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.session import FIELDS, FinalResult, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import make_turn, payload, stages
@@ -273,3 +277,53 @@ def test_a_turn_past_its_time_limit_begins_no_further_step() -> None:
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.recoverable) == ("TURN_TIMEOUT", True)
     assert [e.payload["step"] for e in turn.trail.events if e.stage == "STEP_ENTER"] == ["Slow"]
+
+
+class Takes(Step):
+    """A step that changes a session as it is told."""
+
+    def __init__(self, change: Callable[[Session, Turn], Session]) -> None:
+        self._change = change
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        return Continue(self._change(session, turn))
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda session, turn: session.with_values(ActionParams(guardrail_blocked=True)), "action"),
+        (lambda session, turn: session.with_params({"guardrail_blocked": True}), "action"),
+        (lambda session, turn: session.with_params({"guardrail_bloked": True}), "params"),
+        (lambda session, turn: session.evolve(intent="LOAN", epoch=0), "intent"),
+    ],
+)
+def test_a_step_changes_only_what_it_declares(change: Callable[[Session, Turn], Session], named: str) -> None:
+    class Routes(Takes):
+        writes = frozenset({"routing"})
+        rights = (RESET,)
+
+    outcome = Engine([Routes(change)]).run(make_turn())
+
+    assert outcome.error
+    assert f"changed {named} without declaring it" in str(outcome.error)
+
+
+def test_a_right_counts_once_it_is_used() -> None:
+    class Resets(Takes):
+        rights = (RESET,)
+
+    def start_over(session: Session, turn: Turn) -> Session:
+        return reset_session(session, turn, ResetReason.INTENT_RESOLVED_RESET, only=True)
+
+    assert Engine([Resets(start_over), Ends()]).run(make_turn()).error is None
+    assert Engine([Takes(start_over), Ends()]).run(make_turn()).error
+
+
+def test_a_step_that_writes_input_params_may_write_each_topic() -> None:
+    class Own(Takes):
+        writes = frozenset({"input_params"})
+
+    values = {"mine": 1, "tool_status": "SUCCESS"}
+
+    assert Engine([Own(lambda session, turn: session.with_params(values)), Ends()]).run(make_turn()).error is None

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.rules import apply
-from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.ports import TaskAnswer
@@ -405,7 +405,7 @@ def test_only_declared_fields_change() -> None:
     after = run_phase(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep", before, turn)
 
     changed = {name for name, value in vars(after).items() if not name.startswith("_") and vars(before)[name] != value}
-    assert changed <= RULE_FIELDS
+    assert changed <= RUN_RULES.fields
     assert changed >= {"state", "transitions", "context", "preferences", "standalone_query"}
 
 

@@ -10,7 +10,7 @@ from convengine.engine.turn.session import Session
 from convengine.server.extensions.ports import ResponseTransformers
 from convengine.server.extensions.registry import Registry, transformer
 
-SESSION = Session("c", intent="LOAN", state="CONFIRM", input_params={"name": "Al"})
+SESSION = Session("c", intent="LOAN", state="CONFIRM").with_params({"name": "Al"})
 HELLO = TextPayload("Hello")
 
 

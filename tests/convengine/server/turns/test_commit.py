@@ -230,7 +230,7 @@ class TestStepFlush:
 @pytest.fixture
 def ran_turn(conversation_id: str) -> Ran:
     """The second turn of a conversation, run and not stored."""
-    return ran(conversation_id, "fees", input_params={"tier": "gold", "policy_decision": "x"})
+    return ran(conversation_id, "fees", input_params={"tier": "gold"})
 
 
 def end_session(ran_turn: Ran) -> Session:

@@ -70,7 +70,7 @@ def run(
     context = {**fields.pop("context", {}), **({"pending_action_runtime": runtime} if runtime else {})}
     params = {"policy_decision": decision, "skip_intent_resolution": decision != RECLASSIFY, **fields.pop("params", {})}
     values = {"intent": "ORDER", "state": "CONFIRM", **fields}
-    session = Session(CONVERSATION, turn_no, context=context, input_params=params, **values)
+    session = Session(CONVERSATION, turn_no, context=context, **values).with_params(params)
     return ActionLifecycleStep().execute(session, turn).session, turn
 
 
@@ -434,7 +434,7 @@ def run_disambiguation(*rows: Row, decision: str = EXECUTE, **fields: Any) -> tu
     skips = {"skip_intent_resolution": decision != RECLASSIFY}
     params = {"policy_decision": decision, **skips, **fields.pop("params", {})}
     values = {"intent": "TRAVEL", "state": "CONFIRM", **fields}
-    session = Session(CONVERSATION, 6, input_params=params, **values)
+    session = Session(CONVERSATION, 6, **values).with_params(params)
     return DisambiguationStep().execute(session, turn).session, turn
 
 

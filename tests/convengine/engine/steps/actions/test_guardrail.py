@@ -33,8 +33,9 @@ def run(text: str | None, *rows: Row, decision: str = RECLASSIFY, **fields: Any)
     sent = fields.pop("sent", {})
     turn = make_turn(make_snapshot(make_intent("BANK"), *rows), text=text)
     params = {"policy_decision": decision, "skip_intent_resolution": decision != RECLASSIFY, **sent}
+    params = fields.pop("input_params", params)
     values = {"intent": "BANK", "state": "CONFIRM", "user_text": text, **fields}
-    session = Session(CONVERSATION, 6, **{"input_params": params, "user_input_params": sent, **values})
+    session = Session(CONVERSATION, 6, **{"user_input_params": sent, **values}).with_params(params)
     return GuardrailStep().execute(session, turn).session, turn
 
 

@@ -42,7 +42,7 @@ def run(
     params = {"policy_decision": decision, **fields.pop("params", {})}
     late = fields.pop("late", {})
     values = {"intent": "ORDER", "state": "CONFIRM", "interaction_decision": decision, **fields}
-    session = Session(CONVERSATION, 6, **{"input_params": params, **values})
+    session = Session(CONVERSATION, 6, **values).with_params(params)
     if lifecycle:
         session = ActionLifecycleStep().execute(session, turn).session
         turn.trail.events.clear()

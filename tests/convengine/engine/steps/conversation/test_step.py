@@ -156,7 +156,7 @@ def run_reset_conversation(text: str | None = None, *, turn: Turn | None = None,
     turn = turn or make_turn(text=text)
     params = fields.pop("params", {})
     values = {"intent": "ORDER", "state": "CONFIRM", "context": {"qty": 3}, **fields}
-    session = Session(CONVERSATION, user_text=text, user_input_params=params, input_params=params, **values)
+    session = Session(CONVERSATION, user_text=text, user_input_params=params, **values).with_params(params)
     return ResetConversationStep().execute(session, turn).session, turn
 
 
@@ -244,7 +244,7 @@ def test_a_param_reset_with_a_bare_command_leaves_nothing_to_interpret() -> None
 
 def test_a_stored_param_of_an_earlier_turn_does_not_reset() -> None:
     turn = make_turn()
-    session = Session(CONVERSATION, user_text="hi", input_params={"reset": True})
+    session = Session(CONVERSATION, user_text="hi").with_params({"reset": True})
 
     ResetConversationStep().execute(session, turn)
 

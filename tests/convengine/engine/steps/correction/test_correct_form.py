@@ -7,6 +7,7 @@ from convengine.engine.turn.rows import PromptTemplate, Row
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
+    check_writes,
     make_config,
     make_intent,
     make_schema,
@@ -56,8 +57,7 @@ def run(
         user_text=text,
     )
     after = CorrectionStep().execute(session, turn).session
-    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
-    assert changed <= CorrectionStep.writes
+    check_writes(CorrectionStep, session, after)
     return after, turn
 
 

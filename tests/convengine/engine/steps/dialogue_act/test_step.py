@@ -14,6 +14,7 @@ from tests.builders import (
     make_intent,
     make_rule,
     make_schema,
+    make_session,
     make_snapshot,
     make_turn,
     payload,
@@ -39,7 +40,7 @@ def run(
     turn = make_turn(make_snapshot(make_config("DialogueActStep/RESOLUTE", mode), *rows), text=text)
     if model:
         object.__setattr__(turn.ports, "model", model)
-    session = Session(CONVERSATION, user_text=text, **fields)
+    session = make_session(user_text=text, **fields)
     return DialogueActStep().execute(session, turn).session, turn
 
 
@@ -268,7 +269,7 @@ def run_model(
     reply = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
     model = AnsweringModel([reply])
     turn = make_turn(make_snapshot(make_config("DialogueActStep/RESOLUTE", mode), *rows), text=text, model=model)
-    session = Session(CONVERSATION, user_text=text, **fields)
+    session = make_session(user_text=text, **fields)
     return DialogueActStep().execute(session, turn).session, turn, model
 
 

@@ -9,6 +9,7 @@ from convengine.engine.turn.rows import OutputSchema, PromptTemplate, Row
 from convengine.engine.turn.session import FieldsRead, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
+    check_writes,
     make_config,
     make_intent,
     make_rule,
@@ -62,8 +63,7 @@ def run(
     start = {"turn_start_intent": "LOAN", "turn_start_state": "GATE"} if begun else {}
     session = make_session(**{**defaults, **start, **fields})
     after = SchemaExtractionStep().execute(session, turn).session
-    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
-    assert changed <= SchemaExtractionStep.writes
+    check_writes(SchemaExtractionStep, session, after)
     return after, turn
 
 
@@ -436,7 +436,7 @@ def test_what_did_not_change_is_left_as_the_extraction_told_it() -> None:
 
     session, _ = run_auto_advance(ONE, {}, missing_required_fields=("a",), input_params=params)
 
-    assert session.input_params is params
+    assert session.input_params == params
     assert not session.intent_locked
 
 

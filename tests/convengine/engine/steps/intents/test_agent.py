@@ -10,12 +10,12 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Exchange, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
-    CONVERSATION,
     make_classifier,
     make_config,
     make_intent,
     make_rule,
     make_schema,
+    make_session,
     make_snapshot,
     make_turn,
     payload,
@@ -37,7 +37,7 @@ def run(
     reply = answer if isinstance(answer, str | LlmAnswer) else json.dumps(answer)
     model = AnsweringModel([reply])
     turn = make_turn(make_snapshot(*intents, GAP, *rows), text=text, model=model)
-    session = Session(CONVERSATION, user_text=text, **fields)
+    session = make_session(user_text=text, **fields)
     return IntentResolutionStep().execute(session, turn).session, turn, model
 
 

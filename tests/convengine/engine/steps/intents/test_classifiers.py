@@ -12,10 +12,10 @@ from convengine.engine.turn.rows import Classifier, Row
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
-    CONVERSATION,
     make_classifier,
     make_config,
     make_intent,
+    make_session,
     make_snapshot,
     make_turn,
     payload,
@@ -40,7 +40,7 @@ def run(
 ) -> tuple[Session, Turn, FixedLikeness]:
     port = FixedLikeness(scores)
     turn = make_turn(make_snapshot(*INTENTS, *rows), text=text, likeness=port)
-    session = Session(CONVERSATION, user_text=text, **fields)
+    session = make_session(user_text=text, **fields)
     return IntentResolutionStep().execute(session, turn).session, turn, port
 
 

@@ -11,12 +11,12 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Digression, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
-    CONVERSATION,
     make_classifier,
     make_config,
     make_intent,
     make_response,
     make_schema,
+    make_session,
     make_snapshot,
     make_turn,
     payload,
@@ -38,7 +38,7 @@ DIGRESSION = Digression("FAQ", "IDLE", 1)
 
 def run(text: str, *rows: Row, intents: tuple[Row, ...] = INTENTS, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(*intents, *(rows or ROWS)), text=text)
-    session = Session(CONVERSATION, user_text=text, **fields)
+    session = make_session(user_text=text, **fields)
     return IntentResolutionStep().execute(session, turn).session, turn
 
 

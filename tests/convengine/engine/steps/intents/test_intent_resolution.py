@@ -11,12 +11,12 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
-    CONVERSATION,
     make_classifier,
     make_config,
     make_intent,
     make_rule,
     make_schema,
+    make_session,
     make_snapshot,
     make_turn,
     payload,
@@ -29,7 +29,7 @@ CODES = "ResetResolvedIntentStep/RESET_INTENT_CODES"
 def run_reset_resolved_intent(intent: str | None, codes: str | None = None, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(*([make_config(CODES, codes)] if codes is not None else [])))
     values = {"intent_source": "CLASSIFIER", "state": "IDLE", **fields}
-    session = Session(CONVERSATION, intent=intent, **values)
+    session = make_session(intent=intent, **values)
     return ResetResolvedIntentStep().execute(session, turn).session, turn
 
 
@@ -91,7 +91,7 @@ CLOSING = {
 
 def run(text: str | None, *rows: Row, intents: tuple[Row, ...] = INTENTS, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(*intents, *rows), text=text)
-    session = Session(CONVERSATION, user_text=text, **{"turn_no": 1, **fields})
+    session = make_session(user_text=text, **{"turn_no": 1, **fields})
     session = IntentResolutionStep().execute(session, turn).session
     closing = [stage for stage in stages(turn) if stage in CLOSING]
     assert stages(turn)[0] == "INTENT_RESOLVE_START"
@@ -368,7 +368,7 @@ def test_a_hop_by_resolution_is_recorded_as_one() -> None:
 
 def run_fallback_intent_state(intent: str | None, state: str | None, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn()
-    session = Session(CONVERSATION, intent=intent, state=state, **fields)
+    session = make_session(intent=intent, state=state, **fields)
     return FallbackIntentStateStep().execute(session, turn).session, turn
 
 

@@ -33,7 +33,7 @@ def run(act: str, *rows: Row, text: str = "", **fields: Any) -> tuple[Session, T
     params = fields.pop("params", {})
     turn = make_turn(make_snapshot(make_intent("ORDER"), *rows), text=text)
     values = {"intent": "ORDER", "state": "CONFIRM", "user_text": text, **fields}
-    session = Session(CONVERSATION, input_params={"dialogue_act": act, **params}, **values)
+    session = Session(CONVERSATION, **values).with_params({"dialogue_act": act, **params})
     session = InteractionPolicyStep().execute(session, turn).session
     event = payload(turn, "INTERACTION_POLICY_DECIDED")
     assert event["policyDecision"] == session.input_params["policy_decision"] == session.interaction_decision

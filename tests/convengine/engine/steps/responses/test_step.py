@@ -21,6 +21,7 @@ from convengine.engine.turn.session import Clarification, Exchange, ReplyOverrid
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     CONVERSATION,
+    check_writes,
     make_config,
     make_intent,
     make_response,
@@ -47,7 +48,7 @@ HELLO = TextPayload("Hello")
 
 def run(*rows: Row, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(LOAN, *rows))
-    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    session = make_session(**{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
     return ResponseResolutionStep().execute(session, turn).session, turn
 
 
@@ -251,10 +252,9 @@ def test_an_answer_that_no_row_gave_meets_the_final_transformer_alone() -> None:
 
 def write_answer(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(LOAN, TEMPLATE, response, *rows), model=AnsweringModel([answer]))
-    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    session = make_session(**{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
     after = ResponseResolutionStep().execute(session, turn).session
-    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
-    assert changed <= ResponseResolutionStep.writes
+    check_writes(ResponseResolutionStep, session, after)
     return after, turn
 
 

@@ -6,7 +6,7 @@ from convengine.engine.llm.scripted import ScriptedModel
 from convengine.engine.steps.tools.mcp_tool import McpToolStep, Skip, clear_planner_state, find_shut_gate, skip_planner
 from convengine.engine.steps.tools.stages import MCP_NO_TOOLS_AVAILABLE
 from convengine.engine.turn import rows
-from convengine.engine.turn.session import Clarification, ReplyOverride, Session
+from convengine.engine.turn.session import FIELDS, Clarification, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     TURN,
@@ -172,7 +172,7 @@ ACTS = ["NEGATE", "RESET", "EDIT", "AFFIRM"]
 def check_gate(*all_rows: rows.Row, model: bool = True, **fields: Any) -> Skip | None:
     """The gate for LOAN/IDLE with a model and a tool; what is not a field of the session is an input param."""
     turn = make_turn(make_snapshot(LOAN, *(all_rows or (TOOL,))), model=ScriptedModel([]) if model else None)
-    own = {key: fields.pop(key) for key in list(fields) if key in make_session().__dict__}
+    own = {key: fields.pop(key) for key in list(fields) if key in FIELDS}
     return find_shut_gate(make_session(**{"intent": "LOAN", "state": "IDLE", "input_params": fields, **own}), turn)
 
 
