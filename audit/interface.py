@@ -1,4 +1,4 @@
-"""What the audit offers to the other apps, checked against the types of `server.app_interfaces`; settings name it."""
+"""What the audit offers to the other apps, as the types of `convengine.server.interfaces`; settings name it."""
 
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
@@ -22,7 +22,13 @@ from audit.reports.traffic import read_traffic
 from audit.reports.week import summarise_week
 from audit.simulator.page import show_simulator
 from audit.what_if.page import show_unsaved
-from convengine.server.app_interfaces import AccessLog, LiveStreams, Simulator, TurnLog, TurnReader, WhatIf
+from convengine.server.interfaces.access_log import AccessLog
+from convengine.server.interfaces.inbox import Inbox
+from convengine.server.interfaces.live_streams import LiveStreams
+from convengine.server.interfaces.turn_log import TurnLog
+from convengine.server.interfaces.turn_reader import TurnReader
+from convengine.server.interfaces.turn_reports import TurnReports
+from convengine.server.interfaces.unsaved_form import Simulator, WhatIf
 
 
 class _TurnLog:
@@ -48,21 +54,27 @@ class _TurnReader:
     explain_unstored_message = staticmethod(explain_unstored_message)
     list_moves = staticmethod(list_moves)
     list_deciding_rows = staticmethod(read_deciding_rows)
+    read_last_seq = staticmethod(read_last_seq)
+    has_model_call = staticmethod(has_model_call)
+    sum_cost = staticmethod(sum_cost)
+
+
+class _TurnReports:
     count_row_usage = staticmethod(count_row_usage)
     list_empty_values = staticmethod(list_empty_values)
-    list_messages_not_understood = staticmethod(list_messages_not_understood)
-    list_group_messages = staticmethod(list_group_messages)
-    count_message_texts = staticmethod(count_message_texts)
-    note_taught = staticmethod(note_taught)
     summarise_week = staticmethod(summarise_week)
     read_traffic = staticmethod(read_traffic)
     list_alerts = staticmethod(list_alerts)
     count_alerts = staticmethod(count_alerts)
-    read_last_seq = staticmethod(read_last_seq)
-    has_model_call = staticmethod(has_model_call)
-    sum_cost = staticmethod(sum_cost)
     count_release_sides = staticmethod(count_release_sides)
     rate_row = staticmethod(rate_row)
+
+
+class _Inbox:
+    list_messages_not_understood = staticmethod(list_messages_not_understood)
+    list_group_messages = staticmethod(list_group_messages)
+    count_message_texts = staticmethod(count_message_texts)
+    note_taught = staticmethod(note_taught)
 
 
 class _LiveStreams:
@@ -83,6 +95,8 @@ class _Simulator:
 
 turn_log: TurnLog = _TurnLog()
 turn_reader: TurnReader = _TurnReader()
+turn_reports: TurnReports = _TurnReports()
+inbox: Inbox = _Inbox()
 access_log: AccessLog = write
 live_streams: LiveStreams = _LiveStreams()
 simulator: Simulator = _Simulator()

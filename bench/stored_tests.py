@@ -21,8 +21,8 @@ def main() -> int:
     from config_admin.test_cases.documents import store_test
     from config_admin.test_cases.runs import Selection, create_run, perform_run
     from convengine.play import database
-    from convengine.server.app_interfaces import ConfigurationName, configuration_files
     from convengine.server.deployment.folders import find_shipped
+    from convengine.server.interfaces.configuration import ConfigurationName, configuration_files
 
     with database.use_scratch_database():
         configuration_files().import_file(find_shipped("fixtures") / "bicycle_workshop.json")

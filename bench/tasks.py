@@ -30,7 +30,7 @@ from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
-from convengine.server.app_interfaces import ConfigurationName, configuration, named_configurations
+from convengine.server.interfaces.configuration import ConfigurationName, configuration, named_configurations
 
 PATH = "/api/v1/conversation/message"
 AUDIT = "/api/v1/conversation/audit"

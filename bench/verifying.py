@@ -93,7 +93,7 @@ def _one_turn() -> dict[str, Any]:
 def _copies(template: dict[str, Any], conversations: int) -> None:
     from audit.record.document_parts import encode_stored_document
     from audit.seal import Seal, encode_parts
-    from convengine.server.app_interfaces import configuration
+    from convengine.server.interfaces.configuration import configuration
     from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
     row = CeConversation.objects.values().get()

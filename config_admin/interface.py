@@ -1,6 +1,4 @@
-"""What the configuration offers to the other apps, checked against the types of `server.app_interfaces`; settings
-name it.
-"""
+"""What the configuration offers to the other apps, as the types of `convengine.server.interfaces`; settings name it."""
 
 from config_admin.drafts.named_configurations import describe_configuration, list_configurations, read_configuration
 from config_admin.history.evidence import collect_evidence, open_evidence
@@ -13,13 +11,9 @@ from config_admin.restore.renamed_intents import list_older_codes
 from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.erasing import erase_tests, list_titles
 from config_admin.transfer.whole_configuration import list_configuration_tables, load_file, read_release_rows
-from convengine.server.app_interfaces import (
-    Configuration,
-    ConfigurationFiles,
-    NamedConfigurations,
-    ReleaseHistory,
-    StoredTests,
-)
+from convengine.server.interfaces.configuration import Configuration, ConfigurationFiles, NamedConfigurations
+from convengine.server.interfaces.release_history import ReleaseHistory
+from convengine.server.interfaces.stored_tests import StoredTests
 
 
 class _ReleaseHistory:

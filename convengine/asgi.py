@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.server.app_interfaces import live_streams
 from convengine.server.gateway.application import Gateway
+from convengine.server.interfaces.live_streams import live_streams
 from convengine.wsgi import application as wsgi
 
 STREAMS = "/api/v1/conversation/stream/"

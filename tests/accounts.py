@@ -19,7 +19,7 @@ from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import quote_intent
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests import record
 
 #: What code writes are words: numbers, codes and quotations come from events.

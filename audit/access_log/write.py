@@ -6,7 +6,7 @@ from typing import Any
 from audit.models import CeAccessLog
 from convengine.engine.redaction import Redaction
 from convengine.engine.text.compare import shorten, storable
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 
 #: Maximum stored length of a search.

@@ -5,8 +5,8 @@ from django.urls import reverse
 from audit.alerts.evaluate import find_measure, format_value
 from audit.alerts.silence import is_silenced
 from audit.models import CeAlert
-from convengine.server.app_interfaces import Alert
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.turn_reports import Alert
 
 #: More are not listed on Home.
 MOST = 20

@@ -21,7 +21,7 @@ from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import IsoDateTimeField
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}

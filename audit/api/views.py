@@ -32,7 +32,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.parsers import OrjsonRenderer
 from convengine.server.api.schema import extend_schema
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
 NDJSON = "application/x-ndjson"

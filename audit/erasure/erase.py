@@ -36,10 +36,11 @@ from convengine.engine.errors import TurnInProgress
 from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
-from convengine.server.app_interfaces import configuration, stored_tests
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.stored_tests import stored_tests
 from convengine.server.sessions.models import (
     CLOSED_BY_CALL,
     ERASED,

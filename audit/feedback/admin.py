@@ -31,8 +31,8 @@ from convengine.server.admin_site.record_columns import (
     text_column,
     value_column,
 )
-from convengine.server.app_interfaces import RowRating
 from convengine.server.deployment import conf
+from convengine.server.interfaces.turn_reports import RowRating
 
 #: Time ranges of the rated rows, in days.
 DAYS = (7, 30, 90, 365)

@@ -15,8 +15,11 @@ from convengine.engine.errors import ConversationClosed, ConversationNotFound, R
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
-from convengine.server.app_interfaces import DecidingRow, RowRating, configuration, turn_log
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
+from convengine.server.interfaces.turn_reader import DecidingRow
+from convengine.server.interfaces.turn_reports import RowRating
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = Any

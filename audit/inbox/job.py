@@ -25,9 +25,9 @@ from convengine.engine.extras import is_installed
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.model_clients import vectors
 
 #: How far back messages are read.

@@ -27,8 +27,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name, row_url
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
 TITLE = "Inbox"

@@ -8,8 +8,8 @@ from django.db import transaction
 from audit.inbox.entries import BY_WORDS
 from audit.inbox.job import PERIOD
 from audit.models import CeInboxGroup
-from convengine.server.app_interfaces import StoredMessage
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.inbox import StoredMessage
 from convengine.server.sessions.models import CeConversationHistory
 
 

@@ -15,7 +15,7 @@ from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
 from audit.record.turn_index import IndexEntry, are_of_rows, hash_entries
 from audit.seal import GENESIS, Seal, encode_parts
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 _RESTORE = "Restore the row from a backup."
 _NO_ENTRIES = hash_entries(())

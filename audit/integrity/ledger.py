@@ -26,10 +26,10 @@ from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.models import CeChainDay, CeLedger
 from convengine.engine.turn.job import Counts, Job, Nightly
-from convengine.server.app_interfaces import release_history
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.deployment import conf
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _TABLE = CeLedger._meta.db_table

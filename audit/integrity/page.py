@@ -27,7 +27,7 @@ from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import answer_text
-from convengine.server.app_interfaces import stored_tests
+from convengine.server.interfaces.stored_tests import stored_tests
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 ERASE = "audit.erase_person"

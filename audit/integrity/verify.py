@@ -16,7 +16,7 @@ from audit.integrity.ledger import Ledger, compare_ledger
 from audit.integrity.logs import count_entries, verify_logs
 from audit.integrity.read_record import TURNS, Row, TurnChunk, read_chunks
 from audit.integrity.view_definitions import verify_views
-from convengine.server.app_interfaces import ConfigurationReport, release_history
+from convengine.server.interfaces.release_history import ConfigurationReport, release_history
 
 FIRST, LAST = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
 #: Maximum findings of one run.

@@ -3,7 +3,7 @@
 from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, read_events
 from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
-from convengine.server.app_interfaces import EmptyValue
+from convengine.server.interfaces.turn_reports import EmptyValue
 from convengine.server.sessions.models import CeConversationHistory
 
 

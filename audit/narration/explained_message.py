@@ -22,7 +22,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.turn import Turn
 from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
-from convengine.server.app_interfaces import ExplainedMessage
+from convengine.server.interfaces.turn_reader import ExplainedMessage
 
 #: The events that say what the phrases gave.
 _RESULTS = frozenset({INTENT_CLASSIFICATION_MATCHED, INTENT_CLASSIFIER_COLLISION, INTENT_CLASSIFIER_NO_MATCH})

@@ -12,7 +12,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage
 from convengine.engine.turn.stages import DECISION
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 Json = Any
 

@@ -17,7 +17,7 @@ from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 #: Maximum rows per decision; `why?turn=N` of the API has all.
 MOST = 3

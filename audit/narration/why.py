@@ -12,7 +12,7 @@ from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 Json = Any
 #: Reasons of rows that matched, and did not win.

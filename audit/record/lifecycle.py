@@ -8,8 +8,8 @@ from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, StoredEvent, read_events
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.server.app_interfaces import LifecycleMove
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns that left the session unchanged.

@@ -36,10 +36,10 @@ from convengine.engine.turn.audit_settings import (
 )
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.job import Counts, Job, Nightly
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.old_turns import retention_cutoff
 

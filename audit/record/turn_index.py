@@ -13,8 +13,9 @@ from audit.record.document import list_deciding_rows
 from audit.record.form_steps import FORM_STAGES, Step, encode_steps
 from convengine.engine.stages import COMMON, base_name
 from convengine.engine.turn.codec import dumps
-from convengine.server.app_interfaces import DecidingRow, RowUsage
 from convengine.server.database.sql import Statement, dialect
+from convengine.server.interfaces.turn_reader import DecidingRow
+from convengine.server.interfaces.turn_reports import RowUsage
 
 #: What a turn is found by: (kind, value, role).
 IndexEntry = tuple[str, str, str]

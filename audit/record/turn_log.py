@@ -21,8 +21,8 @@ from audit.seal import SEALED, Seal, encode_parts, read_seal
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import execute
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
 Json = Any

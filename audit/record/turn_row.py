@@ -19,9 +19,9 @@ from convengine.engine.turn.codec import dump_in_order
 from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.server.app_interfaces import TurnRecord
 from convengine.server.database.sql import Dialect, Statement, dialect
 from convengine.server.deployment.request_id import current_request_id
+from convengine.server.interfaces.turn_log import TurnRecord
 
 Json = Any
 #: The statements of a row and its index, and the hash of the row's seal.

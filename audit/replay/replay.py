@@ -17,7 +17,7 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import Playback, Reuse, drop_times
 from convengine.engine.turn.turn import Turn
 from convengine.play.play import PlayedTurn, play_recorded
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording, read_recording
 

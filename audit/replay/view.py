@@ -22,7 +22,7 @@ from convengine.server.api.authentication import ApiKeyAuthentication, HasScope
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _NOTHING: Mapping[str, Any] = {"passed": None, "turns": [], "assertionFailures": [], "diff": []}

@@ -17,13 +17,8 @@ from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_er
 from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.record_columns import name_intent
-from convengine.server.app_interfaces import (
-    IntentShift,
-    RateChange,
-    ReleaseEffect,
-    ReleaseNote,
-    Verdict,
-)
+from convengine.server.interfaces.release_history import ReleaseNote
+from convengine.server.interfaces.turn_reports import IntentShift, RateChange, ReleaseEffect, Verdict
 
 #: The shares that are watched.
 RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FORMS_COMPLETED, FAILED)

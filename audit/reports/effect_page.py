@@ -26,7 +26,8 @@ from audit.reports.report_request import RIGHT, describe_period
 from convengine.engine.turn.labels import format_percent, state_label
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import name_intent
-from convengine.server.app_interfaces import ReleaseNote, Verdict, release_history
+from convengine.server.interfaces.release_history import ReleaseNote, release_history
+from convengine.server.interfaces.turn_reports import Verdict
 
 #: The drawing of a rate in its own units.
 _WIDTH, _EDGE = 240, 6

@@ -13,7 +13,7 @@ from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.admin_site.record_columns import name_intent
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 #: The steps by which a form ends at a field.
 ENDS = (FormStep.GAVE_UP, FormStep.LEFT, FormStep.HANDED_OVER)

@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import NamedTuple
 
-from convengine.server.app_interfaces import Verdict
+from convengine.server.interfaces.turn_reports import Verdict
 
 #: So many turns on both sides, and so many standard errors between the shares, make a difference that is no chance.
 FEWEST_TURNS, CLEAR = 30, 3.0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from audit.reports.effect import effect_url
 from audit.reports.report import Period
-from convengine.server.app_interfaces import ReleaseNote, release_history
+from convengine.server.interfaces.release_history import ReleaseNote, release_history
 
 #: How many of the newest releases of a report are marked.
 MOST = 200

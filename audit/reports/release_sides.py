@@ -9,7 +9,7 @@ from audit.models import CeMcpUserFeedback, CeTurnIndex
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.scope import HAND_OVER
-from convengine.server.app_interfaces import SideCounts
+from convengine.server.interfaces.turn_reports import SideCounts
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The most turns that are counted, so that the cost is constant. While it runs the newest, later the first ones.

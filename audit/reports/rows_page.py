@@ -14,7 +14,7 @@ from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import get_options, name_intent, row_url
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 TITLE = "Reports: rows"
 #: How many rows of a table the page lists; the file has all.

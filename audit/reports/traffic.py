@@ -9,8 +9,8 @@ from audit.models import CeTurnCount
 from audit.record.milestones import Milestone
 from audit.reports.report import Selection, choose_days, read_values_of
 from audit.reports.report_request import build_url
-from convengine.server.app_interfaces import IntentTraffic, StateMove, StateVisits
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.turn_reports import IntentTraffic, StateMove, StateVisits
 
 
 def read_traffic(intent: str, days: int) -> IntentTraffic:

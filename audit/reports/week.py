@@ -26,7 +26,7 @@ from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases_of
 from convengine.engine.text.compare import shorten_line
-from convengine.server.app_interfaces import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
+from convengine.server.interfaces.turn_reports import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)

@@ -25,7 +25,8 @@ from audit.reports.week import WEEK, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import name_intent
-from convengine.server.app_interfaces import ReleaseEffect, ReleaseNote, WeekRate, WeekSummary, release_history
+from convengine.server.interfaces.release_history import ReleaseNote, release_history
+from convengine.server.interfaces.turn_reports import ReleaseEffect, WeekRate, WeekSummary
 
 MOST_FLOWS = 6
 #: The kinds of counts of forms.

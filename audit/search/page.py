@@ -36,7 +36,8 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name, name_intent
-from convengine.server.app_interfaces import configuration, release_history
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.participants import find_threads
 

@@ -42,7 +42,8 @@ from convengine.play.stub_documents import (
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.api.session_serializers import PLAIN_CHANNEL
-from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, named_configurations
+from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
+from convengine.server.interfaces.unsaved_form import UnsavedForm
 
 Json = Any
 RIGHT = "ce_sessions.try_conversation"

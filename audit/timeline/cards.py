@@ -23,7 +23,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import lifecycle_label, state_label
 from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, name_intent
-from convengine.server.app_interfaces import LifecycleMove
+from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns per page.

@@ -12,7 +12,7 @@ from audit.models import CeAccessLog, CeTurnIndex
 from audit.timeline import addresses
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import find_row_name
-from convengine.server.app_interfaces import release_history
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversationHistory
 
 

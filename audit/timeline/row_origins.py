@@ -11,7 +11,7 @@ from audit.timeline import addresses
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import RowOrigin, release_history
+from convengine.server.interfaces.release_history import RowOrigin, release_history
 
 
 class UsedRow(NamedTuple):

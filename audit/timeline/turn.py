@@ -49,8 +49,8 @@ from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 #: Of a turn with this end only its record was stored.

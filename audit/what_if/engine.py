@@ -13,7 +13,7 @@ from convengine.engine.turn.recording import ExactReuse, Playback
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.play.comparison import summarise
 from convengine.play.play import play_recorded
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording
 

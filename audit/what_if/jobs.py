@@ -21,9 +21,9 @@ from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.jobs.running import get_lease_end
 from convengine.server.sessions.models import CeConversation

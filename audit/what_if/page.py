@@ -50,7 +50,8 @@ from convengine.server.admin_site.configuration_choice import (
 )
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import row_url
-from convengine.server.app_interfaces import ConfigurationName, UnsavedForm
+from convengine.server.interfaces.configuration import ConfigurationName
+from convengine.server.interfaces.unsaved_form import UnsavedForm
 from convengine.server.jobs.background_runs import RunStatus
 
 WHAT_IF, RUN, CANCEL = (f"audit_ceaudit_what_if{name}" for name in ("", "_run", "_cancel"))

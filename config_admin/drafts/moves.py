@@ -23,7 +23,7 @@ from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 
 #: How many groups of conversations the page shows.
 _SHOWN = 20

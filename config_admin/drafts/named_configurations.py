@@ -10,7 +10,7 @@ from config_admin.releases.queries import NoSuchRelease, manifest_of
 from config_admin.releases.working_copy import WorkingCopy, find_working_copy
 from config_admin.snapshot.active import snapshots
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import ConfigurationName, UnsavedRows
+from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows
 
 #: How many drafts and how many releases a page offers.
 _OFFERED = 50

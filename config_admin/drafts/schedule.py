@@ -34,8 +34,8 @@ from config_admin.test_cases.runs import Selection, create_run, iterate_run, tes
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.api.authentication import require_key
-from convengine.server.app_interfaces import ConfigurationName
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import ConfigurationName
 
 log = structlog.get_logger(__name__)
 PUBLISH = "config_admin.publish_draft"

@@ -20,7 +20,7 @@ from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.validation.installation import describe_installation
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 
 #: How many findings are shown, and how long a page waits for the check, in seconds.
 SHOWN, _WAITED = 20, 3.0

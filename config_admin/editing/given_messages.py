@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from config_admin.releases.working_copy import write_outside
-from convengine.server.app_interfaces import StoredMessage, access_log, turn_reader
+from convengine.server.interfaces.access_log import access_log
+from convengine.server.interfaces.inbox import StoredMessage, inbox
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The right to read messages.
@@ -29,7 +30,7 @@ def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
     group = read_number(request, "group")
     if group is not None:
         write_outside(lambda: access_log().log_row_access(request, None))
-        return turn_reader().list_group_messages(group)
+        return inbox().list_group_messages(group)
     turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
     if turn is None:
         return []

@@ -23,7 +23,8 @@ from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
-from convengine.server.app_interfaces import ConfigurationName, UnsavedForm, simulator, what_if
+from convengine.server.interfaces.configuration import ConfigurationName
+from convengine.server.interfaces.unsaved_form import UnsavedForm, simulator, what_if
 
 #: The field of a request with the key of the stored row; blank for a new one.
 PK = "_pk"

@@ -19,8 +19,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.app_interfaces import turn_reader
 from convengine.server.database.sql import TurnClock
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversationHistory
 
 Json = Any

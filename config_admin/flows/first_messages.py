@@ -19,7 +19,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.play.first_message import list_reached_intents, play_first_message
 from convengine.server.admin_site.phrase_reasons import describe_match
-from convengine.server.app_interfaces import ExplainedMessage, turn_reader
+from convengine.server.interfaces.turn_reader import ExplainedMessage, turn_reader
 
 #: How many sentences are played at once, and how many stored messages are suggested.
 MAX_SENTENCES, MAX_SUGGESTIONS = 10, 10

@@ -95,8 +95,9 @@ from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.app_interfaces import access_log, turn_reader
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.access_log import access_log
+from convengine.server.interfaces.inbox import inbox
 
 #: Rights to these tables are needed: to add rows, and for a flow that exists, to change and delete them.
 _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
@@ -327,7 +328,7 @@ class _FlowPage:
         self.played = play_sentences(snapshot, flow["code"], sentences, database_time())
         if suggests:
             write_outside(lambda: access_log().log_row_access(self.request, None))
-            stored = turn_reader().list_messages_not_understood(_COMPARED)
+            stored = inbox().list_messages_not_understood(_COMPARED)
             new = (text for text in stored if text not in flow["phrases"])
             self.suggested = suggest_messages(snapshot, flow["code"], new)
 

@@ -8,7 +8,7 @@ from config_admin.releases.models import CeGradualRelease, GuardMetric
 from config_admin.restore.stop_gradual import stop_gradual_release
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.labels import format_percent
-from convengine.server.app_interfaces import SideCounts, turn_reader
+from convengine.server.interfaces.turn_reports import SideCounts, turn_reports
 
 GUARD = "guard"
 _COLUMNS = {
@@ -29,7 +29,7 @@ class Sides(NamedTuple):
 def count_sides(row: CeGradualRelease) -> Sides:
     """Both sides, from the beginning of the release to its end."""
     since, until = row.started_at, row.ended_at
-    return Sides(*turn_reader().count_release_sides(row.first_turn, since, row.parent_version, until))
+    return Sides(*turn_reports().count_release_sides(row.first_turn, since, row.parent_version, until))
 
 
 def find_guard_reason(row: CeGradualRelease, sides: Sides) -> str:

@@ -20,7 +20,7 @@ from config_admin.releases.release_seal import SEALED, compute_seal, history_col
 from config_admin.snapshot.compile import compile_chunk
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot, Table
-from convengine.server.app_interfaces import ConfigurationFinding, ProvenRelease, ProvenReleases, ProvenRow
+from convengine.server.interfaces.release_history import ConfigurationFinding, ProvenRelease, ProvenReleases, ProvenRow
 
 Json = Any
 _RELEASES, _BLOBS = "ce_release", "ce_release_blob"

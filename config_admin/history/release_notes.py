@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from config_admin.editing.links import release_url
 from config_admin.releases.models import CeGradualRelease, CeRelease, Origin
-from convengine.server.app_interfaces import GradualPeriod, ReleaseNote
+from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
 
 
 def list_release_notes(numbers: Collection[int]) -> list[ReleaseNote]:

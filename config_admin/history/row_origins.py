@@ -13,7 +13,7 @@ from config_admin.editing.links import release_url
 from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
 from config_admin.releases.models import CeRelease
 from config_admin.releases.release_seal import history_model
-from convengine.server.app_interfaces import RowOrigin
+from convengine.server.interfaces.release_history import RowOrigin
 
 _DELETED = "-"
 Json = Any

@@ -20,7 +20,7 @@ from config_admin.releases.release_seal import (
     history_columns,
     history_model,
 )
-from convengine.server.app_interfaces import ConfigurationFinding, ConfigurationReport
+from convengine.server.interfaces.release_history import ConfigurationFinding, ConfigurationReport
 
 Json = Any
 #: A release as JSON values by column.

@@ -25,8 +25,8 @@ from convengine.engine.errors import ConfigInvalid
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.release_choice import ReleaseChoice, ReleaseReason
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import Configuration
 from convengine.server.deployment import conf
+from convengine.server.interfaces.configuration import Configuration
 from convengine.server.observability import metrics
 
 log = structlog.get_logger(__name__)

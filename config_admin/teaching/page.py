@@ -34,8 +34,8 @@ from convengine.engine.text.compare import code, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import StoredMessage, turn_reader
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.inbox import StoredMessage, inbox
 
 TITLE = "Teach this"
 #: Messages of the period that are read.
@@ -186,7 +186,7 @@ def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Ef
         choice.problem_url = row_url(disabled.table, disabled.pk)
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
-    texts = turn_reader().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
+    texts = inbox().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
     return find_effect(lesson, texts, database_time(), with_tests=_sees_tests(request))
 
 
@@ -216,11 +216,11 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
 def _note_taught(group: int, author: str, intent: str) -> None:
     copy = find_working_copy()
     if copy is None:
-        turn_reader().note_taught(group, author, f"Taught as {intent}", is_live=True)
+        inbox().note_taught(group, author, f"Taught as {intent}", is_live=True)
     else:
         # The transaction of a draft is rolled back.
         what = f"Taught as {intent} in the draft “{copy.title}”"
-        copy.later.append(lambda: turn_reader().note_taught(group, author, what, is_live=False))
+        copy.later.append(lambda: inbox().note_taught(group, author, what, is_live=False))
 
 
 def _suggest_reason(group: int | None) -> str:

@@ -51,8 +51,8 @@ from convengine.server.admin_site.configuration_choice import get_current_name, 
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import NewestFirst
 from convengine.server.admin_site.record_columns import badge_column
-from convengine.server.app_interfaces import named_configurations
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import named_configurations
 
 RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default", "ERASED": "warning"}
 RESULT_LABELS = {True: ("PASSED", "Passed"), False: ("FAILED", "Failed"), None: ("NONE", "Not run")}

@@ -14,7 +14,7 @@ from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.app_interfaces import named_configurations
+from convengine.server.interfaces.configuration import named_configurations
 
 #: Items that the page shows.
 SHOWN = 300

@@ -12,7 +12,7 @@ from config_admin.test_cases.models import CeTestCase, CeTestResult
 from convengine import __version__
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.release_settings import GATE
-from convengine.server.app_interfaces import ConfigurationName, named_configurations
+from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 
 #: Tests that a sentence names.
 _NAMED = 5

@@ -20,7 +20,7 @@ from convengine.server.admin_site.configuration_choice import get_current_name, 
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, find_row_name
-from convengine.server.app_interfaces import release_history
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.jobs.background_runs import RunStatus
 
 RUN = "config_admin.run_test_case"

@@ -8,10 +8,10 @@ from convengine.engine.rules.conditions import custom_matchers
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.server import wiring
-from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BUILT_IN
 from convengine.server.extensions.registry import registry
+from convengine.server.interfaces.turn_reports import turn_reports
 from convengine.server.mcp_client.servers import read_policy
 from convengine.server.threads.known_preferences import list_known_preferences
 
@@ -36,7 +36,7 @@ def describe_installation() -> World:
         server_hosts=policy.hosts,
         models=wiring.models().names,
         preferences=cache(lambda: list_known_preferences(None)),
-        empty_values=partial(turn_reader().list_empty_values, _GAPS_READ),
+        empty_values=partial(turn_reports().list_empty_values, _GAPS_READ),
         model_configured=wiring.model().configured,
         semantic_installed=is_installed("semantic"),
         finders=frozenset(registry.finders),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from convengine.server.app_interfaces import EmptyValue
+from convengine.server.interfaces.turn_reports import EmptyValue
 
 #: Names that progress texts may match: the steps, and parts of steps with events of their own (R1).
 STEPS = frozenset(

@@ -30,7 +30,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.layout import list_places
-from convengine.server.app_interfaces import access_log
+from convengine.server.interfaces.access_log import access_log
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.participants import find_participants
 

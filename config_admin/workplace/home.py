@@ -46,15 +46,15 @@ from convengine.engine.turn.labels import format_percent
 from convengine.engine.turn.release_settings import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import (
+from convengine.server.interfaces.access_log import access_log
+from convengine.server.interfaces.turn_reports import (
     IntentShift,
     MessageGroup,
     ReleaseEffect,
     Verdict,
     WeekRate,
     WeekSummary,
-    access_log,
-    turn_reader,
+    turn_reports,
 )
 from convengine.server.jobs.background_runs import RunStatus
 from convengine.server.sessions.models import CeConversation
@@ -118,7 +118,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("config_admin.view_cerule") or may("config_admin.view_cerelease"):
         # First, because writes outside of the application get their release here.
         snapshot = get_editor_context(request).snapshot
-    week = turn_reader().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
+    week = turn_reports().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
     releases = _list_releases(request.user) if may("config_admin.view_cerelease") else None
     if may("audit.view_cealert"):
         notices += _list_alerts()
@@ -189,7 +189,7 @@ def _describe_group(group: MessageGroup) -> str:
 
 
 def _list_alerts() -> Iterator[Notice]:
-    for alert in turn_reader().list_alerts():
+    for alert in turn_reports().list_alerts():
         yield Notice(
             "Alert", f"{alert.text}, since {naturaltime(alert.since)}.", [HomeLink("Open the alert", alert.url)]
         )

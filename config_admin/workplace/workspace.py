@@ -34,7 +34,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import RowUsage, turn_reader
+from convengine.server.interfaces.turn_reports import RowUsage, turn_reports
 
 DAYS = 7
 #: Sections that every workspace shows even without rows, with their text.
@@ -156,7 +156,7 @@ def _list_topic_links(request: HttpRequest, stored: rows.Intent | None) -> list[
 def _count_firings(sections: list[Section]) -> Mapping[tuple[str, str], RowUsage]:
     shown = [row for section in sections for group in section.groups for row in group.shown]
     counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
-    return turn_reader().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
+    return turn_reports().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
 
 
 def _edit_url(request: HttpRequest, stored: rows.Intent | None, intent: str) -> str:

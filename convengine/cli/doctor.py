@@ -211,7 +211,7 @@ def _examine_database() -> Iterator[Finding]:
 
 
 def _examine_configuration() -> Iterator[Finding]:
-    from convengine.server.app_interfaces import configuration
+    from convengine.server.interfaces.configuration import configuration
 
     snapshot = configuration().current()
     count = len(snapshot.allowed_intents)

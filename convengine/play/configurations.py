@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from convengine.play import tables
 from convengine.play.schema import ScenarioFileError
-from convengine.server.app_interfaces import configuration_files
+from convengine.server.interfaces.configuration import configuration_files
 
 Json = Any
 Rows = Mapping[str, Sequence[Mapping[str, Json]]]

@@ -16,8 +16,8 @@ from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.play import tables
 from convengine.play.configurations import ConfigurationSource, Rows
 from convengine.play.scenario import BEGINNING, MAIN, Edge, Edit, Scenario, Start, ThreadName
-from convengine.server.app_interfaces import configuration_files
 from convengine.server.deployment import environment
+from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
 
 _PREFIX = "ce_"

@@ -31,10 +31,10 @@ from convengine.engine.verbose.publish import listen
 from convengine.play.seen_turn import Call, Event, SeenTurn
 from convengine.server import wiring
 from convengine.server.api import wire
-from convengine.server.app_interfaces import turn_reader
 from convengine.server.database.sql import TurnClock
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import collect_faults
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.resilience.time_left import limit_waits
 from convengine.server.turns.stored_recording import StoredRecording
 from convengine.server.turns.take_turn import make_answer, restore_original_session

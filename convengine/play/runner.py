@@ -27,8 +27,9 @@ from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import Call, SeenTurn
 from convengine.play.stubs import ScenarioStubs, build_stubs
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.deployment import conf
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = Any
@@ -44,6 +45,8 @@ _DEPLOYMENT_KEYS = (
     "NAMED_CONFIGURATIONS",
     "AUDIT_WRITER",
     "TURN_READER",
+    "TURN_REPORTS",
+    "INBOX",
     "RELEASE_HISTORY",
     "CONFIGURATION_FILES",
 )

@@ -29,7 +29,6 @@ from convengine.engine.turn.ports import (
 from convengine.engine.turn.recording import Tape, TapedLikeness, TapedModel, TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
-from convengine.server.app_interfaces import turn_reader
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
@@ -37,6 +36,7 @@ from convengine.server.extensions.finders import Finders
 from convengine.server.extensions.ports import Containers, Memories, RegisteredTools, ResponseTransformers, TimedTools
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.extensions.tasks import Tasks
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.mcp_client.servers import McpServers, read_policy
 from convengine.server.model_clients.connections import ECHO, Connections, read_connections
 from convengine.server.model_clients.offline import EchoModel, NoModel

@@ -13,7 +13,7 @@ from convengine.engine.redaction import Redaction
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from convengine.server.turns import acquire
 from convengine.server.turns.acquire import Claim

@@ -25,7 +25,7 @@ from config_admin.drafts.schedule import run_schedules, schedule_draft
 from config_admin.releases.change_set import change_set
 from config_admin.test_cases.documents import store_test
 from config_admin.test_cases.runs import Selection, create_run, perform_run
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 users = get_user_model().objects
 analyst, qa = users.get(username="analyst"), users.get(username="qa")
 title = "Christmas opening hours and everything around the holidays: answers, rules and a policy"

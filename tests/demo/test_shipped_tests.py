@@ -8,7 +8,7 @@ from django.core.management import call_command
 from config_admin.test_cases.runs import Selection, create_run, perform_run
 from config_admin.test_cases.transfer import import_files
 from convengine.commands.management.commands.demo import TESTS
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 from tests.browser.bicycle_workshop import BUNDLE
 
 pytestmark = pytest.mark.django_db

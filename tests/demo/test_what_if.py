@@ -20,8 +20,8 @@ from config_admin.releases.content import content_of
 from convengine.engine.turn.recording import Reuse
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.play.play import play_recorded
-from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.extensions.registry import Registry
+from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.audit.what_if.tripwire import set_tripwire

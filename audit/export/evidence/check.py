@@ -12,7 +12,7 @@ from audit.export.evidence.collect import CONVERSATION, FORMAT, sign
 from audit.export.evidence.sealed_row import SealedRow
 from audit.seal import GENESIS
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import ProvenReleases, release_history
+from convengine.server.interfaces.release_history import ProvenReleases, release_history
 
 Json = Any
 #: What the file proves, and what it cannot prove.

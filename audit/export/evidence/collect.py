@@ -19,8 +19,9 @@ from audit.narration import narrate_turn
 from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
-from convengine.server.app_interfaces import configuration, release_history
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
 Json = Any

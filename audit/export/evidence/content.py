@@ -22,7 +22,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import stage_label
 from convengine.server.admin_site.record_columns import answer_text
-from convengine.server.app_interfaces import ProvenRelease, ProvenRow
+from convengine.server.interfaces.release_history import ProvenRelease, ProvenRow
 
 Json = Any
 

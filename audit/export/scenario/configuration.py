@@ -10,8 +10,8 @@ from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.play.settings_map import world_settings
 from convengine.play.tables import columns_of, models_of_worlds
-from convengine.server.app_interfaces import RowChange, release_history
 from convengine.server.deployment import conf
+from convengine.server.interfaces.release_history import RowChange, release_history
 
 Json = Any
 Row = dict[str, Json]

@@ -11,7 +11,7 @@ from convengine.engine.turn.stage import stage_label
 from convengine.play.expectations import Miss, find_misses
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
 from convengine.play.scenario import BEGINNING
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 
 Json = Any

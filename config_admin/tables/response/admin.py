@@ -17,7 +17,7 @@ from config_admin.validation.world import World
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import turn_reader
+from convengine.server.interfaces.turn_reports import turn_reports
 
 
 @admin.register(CeResponse)
@@ -47,7 +47,7 @@ class ResponseAdmin(ScopedAdmin):
         page = super().render_change_form(request, context, *args, **options)
         stored = context.get("original")
         if stored is not None and request.user.has_perm("audit.view_cemcpuserfeedback"):
-            page.context_data["rated"] = turn_reader().rate_row("ce_response", stored.pk)
+            page.context_data["rated"] = turn_reports().rate_row("ce_response", stored.pk)
         return page
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:

@@ -34,7 +34,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import IntentTraffic, RowUsage, turn_reader
+from convengine.server.interfaces.turn_reports import IntentTraffic, RowUsage, turn_reports
 
 DAYS = 7
 #: The key of the address that shows what no test plays, and the right to run tests.
@@ -72,7 +72,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     fired = _count_firings(shown_chart)
     user: Any = request.user
     may_read = bool(intent and user.has_perm(_READ))
-    traffic = turn_reader().read_traffic(intent, DAYS) if may_read and _TRAFFIC in request.GET else None
+    traffic = turn_reports().read_traffic(intent, DAYS) if may_read and _TRAFFIC in request.GET else None
     nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=by_state) for node in shown_chart.nodes]
     if traffic:
         _add_visits(nodes, intent, traffic)
@@ -140,7 +140,7 @@ def may_see_charts(request: HttpRequest) -> bool:
 
 def _count_firings(chart: Chart) -> Mapping[tuple[str, str], RowUsage]:
     counted = {(row.table, str(row.pk)) for move in chart.moves for row in move.rows if row.table not in UNCOUNTED}
-    return turn_reader().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
+    return turn_reports().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
 
 
 def _exists(snapshot: Snapshot, intent: str) -> bool:

@@ -32,7 +32,7 @@ from convengine.server.admin_site.record_columns import (
     status_badge,
     value_column,
 )
-from convengine.server.app_interfaces import DecidingRow, turn_reader
+from convengine.server.interfaces.turn_reader import DecidingRow, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
 from convengine.server.sessions.participants import find_participants
 

@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 from convengine.engine.redaction import Redaction
 from convengine.server.admin_site.record_columns import Column, render_json
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 
 def current_redaction() -> Redaction:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from django.http import HttpRequest
 
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.app_interfaces import ConfigurationName, named_configurations
+from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 
 #: The right to read a kind of configuration; live needs none.
 READ_RIGHTS = {"draft": "config_admin.view_cedraft", "release": "config_admin.view_cerelease"}

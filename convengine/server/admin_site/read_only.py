@@ -13,8 +13,8 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from convengine.server.admin_site.record_columns import conversation_link
-from convengine.server.app_interfaces import access_log
 from convengine.server.database.unreadable import mark_unreadable, read_row, read_rows
+from convengine.server.interfaces.access_log import access_log
 
 #: The right to open conversations.
 CONVERSATIONS = "ce_sessions.view_ceconversation"

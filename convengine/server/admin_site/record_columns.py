@@ -23,7 +23,7 @@ from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label, describe_position
 from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 #: The colour of a status in lists.
 STATUS_BADGES: Mapping[str, str] = {

@@ -24,8 +24,8 @@ from convengine.server.api.serializers import (
     describe_unknown_field,
     quote_value,
 )
-from convengine.server.app_interfaces import configuration
 from convengine.server.deployment import conf
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.threads.session_lists import ExplainedTurn
 from convengine.server.turns.take_turn import TurnAnswer

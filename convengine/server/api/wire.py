@@ -9,7 +9,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.session import Session
-from convengine.server.app_interfaces import turn_reader
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.turns.take_turn import TurnAnswer
 
 #: What `?include=` may add to an answer.

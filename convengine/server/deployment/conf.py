@@ -10,7 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 DEFAULTS: Mapping[str, Any] = {
-    # What the apps offer to one another, as the types of `server.app_interfaces`.
+    # What the apps offer to one another, as the types of `convengine.server.interfaces`.
     "SNAPSHOT": "config_admin.interface.configuration",
     "NAMED_CONFIGURATIONS": "config_admin.interface.named_configurations",
     "RELEASE_HISTORY": "config_admin.interface.release_history",
@@ -18,6 +18,8 @@ DEFAULTS: Mapping[str, Any] = {
     "STORED_TESTS": "config_admin.interface.stored_tests",
     "AUDIT_WRITER": "audit.interface.turn_log",
     "TURN_READER": "audit.interface.turn_reader",
+    "TURN_REPORTS": "audit.interface.turn_reports",
+    "INBOX": "audit.interface.inbox",
     "ACCESS_LOG": "audit.interface.access_log",
     "LIVE_STREAMS": "audit.interface.live_streams",
     "SIMULATOR": "audit.interface.simulator",

@@ -19,8 +19,9 @@ from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
-from convengine.server.app_interfaces import turn_log, turn_reader
 from convengine.server.database.sql import Statement, StatementRefused, dialect, execute_all
+from convengine.server.interfaces.turn_log import turn_log
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.jobs.background import background
 from convengine.server.jobs.handing import hand_over
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn

@@ -28,8 +28,9 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import database_time, dialect
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
 from convengine.server.sessions.models import ENDED, CeConversation, CeMemory, CeSessionUnit
 

@@ -18,8 +18,9 @@ from convengine.engine.turn.stage import find_stage
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.database.sql import TurnClock, database_time
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 T = TypeVar("T")

@@ -10,8 +10,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from convengine.engine.errors import ConvEngineError
-from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reports import turn_reports
 from convengine.server.jobs.models import CeJob
 from convengine.server.jobs.running import all_jobs
 
@@ -57,7 +58,7 @@ class DatabaseState:
             except ConvEngineError:
                 self.is_configured = False
             self.overdue, self.failures = read_jobs()
-            self.alerts = turn_reader().count_alerts()
+            self.alerts = turn_reports().count_alerts()
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from django.db.models.functions import Coalesce
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
-from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database import throttle
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.sessions.models import (
     ENDED,
     CeConversation,

@@ -59,7 +59,7 @@ def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     problems: list[CheckMessage] = []
     interfaces = (
         *("SNAPSHOT", "NAMED_CONFIGURATIONS", "RELEASE_HISTORY", "CONFIGURATION_FILES", "AUDIT_WRITER", "TURN_READER"),
-        *("ACCESS_LOG", "LIVE_STREAMS", "SIMULATOR"),
+        *("TURN_REPORTS", "INBOX", "ACCESS_LOG", "LIVE_STREAMS", "SIMULATOR", "WHAT_IF", "STORED_TESTS"),
     )
     for key in interfaces:
         try:

@@ -6,8 +6,8 @@ import sys
 from django.db import connections
 
 from convengine.server import wiring
-from convengine.server.app_interfaces import live_streams
 from convengine.server.deployment import conf
+from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.observability.tracing import tracing
 from convengine.server.startup.process_metrics import start_metrics
 

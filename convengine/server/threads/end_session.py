@@ -9,8 +9,9 @@ from convengine.engine.threads.lifecycle import build_event, find_moves
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import dialect
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.turns.waiting import LAST_TICKET
 
 

@@ -19,8 +19,9 @@ from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn, TurnRequest
-from convengine.server.app_interfaces import TurnRecord, configuration, turn_log
 from convengine.server.database.sql import StatementRefused, database_time, execute_all
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import TurnRecord, turn_log
 from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import acquire

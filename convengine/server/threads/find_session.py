@@ -18,8 +18,8 @@ from convengine.engine.threads.resolve import LatestSession, Reason, resolve_ses
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time, dialect
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.participants import insert_parts
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.threads.topic_drift import is_another_topic

@@ -20,8 +20,9 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import database_time, dialect
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 #: Sessions per transaction: a message for one of them waits for that long, on SQLite every turn does.

@@ -15,7 +15,8 @@ from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.payload import to_spoken_text
-from convengine.server.app_interfaces import configuration, turn_reader
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.turns.stored_recording import read_recording
 

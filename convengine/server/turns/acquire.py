@@ -26,8 +26,8 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, load_column
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import Dialect, dialect
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CLOSED_BY_CALL
 from convengine.server.turns import idempotency
 from convengine.server.turns.dead_turns import recover_expired_lease

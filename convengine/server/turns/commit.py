@@ -20,8 +20,9 @@ from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import PreviousSession, Turn
-from convengine.server.app_interfaces import TurnRecord, live_streams, turn_log
 from convengine.server.database.sql import Statement, StatementRefused, dialect, execute, execute_all
+from convengine.server.interfaces.live_streams import live_streams
+from convengine.server.interfaces.turn_log import TurnRecord, turn_log
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
 from convengine.server.sessions.models import TURN, CeConversation

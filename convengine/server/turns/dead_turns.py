@@ -16,8 +16,9 @@ from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.enums import MessageIntent, TurnStatus
 from convengine.engine.turn.stage import Stage
-from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.sql import Statement, dialect, execute
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.sessions.models import TURN, CeConversation, CeConversationHistory
 
 _DIED = "The server process ended before the turn did."

@@ -29,11 +29,12 @@ from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration, live_streams
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import Statement, TurnClock, describe_fault, dialect, is_connection_broken
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import ExtensionFault, collect_faults, report_fault
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.memory import after_commit
 from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.observability.turns import TurnObservation, observe_turn

@@ -10,9 +10,9 @@ from django.db import connection
 from convengine.engine.errors import ConversationClosed, ServerOverloaded, TurnInProgress
 from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
 from convengine.engine.turn import live_settings
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import dialect
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.observability import metrics
 from convengine.server.resilience.waiting import Overloaded, for_leases
 from convengine.server.turns.dead_turns import recover_expired_lease

@@ -15,8 +15,8 @@ from audit.models import CeChainCut
 from audit.record import removals
 from audit.record.document_parts import encode_stored_document
 from audit.seal import SEALED, Seal, encode_parts
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_help_desk

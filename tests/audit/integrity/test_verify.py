@@ -27,8 +27,8 @@ from config_admin.models import CeConfig, CeResponse
 from config_admin.releases.models import CeRelease
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.codec import dumps
-from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.threads import external_changes
 from tests.api import Caller

@@ -57,7 +57,7 @@ from convengine.engine.turn.stages import (
     FACTS_CHANGED,
     RESPONSE_TRANSFORMED,
 )
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests.accounts import list_unfounded_sentences
 from tests.api import Caller
 from tests.cases import for_each

@@ -9,7 +9,7 @@ from audit.narration.reading import MessageReading, Role, read_message_of_turn
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeConfig
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_pizza_form

@@ -7,7 +7,7 @@ import pytest
 from audit.models import CeTurnIndex
 from audit.record.form_steps import FormStep, Step, encode_steps, split_steps
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.app_interfaces import configuration_files
+from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 from convengine.play.database import use_scratch_database
 from convengine.play.loading import files, load, read_scenario
 from convengine.play.runner import open_world
-from convengine.server.app_interfaces import configuration_files
+from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.dialogues.play import list_trades, play_trade
 

@@ -7,7 +7,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.play import database
 from convengine.play.loading import read_scenario
 from convengine.play.runner import open_world
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.replay.recorded_turns import RecordedWorld, read_worlds
 from tests.cases import for_each

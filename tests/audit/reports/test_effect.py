@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from audit.reports.effect import compare_release, group_releases, list_moved_intents, list_moved_states
 from audit.reports.report import Totals
-from convengine.server.app_interfaces import GradualPeriod, ReleaseNote
+from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
 from tests.audit.reports.counts import count, count_turns
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

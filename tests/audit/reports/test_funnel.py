@@ -11,7 +11,7 @@ from audit.reports.counting import count_new_turns
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.report import Selection, choose_days
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.app_interfaces import configuration_files
+from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.take_turn import take_turn
 

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.reports.proportion import Proportion, count_standard_errors, judge_change
-from convengine.server.app_interfaces import Verdict
+from convengine.server.interfaces.turn_reports import Verdict
 
 
 @pytest.mark.parametrize(

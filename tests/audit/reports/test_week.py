@@ -14,7 +14,7 @@ from audit.models import CeInboxGroup
 from audit.reports.count_job import count_again
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.app_interfaces import Verdict
+from convengine.server.interfaces.turn_reports import Verdict
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.reports.counts import count, count_turns

@@ -12,7 +12,8 @@ from django.urls import reverse
 from audit.models import CeAccessLog, CeSavedSearch
 from config_admin.models import CeIntent, CeResponse
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
-from convengine.server.app_interfaces import configuration, release_history
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.release_history import release_history
 from tests.audit.search.records import conversation, turn
 from tests.worlds import create_help_desk
 

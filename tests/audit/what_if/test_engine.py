@@ -12,8 +12,8 @@ from audit.what_if.selection import select_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of
 from convengine.play.comparison import Aspect
-from convengine.server.app_interfaces import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.extensions.registry import TaskEntry, registry
+from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.audit.what_if.tripwire import set_tripwire

@@ -15,7 +15,7 @@ from config_admin.models import CeRule
 from config_admin.releases.content import content_of
 from config_admin.releases.queries import NoSuchRelease
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db

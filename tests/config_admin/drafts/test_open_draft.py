@@ -18,7 +18,7 @@ from config_admin.snapshot.active import snapshots
 from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import get_highest_id
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

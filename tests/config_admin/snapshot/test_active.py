@@ -12,7 +12,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.snapshot.active import KEEP, Snapshots
 from convengine.engine.turn import rows
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.config_admin.builders import make

@@ -8,7 +8,7 @@ from config_admin.releases import head
 from config_admin.teaching.effect import ChangeKind, Effect, find_effect
 from config_admin.teaching.lesson import Lesson, drop_known_phrases, find_state
 from config_admin.test_cases.documents import store_test
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db

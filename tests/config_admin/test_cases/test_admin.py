@@ -20,7 +20,7 @@ from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, create_run, test_runs
 from convengine.engine.turn.codec import dumps
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.worlds import create_help_desk
 

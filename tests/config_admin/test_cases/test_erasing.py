@@ -21,7 +21,7 @@ from config_admin.test_cases.models import CeTestCase, CeTestResult
 from config_admin.test_cases.runs import Selection, create_run, iterate_run
 from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import loads
-from convengine.server.app_interfaces import ConfigurationName
+from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
 from tests.config_admin.test_cases.builders import make_test, run_tests

@@ -8,7 +8,7 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.test_cases.play import play_test
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.worlds import create_help_desk
 

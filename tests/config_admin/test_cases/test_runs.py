@@ -14,8 +14,8 @@ from config_admin.test_cases import runs
 from config_admin.test_cases.gate import judge_gate
 from config_admin.test_cases.models import CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, create_run, perform_run, test_runs
-from convengine.server.app_interfaces import ConfigurationName
 from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.jobs.background_runs import RunStatus
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.worlds import create_help_desk

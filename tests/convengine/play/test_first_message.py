@@ -5,7 +5,7 @@ from django.apps import apps
 from django.utils import timezone
 
 from convengine.play.first_message import list_reached_intents, play_first_message
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db

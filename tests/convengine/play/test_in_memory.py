@@ -14,7 +14,7 @@ from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer, NeedsDatabase, build_test, require_in_memory
 from convengine.play.loading import load
 from convengine.play.runner import open_world
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from tests.cases import for_each
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

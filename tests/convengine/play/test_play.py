@@ -11,9 +11,10 @@ from config_admin.models import CeResponse, CeRule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import TurnRequest
 from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
-from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.stored_recording import read_recording
 from convengine.server.turns.take_turn import TurnAnswer, take_turn

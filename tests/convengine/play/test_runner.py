@@ -8,8 +8,8 @@ import yaml
 
 from convengine.play import database
 from convengine.play.runner import CAPABILITIES, Failure, Report, RunOptions, run
-from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
+from convengine.server.interfaces.turn_reader import turn_reader
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

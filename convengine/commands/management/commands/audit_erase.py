@@ -11,8 +11,8 @@ from django.template.defaultfilters import pluralize
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
 from convengine.engine.errors import TurnInProgress
-from convengine.server.app_interfaces import stored_tests
 from convengine.server.deployment.exact_command import ExactCommand
+from convengine.server.interfaces.stored_tests import stored_tests
 
 
 class Command(ExactCommand):

@@ -23,9 +23,9 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration
 from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.extensions import faults
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeExtensionFault
 from convengine.server.startup.reload import ExtensionWatcher, reload_extensions
 from convengine.server.turns.take_turn import TurnAnswer, take_turn

@@ -15,8 +15,8 @@ from audit.what_if.jobs import DEFAULT_LAST, FILTERS, describe_configuration, re
 from audit.what_if.results import AFTER, GROUPS
 from audit.what_if.selection import MAX_CONVERSATIONS, select_turns
 from convengine.engine.turn.codec import dumps
-from convengine.server.app_interfaces import named_configurations
 from convengine.server.deployment.exact_command import ExactCommand
+from convengine.server.interfaces.configuration import named_configurations
 
 #: The exit status, as of `diff`; the last one when nothing differs and something is unknown.
 SAME, DIFFERENT, NOT_RUN, UNKNOWN = range(4)

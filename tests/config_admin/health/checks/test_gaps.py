@@ -1,5 +1,5 @@
 from config_admin.health.checks.gaps import find_answers_with_gaps
-from convengine.server.app_interfaces import EmptyValue
+from convengine.server.interfaces.turn_reports import EmptyValue
 from tests.builders import make_response
 from tests.config_admin.health.run_check import run_check
 

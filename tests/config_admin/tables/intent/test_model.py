@@ -7,7 +7,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
 from config_admin.transfer.files import JSON, export_configuration
 from convengine.engine.turn import rows
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 
 
 @pytest.mark.django_db

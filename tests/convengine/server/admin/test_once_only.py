@@ -12,8 +12,8 @@ from config_admin.models import CeRule
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.recording import Recording
 from convengine.server.admin.once_only import settle_url
-from convengine.server.app_interfaces import configuration
 from convengine.server.confirmed_actions.run_once import Executions
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CePendingActionExecution
 from tests.convengine.server.confirmed_actions.test_run_once import make_claim
 

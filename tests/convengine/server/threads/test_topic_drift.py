@@ -7,7 +7,7 @@ from django.db import connection
 
 from audit.models import CeLlmCallLog
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
-from convengine.server.app_interfaces import configuration
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.topic_drift import is_another_topic
 from convengine.server.wiring import OutsideWorld, replace_outside_world

@@ -1,0 +1,251 @@
+"""What was counted of turns, as pages of the configuration show it: `audit` implements it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from convengine.server.deployment import conf
+
+
+class EmptyValue(NamedTuple):
+    """A turn whose answer had gaps: the row with the text, the names without a value, and the release."""
+
+    table: str
+    row: Any
+    names: tuple[str, ...]
+    config_version: int
+
+
+class RowUsage(NamedTuple):
+    """How often a configuration row decided turns."""
+
+    #: Turns since the given time; at most 1000 are counted.
+    turns: int
+    #: When it last decided one; null for never.
+    last: datetime | None
+
+
+@dataclass(frozen=True)
+class RowRating:
+    """A configuration row with the ratings of its answers."""
+
+    table: str
+    pk: str
+    ups: int
+    downs: int
+    #: The newest comment, or blank.
+    comment: str = ""
+
+    @property
+    def share(self) -> int:
+        """The percentage of negative ratings."""
+        return round(100 * self.downs / (self.ups + self.downs))
+
+
+class SideCounts(NamedTuple):
+    """The counts of the conversations on one side of a gradual release."""
+
+    conversations: int = 0
+    completed: int = 0
+    turns: int = 0
+    not_understood: int = 0
+    failed: int = 0
+    handed_over: int = 0
+    positive: int = 0
+    negative: int = 0
+
+
+class Verdict(Enum):
+    """Whether a rate differs by more than chance explains."""
+
+    WORSE = "worse"
+    MAYBE_WORSE = "maybe worse"
+    SAME = "no clear difference"
+    MAYBE_BETTER = "maybe better"
+    BETTER = "better"
+    TOO_FEW = "too few turns to say"
+
+
+class RateChange(NamedTuple):
+    """A rate before and after something, in percent; null without turns."""
+
+    label: str
+    before: float | None
+    after: float | None
+    verdict: Verdict
+
+
+class IntentShift(NamedTuple):
+    """The share of an intent before and since something, in percent of the turns or of the conversations begun."""
+
+    intent: str
+    #: What it is a share of: turns or conversations.
+    unit: str
+    before: float
+    after: float
+
+
+class ReleaseEffect(NamedTuple):
+    """The turns on a release, beside those on the releases before it."""
+
+    #: Releases before the last one had too few turns, so they are judged with it.
+    first: int
+    last: int
+    turns: int
+    turns_before: int
+    rates: Sequence[RateChange]
+    url: str
+    #: The intents that got other turns since then; at least one of them lost some.
+    shifts: Sequence[IntentShift] = ()
+
+    @property
+    def worse_rates(self) -> Sequence[RateChange]:
+        """The rates that are clearly worse."""
+        return [rate for rate in self.rates if rate.verdict is Verdict.WORSE]
+
+
+class WeekRate(NamedTuple):
+    """How many turns or conversations of a week had something, beside the week before."""
+
+    label: str
+    #: What is counted: turns, conversations or forms.
+    unit: str
+    number: int
+    #: In percent; null without turns.
+    share: float | None
+    previous_share: float | None
+    #: More than chance explains.
+    is_worse: bool
+    #: So high that somebody should look, whatever it was before.
+    is_high: bool
+    #: The effect of the release since which it is worse; null if none is clear.
+    since: ReleaseEffect | None
+    #: The search that lists these turns.
+    url: str
+    #: False for a rate of what went well.
+    is_bad: bool = True
+
+
+class MessageGroup(NamedTuple):
+    """Messages that are alike and that nobody understood."""
+
+    #: One of them; blank if it was erased.
+    text: str
+    messages: int
+    this_week: int
+    week_before: int
+    #: The number of the group in the inbox.
+    number: int
+
+
+class WeekSummary(NamedTuple):
+    """The turns of the last seven days, what releases did, and what waits in the inbox."""
+
+    #: The begin of the seven days, a full hour.
+    since: datetime
+    turns: int
+    previous_turns: int
+    rates: Sequence[WeekRate]
+    #: Of the releases that had turns in these days, the newest first.
+    effects: Sequence[ReleaseEffect]
+    inbox_groups: int
+    inbox_messages: int
+    #: The first groups in the order of the inbox.
+    largest_groups: Sequence[MessageGroup]
+    #: This order in words.
+    inbox_order: str
+    report_url: str
+    inbox_url: str
+    week_url: str
+    #: That turns are being counted again, so that numbers are not complete; blank at other times.
+    recount: str
+
+    @property
+    def has_changed(self) -> bool:
+        """True if a rate got worse or is high, or messages have other intents since a release."""
+        is_worse = any(rate.is_worse or rate.is_high for rate in self.rates)
+        return is_worse or any(effect.shifts for effect in self.effects)
+
+    @property
+    def has_misses(self) -> bool:
+        """True if anything was not understood, handed over or failed, however seldom."""
+        return any(rate.number for rate in self.rates if rate.is_bad)
+
+
+class StateMove(NamedTuple):
+    """How many turns went from one state to another."""
+
+    intent_before: str
+    state_before: str
+    intent: str
+    state: str
+    turns: int
+    #: The search that lists them.
+    url: str
+
+
+class StateVisits(NamedTuple):
+    """How many turns entered a state of an intent, and how many went on from it."""
+
+    state: str
+    entered: int
+    exited: int
+    #: The search that lists the turns that entered; blank for none.
+    url: str
+
+    @property
+    def losses(self) -> int:
+        """Conversations that have not gone on."""
+        return max(self.entered - self.exited, 0)
+
+
+class IntentTraffic(NamedTuple):
+    """What turns did on the map of an intent."""
+
+    moves: Sequence[StateMove]
+    visits: Sequence[StateVisits]
+
+
+class Alert(NamedTuple):
+    """A rule on the numbers that holds now."""
+
+    #: Such as `Not understood is over 15 % for an hour`.
+    text: str
+    since: datetime
+    url: str
+
+
+class TurnReports(Protocol):
+    """What was counted of turns."""
+
+    def count_row_usage(self, rows: Sequence[tuple[str, str]], since: datetime, /) -> dict[tuple[str, str], RowUsage]:
+        """How often rows (table, key) decided turns since then."""
+
+    def list_empty_values(self, limit: int, /) -> list[EmptyValue]:
+        """The gaps in the answers of the newest turns with some; at most `limit` turns are read."""
+
+    def summarise_week(self) -> WeekSummary:
+        """The last seven days beside the seven before."""
+
+    def read_traffic(self, intent: str, days: int, /) -> IntentTraffic:
+        """The turns of the last days that moved between states of an intent, into it or out of it."""
+
+    def list_alerts(self) -> Sequence[Alert]:
+        """The alerts that are open and not silenced, the newest first."""
+
+    def count_alerts(self) -> int:
+        """How many alerts fire now, also silenced ones."""
+
+    def count_release_sides(
+        self, first_turn: int, since: datetime, parent_version: int, until: datetime | None, /
+    ) -> tuple[SideCounts, SideCounts]:
+        """The turns on newer releases than the parent, and the others, while a release was gradual."""
+
+    def rate_row(self, table: str, pk: str, /) -> RowRating | None:
+        """The feedback on a row's answers; null without any."""
+
+
+turn_reports: Callable[[], TurnReports] = partial(conf.load, "TURN_REPORTS")
