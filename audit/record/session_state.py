@@ -89,17 +89,22 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     old = old or _FIRST
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    changed = list(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
-    if not PARAM_FIELDS.isdisjoint(changed):
-        changed = [name for name in changed if name not in PARAM_FIELDS]
-        if old.input_params:
-            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _OMITTED_PARAMS)
-        elif new.input_params:
-            sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
-    if changed:
-        parts = [_PARTS[field] for field in changed]
+    changed = set(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
+    topics = changed & PARAM_FIELDS
+    if topics and not old.input_params and new.input_params:
+        sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
+        topics = set()
+    for name in sorted(topics):
+        _compare(_get_params(old, name), _get_params(new, name), "/inputParams", sets, unsets, _OMITTED_PARAMS)
+    if not changed <= PARAM_FIELDS:
+        parts = [part for field, part in _PARTS.items() if field in changed]
         _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
     return _build_change(sets, unsets)
+
+
+def _get_params(session: Session, name: str) -> Mapping[str, Json]:
+    """The input params of one field of a session."""
+    return session.params if name == "params" else vars(getattr(session, name))
 
 
 def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from convengine.server.deployment import conf
@@ -25,6 +26,7 @@ def find_scope_address(scope: Mapping[str, Any]) -> str:
     return find_client_address({"HTTP_X_FORWARDED_FOR": forwarded.decode("latin-1"), "REMOTE_ADDR": remote})
 
 
+@lru_cache(maxsize=1024)
 def _normalize(text: str) -> str:
     """An address without port; of IPv6 the network, because a caller has all of its addresses. Blank for none."""
     if text.startswith("["):
