@@ -11,7 +11,8 @@ from typing import Any
 
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 
 #: Intent and state of a failed turn.
 ERROR = "ERROR"

@@ -41,9 +41,9 @@ from convengine.play.stub_documents import (
 )
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.interfaces.unsaved_form import UnsavedForm
+from convengine.server.turns.answer import PLAIN_CHANNEL
 
 Json = Any
 RIGHT = "ce_sessions.try_conversation"

@@ -10,8 +10,8 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from convengine.server.api.session_serializers import PLAIN_CHANNEL
 from convengine.server.deployment import conf
+from convengine.server.turns.answer import PLAIN_CHANNEL
 
 #: The names of the inputs; those of a form that is tried have others.
 PREFIX = "try-"

@@ -36,8 +36,9 @@ from convengine.server.deployment import conf
 from convengine.server.extensions.faults import collect_faults
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.resilience.time_left import limit_waits
+from convengine.server.turns.answer import make_answer
 from convengine.server.turns.stored_recording import StoredRecording
-from convengine.server.turns.take_turn import make_answer, restore_original_session
+from convengine.server.turns.take_turn import restore_original_session
 
 log = structlog.get_logger(__name__)
 Json = Any
@@ -125,7 +126,7 @@ class PlayedTurn:
         return SeenTurn(
             self.turn.request.message,
             answer.error.status if answer.error else 200,
-            to_plain(wire.build_body(answer)),
+            to_plain(wire.select_parts(answer.body, ())),
             to_plain({**asdict(row), "last_turn_no": self.after.turn_no}),
             [{name: getattr(line, name) for name in _PROGRESS} for line in answer.verbose],
             self.calls,

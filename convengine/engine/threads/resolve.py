@@ -31,6 +31,11 @@ class Reason(Word):
         return self not in (Reason.RESUME_OFFERED, Reason.WITHIN_TIMEOUT)
 
     @property
+    def decision(self) -> str:
+        """`new` or `continue`."""
+        return "new" if self.is_new else "continue"
+
+    @property
     def ends(self) -> bool:
         """True when it ends the open session."""
         return self in (Reason.EXPLICIT_RESET, Reason.STALE, Reason.TIMEOUT, Reason.TOPIC_DRIFT)

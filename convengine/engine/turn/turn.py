@@ -38,6 +38,8 @@ class TurnRequest:
     resolved: str | None = None
     #: The session before it ended because nobody wrote for days.
     after_stale: bool = False
+    #: The session before it in the thread.
+    previous_session_id: str | None = None
     #: The validated preferences of this request, by kind.
     preferences: Mapping[str, str] = field(default_factory=dict)
 

@@ -13,10 +13,8 @@ from convengine.engine.text.compare import shorten, storable
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
-from convengine.server.api import wire
 from convengine.server.api.failures import list_error_codes
 from convengine.server.deployment import conf
-from convengine.server.turns.take_turn import TurnAnswer
 
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
@@ -327,10 +325,6 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Only with `?include=trace`: as `GET /api/v1/conversation/{id}/turns/{turnNo}/trace`.",
     )
-
-    def to_representation(self, instance: TurnAnswer) -> dict[str, Any]:
-        """Made by a plain function: fields take ten times as long, and every turn ends here."""
-        return wire.build_body(instance)
 
 
 class FailureSerializer(serializers.Serializer[Any]):

@@ -1,7 +1,5 @@
 """Request and response of the sessions API (sessions 10)."""
 
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -9,8 +7,6 @@ from rest_framework import serializers
 
 from convengine.engine.errors import MessageTooLarge
 from convengine.engine.text.compare import storable
-from convengine.engine.threads.lifecycle import CLOSED
-from convengine.engine.threads.resolve import IdleLimits
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.serializers import (
@@ -25,15 +21,12 @@ from convengine.server.api.serializers import (
     quote_value,
 )
 from convengine.server.deployment import conf
-from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.threads.session_lists import ExplainedTurn
-from convengine.server.turns.take_turn import TurnAnswer
+from convengine.server.turns.answer import PLAIN_CHANNEL, build_session_body
 
 #: Maximum length of the names of a thread.
 _NAME = 200
-#: The channel of conversations that are named by their id.
-PLAIN_CHANNEL = "api"
 SESSION_STATUSES, DECISIONS = ["active", "closed"], ["new", "continue"]
 
 
@@ -140,38 +133,21 @@ class SessionSerializer(serializers.Serializer[CeConversation]):
     lifecycle_detail = StoredObjectField(help_text="The open question, the summary, or the reason of the end.")
     preferences = StoredObjectField()
     mounted_kb_id = serializers.CharField(allow_null=True)
-    session_id = serializers.UUIDField(source="pk")
-    engine_status = serializers.CharField(source="status", help_text="RUNNING, or BLOCKED by a policy.")
-    intent = serializers.CharField(source="intent_code")
-    state = serializers.CharField(source="state_code")
-    status = ComputedField()
-    created_at = IsoDateTimeField()
-    last_message_at = ComputedField()
-    expires_at = ComputedField()
+    session_id = serializers.UUIDField()
+    engine_status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    status = serializers.ChoiceField(choices=SESSION_STATUSES)
+    created_at = serializers.DateTimeField()
+    last_message_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(
+        allow_null=True, help_text="After this time, a message starts a new session. Null on the plain turn API."
+    )
     previous_session_id = serializers.UUIDField(allow_null=True)
 
-    @extend_schema_field(serializers.ChoiceField(choices=SESSION_STATUSES))
-    def get_status(self, row: CeConversation) -> str:
-        return "closed" if row.lifecycle in CLOSED else "active"
-
-    @extend_schema_field(serializers.DateTimeField())
-    def get_last_message_at(self, row: CeConversation) -> str:
-        return _last_message_at(row).isoformat()
-
-    @extend_schema_field(
-        serializers.DateTimeField(
-            allow_null=True, help_text="After this time, a message starts a new session. Null on the plain turn API."
-        )
-    )
-    def get_expires_at(self, row: CeConversation) -> str | None:
-        """By the current settings (R21)."""
-        if row.channel == PLAIN_CHANNEL or row.lifecycle in CLOSED:
-            return None
-        return (_last_message_at(row) + IdleLimits.of(configuration().latest, row.channel).end).isoformat()
-
-
-def _last_message_at(row: CeConversation) -> datetime:
-    return row.last_message_at or row.created_at
+    def to_representation(self, instance: CeConversation) -> dict[str, Any]:
+        """As in the answer to a message."""
+        return build_session_body(instance)
 
 
 class SessionAnswerSerializer(serializers.Serializer[Any]):
@@ -263,20 +239,15 @@ class ResolvedSessionSerializer(serializers.Serializer[Any]):
     """The session of a message, and the reason."""
 
     ok = serializers.BooleanField()
-    session_id = serializers.UUIDField(source="session.pk")
-    decision = serializers.ChoiceField(source="resolved.decision", choices=DECISIONS)
-    reason = serializers.CharField(source="resolved.reason.value")
+    session_id = serializers.UUIDField()
+    decision = serializers.ChoiceField(choices=DECISIONS)
+    reason = serializers.CharField()
     session = SessionSerializer()
 
 
 class MessageAnswerSerializer(ResolvedSessionSerializer):
     """The same, and the turn."""
 
-    message_intent = serializers.CharField(source="turn.session.input_params.message_intent", allow_null=True)
-    reply = ComputedField()
+    message_intent = serializers.CharField(allow_null=True)
+    reply = serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words.")
     turn = TurnResponseSerializer()
-
-    @extend_schema_field(serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words."))
-    def get_reply(self, answer: Mapping[str, Any]) -> str | None:
-        turn: TurnAnswer = answer["turn"]
-        return to_spoken_text(turn.session.last_assistant) if turn.error is None else None

@@ -8,7 +8,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from convengine.engine.turn.params import remove_reserved
-from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as serializers
 from convengine.server.api import wire
@@ -21,11 +20,8 @@ from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.threads.take_message import ThreadAnswer, take_message
-from convengine.server.turns.take_turn import Replayed
-
-#: Has no request state, so one serves all; making a serializer copies its fields.
-_ANSWERS = serializers.MessageAnswerSerializer()
+from convengine.server.threads.take_message import take_message
+from convengine.server.turns.answer import Replayed, build_resolved_body
 
 
 class ResolveView(WorkspaceView):
@@ -41,9 +37,8 @@ class ResolveView(WorkspaceView):
         given = self.read(serializers.ResolveSessionSerializer, request)
         resolved = find_or_begin_session(self._thread(request, given), given["user_message"])
         row = external_changes.get_session(resolved.session_id, given["workspace_id"])
-        body = serializers.ResolvedSessionSerializer({"ok": True, "resolved": resolved, "session": row}).data
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        return Response(_hide_earlier_turns(request.auth, dict(body)))
+        return Response(_hide_earlier_turns(request.auth, {"ok": True, **build_resolved_body(row, resolved.reason)}))
 
     def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
@@ -83,21 +78,21 @@ class MessageView(ResolveView):
             workspace_id=thread.workspace_id,
             preferences=check_preferences(given.get("preferences"), thread.workspace_id),
         )
-        write = partial(_write_answer, thread)
         finish = partial(_finish, request.auth, read_context_part(request))
-        answer = take_message(thread, turn, idempotency_key(request, request.auth), write)
+        answer = take_message(thread, turn, idempotency_key(request, request.auth))
         if isinstance(answer, Replayed):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
-        error = answer.turn.error
+        error = answer.error
         headers = {"Retry-After": "1"} if error and error.recoverable else {}
-        body = finish(write(answer))
+        body = finish(answer.body)
         if error:
-            body = {**error_body(error, answer.turn.conversation_id), **body}
+            body = {**error_body(error, answer.conversation_id), **body}
         return Response(body, status=error.status if error else 200, headers=headers)
 
 
 def _finish(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]:
-    return _hide_earlier_turns(key, {**body, "turn": wire.select_context(body["turn"], context)})
+    turn = wire.select_context(wire.select_parts(body["turn"], ()), context)
+    return _hide_earlier_turns(key, {**body, "turn": turn})
 
 
 def _hide_earlier_turns(key: CeApiKey, body: dict[str, Any]) -> dict[str, Any]:
@@ -113,37 +108,3 @@ def _hide_earlier_turns(key: CeApiKey, body: dict[str, Any]) -> dict[str, Any]:
     session = {**body["session"], "context_summary": "", "lifecycle_detail": {}, "preferences": {}}
     turn = {"turn": wire.select_context(body["turn"], "none")} if "turn" in body else {}
     return {**body, "session": session, **turn}
-
-
-def _write_answer(thread: Thread, answer: ThreadAnswer) -> dict[str, Any]:
-    """The JSON of an answered message."""
-    turn = answer.turn
-    row = _build_session(thread, answer) if turn.error is None else CeConversation.objects.get(pk=turn.conversation_id)
-    parts = {"ok": turn.error is None, "resolved": answer.resolved, "session": row, "turn": turn}
-    return _ANSWERS.to_representation(parts)
-
-
-def _build_session(thread: Thread, answer: ThreadAnswer) -> CeConversation:
-    """The session after the turn, before it is stored."""
-    turn, session = answer.turn, answer.turn.session
-    before, at = turn.before, turn.at
-    assert before is not None  # Every turn that ran has them.
-    assert at is not None
-    return CeConversation(
-        conversation_id=turn.conversation_id,
-        workspace_id=thread.workspace_id,
-        channel=thread.channel,
-        remote_jid=thread.remote_jid,
-        status=session.status,
-        intent_code=session.intent or UNKNOWN,
-        state_code=session.state or UNKNOWN,
-        lifecycle=session.lifecycle,
-        lifecycle_detail=session.lifecycle_detail,
-        turn_count=1 if turn.left_id else before.turn_count + 1,
-        context_summary=session.context_summary,
-        preferences=session.preferences,
-        mounted_kb_id=session.mounted_kb_id,
-        created_at=at if turn.left_id else before.created_at or at,
-        last_message_at=at,
-        previous_session_id=turn.left_id or answer.resolved.previous_id,
-    )

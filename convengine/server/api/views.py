@@ -1,7 +1,7 @@
 """The view of the turn API. It reads the request, takes the turn and writes the answer."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -24,8 +24,9 @@ from convengine.server.api.serializers import TurnRequestSerializer, TurnRespons
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
+from convengine.server.turns.answer import Replayed, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
-from convengine.server.turns.take_turn import Replayed, TurnAnswer, take_turn
+from convengine.server.turns.take_turn import take_turn
 
 CONTEXT = OpenApiParameter(
     "context",
@@ -93,17 +94,16 @@ class TurnView(ApiView):
         key = idempotency_key(request, key_owner)
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
-        build_body = partial(wire.build_body, parts=parts)
-        finish = partial(_finish, key_owner, read_context_part(request), "trace" in parts)
+        finish = partial(_finish, key_owner, read_context_part(request), parts)
         try:
-            answer = take_turn(turn, key, build_body, opened_by=key_owner.prefix)
+            answer = take_turn(turn, key, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
         if isinstance(answer, Replayed):
             return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
         channel = answer.before.channel if answer.before else None
-        return _build_response(request, finish(channel, build_body(answer)), _get_status(answer), {})
+        return _build_response(request, finish(channel, answer.body), _get_status(answer), {})
 
 
 class NothingView(ApiView):
@@ -118,9 +118,12 @@ class NothingView(ApiView):
         raise NotFound(f"{request.path} does not exist. See /api/docs/ for all addresses.")
 
 
-def _finish(key: CeApiKey, context: str, with_trace: bool, channel: str | None, body: dict[str, Any]) -> dict[str, Any]:
-    body = wire.select_context(body, context if _may_see_context(key, channel, body["conversationId"]) else "none")
-    return wire.add_trace(body) if with_trace else body
+def _finish(
+    key: CeApiKey, context: str, parts: Collection[str], channel: str | None, body: dict[str, Any]
+) -> dict[str, Any]:
+    may_see = _may_see_context(key, channel, body["conversationId"])
+    body = wire.select_context(wire.select_parts(body, parts), context if may_see else "none")
+    return wire.add_trace(body) if "trace" in parts else body
 
 
 def _may_see_context(key: CeApiKey, channel: str | None, conversation_id: str) -> bool:

@@ -62,11 +62,6 @@ class ResolvedSession:
     #: That one ended because nobody wrote for days, by this message or by the job.
     after_stale: bool = False
 
-    @property
-    def decision(self) -> str:
-        """`new` or `continue`."""
-        return "new" if self.reason.is_new else "continue"
-
 
 class _RaceLost(Exception):
     """Another message was faster; nothing was written."""

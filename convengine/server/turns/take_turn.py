@@ -1,32 +1,27 @@
 """take_turn: acquire the lease, pin the configuration, run, commit (law 1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnInterrupted
+from convengine.engine.errors import ConversationPersistFailed, TurnConflict, TurnInterrupted
 from convengine.engine.memory.settings import ENABLED as MEMORY_ENABLED
 from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.pipeline.engine import EngineOutcome
-from convengine.engine.threads.open_question import describe_open_question
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import load_column
-from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
+from convengine.engine.turn.conversation import Loaded, list_exchanges
 from convengine.engine.turn.enums import MessageIntent, TurnStatus
-from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.recording import Recording
-from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
-from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.database.release import release_connections
@@ -42,6 +37,7 @@ from convengine.server.resilience.time_left import limit_waits
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
+from convengine.server.turns.answer import Replayed, TurnAnswer, make_answer
 from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
@@ -52,45 +48,9 @@ _MOST_FAULTS = 20
 _COMMITTED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
 
 
-@dataclass(frozen=True)
-class TurnAnswer:
-    """The result of a turn for the API."""
-
-    conversation_id: str
-    turn_id: str
-    turn_no: int
-    config_version: int
-    session: Session
-    payload: Payload | None = None
-    error: ConvEngineError | None = None
-    ignored_params: tuple[str, ...] = ()
-    duration_ms: float = 0.0
-    #: The progress texts of the turn, in order.
-    verbose: tuple[VerboseLine, ...] = ()
-    #: The row at the start of the turn, and its time; both null in tests of the JSON.
-    before: Conversation | None = None
-    at: datetime | None = None
-    #: The session that the turn left, if it began a new one (R40).
-    left_id: str | None = None
-    #: What the answer asks; empty for an error.
-    open_question: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """The stored answer of an earlier call with the same key."""
-
-    body: Any
-
-
-#: Makes the JSON of an answer, which is stored with the idempotency key in the turn's commit.
-Wire = Any
-
-
 def take_turn(
     request: TurnRequest,
     key: IdempotencyKey | None = None,
-    wire: Wire | None = None,
     opened_by: str | None = None,
 ) -> TurnAnswer | Replayed:
     """Run one turn and commit it. A call whose key was answered before gets the same answer.
@@ -107,14 +67,13 @@ def take_turn(
         except AlreadyAnswered as answered:
             observation.is_replay = True
             return Replayed(answered.body)
-        return _run(request, lease, key, wire, observation)
+        return _run(request, lease, key, observation)
 
 
 def _run(
     request: TurnRequest,
     lease: Lease,
     key: IdempotencyKey | None,
-    wire: Wire | None,
     observation: TurnObservation,
 ) -> TurnAnswer:
     turn, tape = open_turn(request, lease)
@@ -132,7 +91,7 @@ def _run(
     answer = make_answer(turn, outcome, lease.conversation, lease.now)
     try:
         if outcome.error is None:
-            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer, wire))
+            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer))
         else:
             record_failure(turn, lease, outcome, tape)
     except Exception as refused:
@@ -233,32 +192,10 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     return turn, tape
 
 
-def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> list[Statement]:
-    if key is None or wire is None:
+def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer) -> list[Statement]:
+    if key is None:
         return []
-    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, wire(answer))]
-
-
-def make_answer(
-    turn: Turn, outcome: EngineOutcome, before: Conversation | None = None, at: datetime | None = None
-) -> TurnAnswer:
-    """The result of a turn that ran; `before` is the row at its start, `at` its time."""
-    return TurnAnswer(
-        turn.request.conversation_id,
-        turn.turn_id,
-        turn.turn_no,
-        turn.snapshot.config_version,
-        outcome.session,
-        outcome.result.payload if outcome.result else None,
-        outcome.error,
-        turn.request.ignored_params,
-        turn.ports.clock.elapsed_ms(),
-        tuple(turn.verbose),
-        before,
-        at,
-        turn.previous_session.request.conversation_id if turn.previous_session else None,
-        {} if outcome.error else describe_open_question(outcome.session, turn),
-    )
+    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, answer.body)]
 
 
 @contextmanager

@@ -21,7 +21,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld
 from tests.fakes.models import AnsweringModel
 from tests.worlds import create_help_desk

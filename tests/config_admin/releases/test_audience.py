@@ -29,7 +29,8 @@ from convengine.engine.errors import GradualReleaseRunning
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from tests.record import events
 from tests.worlds import create_help_desk
 

@@ -27,7 +27,8 @@ from config_admin.transfer.files import export_configuration
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from tests.api import make_key
 from tests.record import events
 

@@ -16,8 +16,9 @@ from convengine.server.extensions.tasks import TaskCall
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.answer import TurnAnswer
 from convengine.server.turns.stored_recording import read_recording
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld
 from tests.worlds import create_help_desk
 

@@ -28,7 +28,8 @@ from convengine.server.extensions import faults
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeExtensionFault
 from convengine.server.startup.reload import ExtensionWatcher, reload_extensions
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 
 
 @contextmanager

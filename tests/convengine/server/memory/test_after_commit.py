@@ -16,7 +16,8 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.jobs.background import background
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.fakes.models import AnsweringModel
 from tests.worlds import create_help_desk

@@ -16,7 +16,8 @@ from convengine.server import wiring
 from convengine.server.extensions.registry import Registry
 from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.threads import Participant, row_of, setting, travel_desk
 from tests.worlds import create_help_desk

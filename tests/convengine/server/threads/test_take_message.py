@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from convengine.engine.errors import ConversationClosed, TurnConflict, TurnInProgress
+from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.find_session import Thread
-from convengine.server.threads.take_message import ThreadAnswer, take_message
+from convengine.server.threads.take_message import take_message
+from convengine.server.turns.answer import Replayed, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
-from convengine.server.turns.take_turn import Replayed, take_turn
+from convengine.server.turns.take_turn import take_turn
 from tests.threads import travel_desk
 
 pytestmark = pytest.mark.django_db
@@ -27,18 +29,18 @@ def request(text: str | None = "hours") -> TurnRequest:
     return TurnRequest("", text, channel=THREAD.channel, workspace_id=THREAD.workspace_id)
 
 
-def send(text: str | None = "hours") -> ThreadAnswer:
+def send(text: str | None = "hours") -> TurnAnswer:
     answer = take_message(THREAD, request(text))
-    assert isinstance(answer, ThreadAnswer)
+    assert isinstance(answer, TurnAnswer)
     return answer
 
 
 def test_the_turn_is_taken_in_the_session_that_was_found() -> None:
     first, second = send(), send("hours?")
 
-    assert [answer.resolved.reason.value for answer in (first, second)] == ["first_message", "within_timeout"]
-    assert {answer.turn.conversation_id for answer in (first, second)} == {first.resolved.session_id}
-    assert [answer.turn.turn_no for answer in (first, second)] == [1, 2]
+    assert [answer.body["reason"] for answer in (first, second)] == ["first_message", "within_timeout"]
+    assert first.conversation_id == second.conversation_id
+    assert [answer.turn_no for answer in (first, second)] == [1, 2]
 
 
 def test_the_turn_knows_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,9 +51,9 @@ def test_the_turn_knows_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None
         return take_turn(request, *more)
 
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
-    resolved = send("start over").resolved
+    answer = send("start over")
 
-    assert requests == [("explicit_reset", resolved.session_id)]
+    assert requests == [("explicit_reset", answer.conversation_id)]
 
 
 def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,8 +70,9 @@ def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pyte
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
     answer = send()
 
-    assert calls == [first.resolved.session_id, answer.resolved.session_id]
-    assert (answer.resolved.reason.value, answer.resolved.previous_id) == ("session_closed", calls[0])
+    assert calls == [first.conversation_id, answer.conversation_id]
+    assert answer.body["reason"] == "session_closed"
+    assert answer.body["session"]["previous_session_id"] == calls[0]
 
 
 def test_it_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,13 +100,11 @@ def test_what_else_goes_wrong_is_the_callers(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_call_that_was_answered_is_answered_the_same_and_looks_for_no_session() -> None:
-    def wire(answer: ThreadAnswer) -> Any:
-        return {"session": answer.resolved.session_id, "turn": answer.turn.turn_no}
+    first = take_message(THREAD, request("start over"), KEY)
+    again = take_message(THREAD, request("start over"), KEY)
 
-    first = take_message(THREAD, request("start over"), KEY, wire)
-    again = take_message(THREAD, request("start over"), KEY, wire)
-
-    assert isinstance(first, ThreadAnswer)
+    assert isinstance(first, TurnAnswer)
     assert isinstance(again, Replayed)
-    assert again.body == {"session": first.resolved.session_id, "turn": 1}
+    assert again.body == to_plain(first.body)
+    assert (again.body["session_id"], again.body["turn"]["turnNo"]) == (first.conversation_id, 1)
     assert CeConversation.objects.count() == 1

@@ -15,7 +15,8 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry, transformer
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.worlds import create_help_desk
 

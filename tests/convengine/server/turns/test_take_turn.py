@@ -16,7 +16,8 @@ from convengine.engine.pipeline.hooks import Hooks, StepHook
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.take_turn import take_turn
 from tests.record import events
 from tests.worlds import create_help_desk
 

@@ -16,7 +16,7 @@ from convengine.engine.turn.session import Session
 from convengine.server import wiring
 from convengine.server.sessions.models import CeConversation, CeTurnTicket
 from convengine.server.turns import waiting
-from convengine.server.turns.take_turn import TurnAnswer
+from convengine.server.turns.answer import TurnAnswer
 from convengine.server.turns.waiting import QueueState
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
 from tests.worlds import create_help_desk

@@ -1,0 +1,226 @@
+"""The answer of a turn, and its JSON: what the caller gets, and what is stored with its idempotency key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.pipeline.engine import EngineOutcome
+from convengine.engine.threads.lifecycle import CLOSED
+from convengine.engine.threads.open_question import describe_open_question
+from convengine.engine.threads.resolve import IdleLimits, Reason
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.payload import Payload, to_spoken_text
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.engine.turn.verbose import VerboseLine
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import CeConversation
+
+Json = Any
+#: The channel of conversations that are named by their id.
+PLAIN_CHANNEL = "api"
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """The result of a turn for its caller."""
+
+    conversation_id: str
+    turn_id: str
+    turn_no: int
+    config_version: int
+    session: Session
+    payload: Payload | None = None
+    error: ConvEngineError | None = None
+    ignored_params: tuple[str, ...] = ()
+    duration_ms: float = 0.0
+    #: The progress texts of the turn, in order.
+    verbose: tuple[VerboseLine, ...] = ()
+    #: The row at the start of the turn, and its time; both null in tests of the JSON.
+    before: Conversation | None = None
+    at: datetime | None = None
+    #: The session that the turn left, if it began a new one (R40).
+    left_id: str | None = None
+    #: What the answer asks; empty for an error.
+    open_question: Mapping[str, Json] = field(default_factory=dict)
+    #: The request that was answered; null in tests of the JSON.
+    request: TurnRequest | None = None
+
+    @cached_property
+    def body(self) -> dict[str, Json]:
+        """The answer as JSON, with all parts that a caller may ask for: of a thread's message with its session."""
+        turn = _build_turn_body(self)
+        reason = self.request.resolved if self.request else None
+        return _build_message_body(self, turn, Reason(reason)) if reason else turn
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The stored answer of an earlier call with the same key."""
+
+    body: dict[str, Json]
+
+
+def make_answer(
+    turn: Turn, outcome: EngineOutcome, before: Conversation | None = None, at: datetime | None = None
+) -> TurnAnswer:
+    """The result of a turn that ran; `before` is the row at its start, `at` its time."""
+    return TurnAnswer(
+        turn.request.conversation_id,
+        turn.turn_id,
+        turn.turn_no,
+        turn.snapshot.config_version,
+        outcome.session,
+        outcome.result.payload if outcome.result else None,
+        outcome.error,
+        turn.request.ignored_params,
+        turn.ports.clock.elapsed_ms(),
+        tuple(turn.verbose),
+        before,
+        at,
+        turn.previous_session.request.conversation_id if turn.previous_session else None,
+        {} if outcome.error else describe_open_question(outcome.session, turn),
+        turn.request,
+    )
+
+
+def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:
+    turn = {
+        "conversationId": answer.conversation_id,
+        "turnId": answer.turn_id,
+        "turnNo": answer.turn_no,
+        "configVersion": answer.config_version,
+        "ignoredInputParams": list(answer.ignored_params),
+        "verbose": [line.as_json() for line in answer.verbose],
+    }
+    if answer.error is not None:
+        error = {
+            "errorCode": answer.error.code,
+            "message": answer.error.message,
+            "recoverable": answer.error.recoverable,
+            **({"incidentId": answer.error.meta["incidentId"]} if "incidentId" in answer.error.meta else {}),
+        }
+        return {
+            "success": False,
+            **turn,
+            "intent": "ERROR",
+            "state": "ERROR",
+            "payload": {"type": "ERROR", "value": error},
+            "context": None,
+            **error,
+        }
+    session, payload = answer.session, answer.payload
+    return {
+        "success": True,
+        **turn,
+        "intent": session.intent,
+        "state": session.state,
+        "payload": {"type": payload.type, "value": payload.value} if payload else None,
+        "context": session.context,
+        "errorCode": None,
+        "recoverable": None,
+        "message": None,
+        "stateReport": build_state_report(session, answer.open_question),
+    }
+
+
+def build_state_report(session: Session, open_question: Mapping[str, Json]) -> dict[str, Json]:
+    """What an integrator needs to render a form."""
+    clarification = session.clarification
+    runtime = session.context.get("pending_action_runtime")
+    return {
+        "lifecycle": session.lifecycle,
+        "missingFields": list(session.missing_required_fields),
+        "pendingClarification": {
+            "question": clarification.question,
+            "reason": clarification.reason,
+            "options": [option.get("label") for option in clarification.options if isinstance(option, dict)],
+        }
+        if clarification
+        else None,
+        "pendingAction": {"actionKey": runtime.get("action_key"), "status": runtime.get("status")}
+        if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
+        else None,
+        **open_question,
+    }
+
+
+def _build_message_body(answer: TurnAnswer, turn: dict[str, Json], reason: Reason) -> dict[str, Json]:
+    """The answer to a message of a thread: the session after the turn, and why it is that one."""
+    failed = answer.error is not None
+    row = CeConversation.objects.get(pk=answer.conversation_id) if failed else _build_row(answer)
+    return {
+        "ok": not failed,
+        **build_resolved_body(row, reason),
+        "message_intent": answer.session.dialogue.message_intent,
+        "reply": None if failed else to_spoken_text(answer.session.last_assistant),
+        "turn": turn,
+    }
+
+
+def build_resolved_body(row: CeConversation, reason: Reason) -> dict[str, Json]:
+    """The session of a message, and the reason."""
+    return {
+        "session_id": str(row.pk),
+        "decision": reason.decision,
+        "reason": reason.value,
+        "session": build_session_body(row),
+    }
+
+
+def build_session_body(row: CeConversation) -> dict[str, Json]:
+    """A session as JSON. It expires by the current settings (R21); on the plain turn API never."""
+    last_message_at, is_closed = row.last_message_at or row.created_at, row.lifecycle in CLOSED
+    expires_at = None
+    if row.channel != PLAIN_CHANNEL and not is_closed:
+        expires_at = (last_message_at + IdleLimits.of(configuration().latest, row.channel).end).isoformat()
+    return {
+        "workspace_id": row.workspace_id,
+        "channel": row.channel,
+        "remote_jid": row.remote_jid,
+        "turn_count": row.turn_count,
+        "context_summary": row.context_summary,
+        "lifecycle": row.lifecycle,
+        "lifecycle_detail": row.lifecycle_detail,
+        "preferences": row.preferences,
+        "mounted_kb_id": row.mounted_kb_id,
+        "session_id": str(row.pk),
+        "engine_status": row.status,
+        "intent": row.intent_code,
+        "state": row.state_code,
+        "status": "closed" if is_closed else "active",
+        "created_at": row.created_at.isoformat(),
+        "last_message_at": last_message_at.isoformat(),
+        "expires_at": expires_at,
+        "previous_session_id": str(row.previous_session_id) if row.previous_session_id else None,
+    }
+
+
+def _build_row(answer: TurnAnswer) -> CeConversation:
+    """The session after the turn, before it is stored."""
+    session, before, at = answer.session, answer.before, answer.at
+    assert before is not None  # Every turn that ran has them.
+    assert at is not None
+    assert answer.request
+    return CeConversation(
+        conversation_id=answer.conversation_id,
+        workspace_id=before.workspace_id,
+        channel=before.channel,
+        remote_jid=before.remote_jid,
+        status=session.status,
+        intent_code=session.intent or UNKNOWN,
+        state_code=session.state or UNKNOWN,
+        lifecycle=session.lifecycle,
+        lifecycle_detail=session.lifecycle_detail,
+        turn_count=1 if answer.left_id else before.turn_count + 1,
+        context_summary=session.context_summary,
+        preferences=session.preferences,
+        mounted_kb_id=session.mounted_kb_id,
+        created_at=at if answer.left_id else before.created_at or at,
+        last_message_at=at,
+        previous_session_id=answer.left_id or answer.request.previous_session_id,
+    )
