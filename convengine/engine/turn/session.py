@@ -295,17 +295,17 @@ class Session:
 
     def with_params(self, values: Mapping[str, Json]) -> Self:
         """A copy with input params set, whoever owns them: for code that does not know the keys."""
-        owned: dict[str, dict[str, Json]] = {}
-        for key in values.keys() & TOPIC_OF.keys():
-            owned.setdefault(TOPIC_OF[key], {})[key] = values[key]
-        others = {key: value for key, value in values.items() if key not in TOPIC_OF}
+        given: dict[str, dict[str, Json]] = {}
+        for key, value in values.items():
+            given.setdefault(TOPIC_OF.get(key, "params"), {})[key] = value
+        others = given.pop("params", None)
         changes: dict[str, Any] = {"params": {**self.params, **others}} if others else {}
-        changes |= {name: getattr(self, name).having(TOPICS[name](**given)) for name, given in owned.items()}
+        changes |= {name: getattr(self, name).having(TOPICS[name](**owned)) for name, owned in given.items()}
         return self.evolve(**changes) if changes else self
 
     def without_params(self, *keys: str) -> Self:
         """A copy with input params removed."""
-        fields = {TOPIC_OF[key] for key in keys if key in TOPIC_OF}
+        fields = dict.fromkeys(TOPIC_OF[key] for key in keys if key in TOPIC_OF)
         others = {key: value for key, value in self.params.items() if key not in keys}
         return self.evolve(params=others, **{name: getattr(self, name).without(*keys) for name in fields})
 

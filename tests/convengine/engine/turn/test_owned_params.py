@@ -36,6 +36,12 @@ def test_params_go_where_they_belong_and_come_back_under_their_names() -> None:
     assert session.with_only_params({"a": 1}).input_params == {"a": 1}
 
 
+def test_params_are_shown_in_the_order_in_which_they_were_given() -> None:
+    values = {"b": 1, "a": 2, "dialogue_act_source": "RULE", "dialogue_act": "ANSWER", "tool_status": "ERROR"}
+
+    assert list(Session("c").with_params(values).input_params) == list(values)
+
+
 def test_each_declared_value_is_a_known_param() -> None:
     assert PARAMS["guardrail_blocked"].owner == "ER"
     assert PARAMS["pending_action_key"].persists
