@@ -32,6 +32,8 @@ class OwnedParams:
     """The values of one topic that were given so far; it never changes. The value of any other field is null."""
 
     declared: ClassVar[Mapping[str, Param]] = {}
+    #: Values may be lists.
+    __hash__ = None  # type: ignore[assignment]
 
     def __init_subclass__(cls) -> None:
         cls.declared = {name: value for name, value in vars(cls).items() if isinstance(value, Param)}
@@ -48,9 +50,6 @@ class OwnedParams:
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return id(type(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
