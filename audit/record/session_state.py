@@ -91,7 +91,7 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     unsets: list[str] = []
     changed = set(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
     topics = changed & PARAM_FIELDS
-    if topics and not old.input_params and new.input_params:
+    if topics and not any(_get_params(old, name) for name in PARAM_FIELDS) and new.input_params:
         sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
         topics = set()
     for name in sorted(topics):

@@ -126,7 +126,7 @@ class PlayedTurn:
         return SeenTurn(
             self.turn.request.message,
             answer.error.status if answer.error else 200,
-            to_plain(wire.select_parts(answer.body, ())),
+            to_plain(wire.select_parts(answer.turn_body, ())),
             to_plain({**asdict(row), "last_turn_no": self.after.turn_no}),
             [{name: getattr(line, name) for name in _PROGRESS} for line in answer.verbose],
             self.calls,

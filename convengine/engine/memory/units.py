@@ -25,7 +25,6 @@ BRANCH = "session_units"
 _SEEN = 50
 KINDS = ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")
 #: Where a turn stages units that a model found.
-EXTRACTED = "extracted_units"
 #: Where a turn lists the fields of the form that it filled.
 PURPOSE = "UNITS"
 #: Maximum length of topic and claim in characters, and maximum units per turn.

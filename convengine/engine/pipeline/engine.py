@@ -58,6 +58,21 @@ class _StepPayloads:
         self.left = {**self.entered, "outcome": _USUAL, "durationMs": 0}
 
 
+class _Untouched:
+    """The fields that a step may not change after it used some of its rights."""
+
+    def __init__(self, step: Step, used: Sequence[Right]) -> None:
+        allowed = step.writes.union(*(right.fields for right in used))
+        self._names = sorted(name for name in FIELDS if name not in allowed)
+        self._read: Callable[[Mapping[str, Any]], Any] = itemgetter(*self._names) if self._names else lambda values: ()
+
+    def list_changed(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+        """Those of them that differ."""
+        if self._read(old) == self._read(new):
+            return []
+        return [name for name in self._names if old[name] != new[name]]
+
+
 def _compose(text: str | None) -> str | None:
     """The text in Unicode form NFC: a letter with a separate accent is one letter for every reader."""
     return text and unicodedata.normalize("NFC", text)
@@ -70,7 +85,7 @@ class Engine:
         self.steps = tuple(steps)
         self._names = {step: _StepPayloads(step) for step in self.steps}
         self._optional = {step for step in self.steps if type(step).active is not Step.active}
-        self._untouched: dict[tuple[Step, tuple[Right, ...]], Callable[[Mapping[str, Any]], Any]] = {}
+        self._untouched: dict[tuple[Step, tuple[Right, ...]], _Untouched] = {}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
@@ -146,19 +161,11 @@ class Engine:
         if before is after:
             return
         used = tuple(right for right in step.rights if right.is_used(before, after))
-        untouched = self._untouched.get((step, used)) or self._build_getter(step, used)
-        old, new = before.__dict__, after.__dict__
-        if untouched(old) != untouched(new):
-            allowed = step.writes.union(*(right.fields for right in used))
-            changed = [name for name in FIELDS if name not in allowed and old[name] != new[name]]
-            raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(changed))} without declaring it.")
-
-    def _build_getter(self, step: Step, used: tuple[Right, ...]) -> Callable[[Mapping[str, Any]], Any]:
-        """What reads the fields that a step may not change after it used these rights."""
-        allowed = step.writes.union(*(right.fields for right in used))
-        names = [name for name in FIELDS if name not in allowed]
-        getter = self._untouched[step, used] = itemgetter(*names) if names else lambda values: ()
-        return getter
+        untouched = self._untouched.get((step, used))
+        if untouched is None:
+            untouched = self._untouched[step, used] = _Untouched(step, used)
+        if changed := untouched.list_changed(before.__dict__, after.__dict__):
+            raise PipelineStepFailed(f"{step.name} changed {', '.join(changed)} without declaring it.")
 
     @staticmethod
     def _audit_error(session: Session, turn: Turn, name: _StepPayloads, took: float, error: Exception) -> None:

@@ -42,7 +42,7 @@ _TEXTS: dict[str, Setting[str]] = {
     RUNNING: catalogue.RESUME_TEXT_RUNNING,
     INTERRUPTED: catalogue.RESUME_TEXT_RUNNING,
 }
-#: Session fields that `met` may change.
+#: Session fields that `resume_session` may change.
 RETURNING_FIELDS = frozenset({"lifecycle", "lifecycle_detail", "dialogue", "reply_override", "reset_only"})
 
 

@@ -117,7 +117,7 @@ class RoutingParams(OwnedParams):
 
 
 class RuleParams(OwnedParams):
-    """The phase of rules that ran last, and what rules leave for the steps after them."""
+    """The last phase of rules, and what rules leave for later steps."""
 
     post_intent_rule: bool | None = declare_param("E", "rule runner", "rules, audit")
     rule_execution_source: str | None = declare_param("E", "rule runner", "rules, audit")

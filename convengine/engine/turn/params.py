@@ -40,7 +40,7 @@ REPEATED = frozenset({"memory_recall", "memory_session_summary", "previousTurn"}
 
 
 def is_engine_owned(key: str) -> bool:
-    """True for a key that callers may not set; such a param is dropped and reported."""
+    """True for a key of the engine. The API drops such a param of a caller, and reports it."""
     known = PARAMS.get(key)
     return known is not None and "C" not in known.owner
 

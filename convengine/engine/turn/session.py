@@ -280,7 +280,7 @@ class Session:
 
     @property
     def input_params(self) -> Mapping[str, Json]:
-        """The params of callers and rules and those of the engine in one, as templates, rules and the API see them."""
+        """All input params, as templates, rules and the API read them: `params`, and the values of all topics."""
         view: Mapping[str, Json] | None = self.__dict__.get("_input_params")
         if view is None:
             view = self.__dict__["_input_params"] = dict(self.params)
@@ -294,7 +294,7 @@ class Session:
         return self.evolve(**{name: getattr(self, name).having(change) for name, change in fields})
 
     def with_params(self, values: Mapping[str, Json]) -> Self:
-        """A copy with input params set, whoever owns them: for code that does not know the keys."""
+        """A copy with input params set. Each value goes to the topic that has a field of its name, else to `params`."""
         given: dict[str, dict[str, Json]] = {}
         for key, value in values.items():
             given.setdefault(TOPIC_OF.get(key, "params"), {})[key] = value

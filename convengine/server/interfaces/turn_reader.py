@@ -52,7 +52,7 @@ class ReplayDifference(Protocol):
 class ExplainedMessage(NamedTuple):
     """How the message of a turn was read, and why it leads to its intent."""
 
-    #: The message with its words marked, as HTML; blank for a message of which no event says it.
+    #: The message with its words marked, as HTML; blank if no event has the message.
     marked: str
     reasons: Sequence[str]
     #: How well the phrases of each intent fit, if they were compared.

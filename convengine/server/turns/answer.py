@@ -51,11 +51,15 @@ class TurnAnswer:
     request: TurnRequest | None = None
 
     @cached_property
+    def turn_body(self) -> dict[str, Json]:
+        """The turn as JSON, with all parts that a caller may ask for but its trace."""
+        return _build_turn_body(self)
+
+    @cached_property
     def body(self) -> dict[str, Json]:
-        """The answer as JSON, with all parts that a caller may ask for: of a thread's message with its session."""
-        turn = _build_turn_body(self)
+        """The whole answer as JSON: the turn, and for a message of a thread its session as well."""
         reason = self.request.resolved if self.request else None
-        return _build_message_body(self, turn, Reason(reason)) if reason else turn
+        return _build_message_body(self, Reason(reason)) if reason else self.turn_body
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,8 @@ def build_state_report(session: Session, open_question: Mapping[str, Json]) -> d
     }
 
 
-def _build_message_body(answer: TurnAnswer, turn: dict[str, Json], reason: Reason) -> dict[str, Json]:
-    """The answer to a message of a thread: the session after the turn, and why it is that one."""
+def _build_message_body(answer: TurnAnswer, reason: Reason) -> dict[str, Json]:
+    """The answer to a message of a thread: the turn, the session after it, and the reason for that session."""
     failed = answer.error is not None
     row = CeConversation.objects.get(pk=answer.conversation_id) if failed else _build_row(answer)
     return {
@@ -158,7 +162,7 @@ def _build_message_body(answer: TurnAnswer, turn: dict[str, Json], reason: Reaso
         **build_resolved_body(row, reason),
         "message_intent": answer.session.dialogue.message_intent,
         "reply": None if failed else to_spoken_text(answer.session.last_assistant),
-        "turn": turn,
+        "turn": answer.turn_body,
     }
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.apps import apps
 
+from audit.replay.replay import replay_turn
 from config_admin.models import CeResponse, CeRule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import TurnRequest
@@ -16,6 +17,8 @@ from convengine.server.extensions.tasks import TaskCall
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.threads.find_session import Thread
+from convengine.server.threads.take_message import take_message
 from convengine.server.turns.answer import TurnAnswer
 from convengine.server.turns.stored_recording import read_recording
 from convengine.server.turns.take_turn import take_turn
@@ -70,6 +73,17 @@ def test_a_stored_conversation_goes_on_as_it_did_from_any_turn_of_it() -> None:
         assert [each.turn.turn_no for each in played] == list(range(row.turn_no, 5))
         assert played[-1].session.state == row.conversation.state_code
         assert len(played[-1].session.history) == 3
+
+
+def test_a_stored_turn_of_a_thread_is_seen_as_a_turn_without_its_session() -> None:
+    create_help_desk()
+    answer = take_message(Thread("default", "whatsapp", "+1555"), TurnRequest("", "hours", channel="whatsapp"))
+    assert isinstance(answer, TurnAnswer)
+
+    played = replay_turn(CeConversationHistory.objects.get()).turn
+
+    assert played
+    assert played.seen.answer == answer.body["turn"]["payload"]["value"]
 
 
 def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:

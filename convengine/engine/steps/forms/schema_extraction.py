@@ -178,7 +178,7 @@ def seed_from_params(session: Session, form: Form) -> Session:
 
 
 def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, *, known: bool = False) -> Session:
-    """Read the message into the form, evaluate and lock. `session` comes from `seeded`.
+    """Read the message into the form, evaluate and lock. `session` comes from `seed_from_params`.
 
     `known`: the form is that of an earlier state, which no model reads.
     """

@@ -280,7 +280,7 @@ def test_a_turn_past_its_time_limit_begins_no_further_step() -> None:
 
 
 class Takes(Step):
-    """A step that changes a session as it is told."""
+    """A step that calls a function."""
 
     def __init__(self, change: Callable[[Session, Turn], Session]) -> None:
         self._change = change
