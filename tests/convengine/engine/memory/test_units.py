@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.memory.units import EXTRACTED, extract_units, list_units, stage_units
+from convengine.engine.memory.units import extract_units, list_units, stage_units
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.session import Session
@@ -103,7 +103,7 @@ def test_a_prompt_that_cannot_be_filled_is_told_and_nobody_is_asked() -> None:
 def test_an_answer_that_can_be_mended_is_asked_for_once_more() -> None:
     session, turn, model = begin("sorry", answer(unit()))
 
-    assert len(extract_units(session, turn).input_params[EXTRACTED]) == 1
+    assert len(extract_units(session, turn).input_params["extracted_units"]) == 1
     assert len(model.requests) == 2
 
 
