@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from config_admin.editing.sample_turns import SampleTurn
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
@@ -36,6 +35,7 @@ from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
+from convengine.server.interfaces.older_templates import to_jinja
 
 Json = Any
 _SHOWN = 400

@@ -7,12 +7,12 @@ from config_admin.flows.flows import Document, FlowKind
 from config_admin.validation.phrase_overlaps import PhraseOverlap, describe_phrase
 from config_admin.validation.programs import ENGINE_NAMES, list_known_names
 from config_admin.validation.template_faults import describe_template_fault
-from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import find_country
+from convengine.server.interfaces.older_templates import ConversionError, convert
 
 #: A value inside a text, with the blanks before it.
 _INSERTED = re.compile(r"(?P<blanks>[ \t]*)\{\{-?\s*(?P<name>[A-Za-z_]\w*)[^{}]*\}\}")

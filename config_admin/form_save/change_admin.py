@@ -23,9 +23,9 @@ from config_admin.releases.change_set import current
 from config_admin.validation.findings import Finding
 from config_admin.validation.save_checks import check_delete
 from config_admin.validation.uses import find_references
-from convengine.engine.older_templates.rows import Change
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.interfaces.older_templates import Change
 
 
 class ChangeAdmin(ModelAdmin):

@@ -28,8 +28,8 @@ from config_admin.validation.codes import CODES
 from config_admin.validation.findings import Finding
 from config_admin.validation.save_checks import check_row, stale_edit
 from config_admin.validation.secret_columns import mask_row
-from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn.rows import Row
+from convengine.server.interfaces.older_templates import Change, convert_row
 
 #: Names of inputs that belong to the form, not to the row.
 CONFIRM, CONFIRMED = "_confirm", "_confirmed"
@@ -169,7 +169,7 @@ class RowForm(forms.ModelForm):
             super()._post_clean()  # type: ignore[misc]  # The stubs leave Django's hook out.
 
     def _convert(self) -> None:
-        """Convert older template forms to Jinja2, as the warning said (pipeline-2 9.5)."""
+        """Convert older template forms to Jinja2, as the warning said."""
         values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
         self.cleaned_data.update(values)
 

@@ -27,10 +27,10 @@ from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.world import World
-from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.interfaces.older_templates import Change, convert_row
 
 #: Why a user may not have such a row, or blank.
 Forbidden = Callable[[Row], str]

@@ -25,8 +25,7 @@ import yaml
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, FileRow, Mode, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
-from config_admin.transfer.natural_keys import Contents, list_file_rows
-from config_admin.transfer.original_names import suggest_table
+from config_admin.transfer.natural_keys import Contents, list_file_rows, suggest_table
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF

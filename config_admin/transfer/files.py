@@ -10,7 +10,7 @@ from django.template.defaultfilters import pluralize
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import control_plane
 from config_admin.releases.queries import content_hash_of
-from config_admin.transfer import bundle, seed_sql, sheets, workbooks
+from config_admin.transfer import bundle, sheets, workbooks
 from config_admin.transfer.ancestry import list_ancestors
 from config_admin.transfer.document import (
     MOST_ROWS,
@@ -29,11 +29,9 @@ from config_admin.validation.settings import get_setting
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
+from convengine.server.deployment import conf
 
 FORMATS = (YAML, JSON, CSV, XLSX) = ("yaml", "json", "csv", "xlsx")
-SQL = ".sql"
-#: A parser reads SQL, which takes seconds for this size: a hundred times a row of another format.
-MOST_SQL_BYTES = 256 * 1024
 CONTENT_TYPES = {
     YAML: "application/yaml",
     JSON: "application/json",
@@ -84,15 +82,13 @@ def _read_document(name: str, data: bytes) -> Document:
     if suffix in _WORKBOOKS:
         return workbooks.read_workbook(name, data)
     check_value_count(name, data)
-    if suffix == SQL and len(data) > MOST_SQL_BYTES:
-        most = MOST_SQL_BYTES // 1024
-        raise FileRefused(name, f"has {len(data) // 1024} KB of SQL; at most {most} KB are read. Split it by tables.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileRefused(name, f"is not UTF-8 text (byte {error.start}). Save it again in that encoding.") from None
-    if suffix == SQL:
-        return seed_sql.read_seed_sql(text)
+    if reader := conf.get("FILE_READERS").get(suffix):
+        document: Document = conf.import_from_path(reader)(name, text)
+        return document
     if suffix == f".{CSV}":
         return sheets.read_csv(name, text)
     try:

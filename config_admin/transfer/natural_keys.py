@@ -12,6 +12,7 @@ from django.db import models
 
 from config_admin.releases.content import control_plane, kept_columns, key_of
 from config_admin.validation.columns import NaturalKey
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
@@ -22,6 +23,21 @@ TOOL, TOOL_ID, TOOL_CODE = rows.Tool.table, "tool_id", "tool_code"
 #: Tables whose key is that of a tool, which files identify by its code.
 TOOL_PARTS = (rows.DbTool.table, rows.HttpTool.table)
 _ORDER = ("intent_code", "state_code", "phase", "priority")
+#: `ce_agent_tool` of the original is `ce_mcp_tool` here; likewise its parts and the planner.
+_AGENT, _MCP = "ce_agent_", "ce_mcp_"
+#: How similar a suggested table must be: all names begin alike.
+_SIMILAR_TABLE = 0.8
+#: Columns that people look for under another name.
+_COLUMN_HINTS: Mapping[tuple[str, str], str] = {
+    (rows.Response.table, "response_text"): "exact_text",
+    (rows.Response.table, "schema_json"): "json_schema",
+    (rows.OutputSchema.table, "schema_json"): "json_schema",
+    (rows.OutputSchema.table, "schema"): "json_schema",
+    (rows.Policy.table, "exact_text"): "response_text",
+    (rows.Policy.table, "match_pattern"): "pattern",
+    (rows.Classifier.table, "match_pattern"): "pattern",
+    (rows.Rule.table, "pattern"): "match_pattern",
+}
 
 
 @cache
@@ -75,3 +91,19 @@ def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, s
 
 def _comparable(value: Json) -> tuple[bool, int, str]:
     return (False, value, "") if isinstance(value, int) else (True, 0, str(value))
+
+
+def rename_table(name: str) -> str:
+    """The name here of a table of the original; other names unchanged."""
+    return _MCP + name.removeprefix(_AGENT) if name.startswith(_AGENT) else name
+
+
+def suggest_table(name: str) -> str:
+    """` Did you mean X?`, or nothing."""
+    return did_you_mean(rename_table(name), ROW_TYPE_OF, _SIMILAR_TABLE)
+
+
+def suggest_column(table: str, name: str, columns: Mapping[str, Any]) -> str:
+    """` Did you mean X?`, or nothing."""
+    hint = _COLUMN_HINTS.get((table, name))
+    return f" Did you mean {hint}?" if hint else did_you_mean(name, columns)

@@ -21,12 +21,12 @@ from config_admin.transfer.natural_keys import (
     get_key,
     get_natural_key,
     list_file_columns,
+    suggest_column,
 )
-from config_admin.transfer.original_names import suggest_column
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
-from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn import rows
+from convengine.server.interfaces.older_templates import Change, convert_row
 
 Json = Any
 Content = dict[str, Json]

@@ -16,8 +16,13 @@ from typing import Any
 from django.db import models
 
 from config_admin.transfer.document import BaseRelease, Document, FileRefused, FileRow, Mode, locate_row, refuse
-from config_admin.transfer.natural_keys import Contents, list_file_columns, list_file_rows
-from config_admin.transfer.original_names import suggest_column, suggest_table
+from config_admin.transfer.natural_keys import (
+    Contents,
+    list_file_columns,
+    list_file_rows,
+    suggest_column,
+    suggest_table,
+)
 from config_admin.transfer.values import ValueRefused, parse_text
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF

@@ -10,7 +10,6 @@ from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.rule_effects import list_written_names
 from config_admin.validation.template_faults import describe_template_fault, locate_name
-from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render, variables
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.json_path import PathError, compile_path
@@ -21,6 +20,7 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.interfaces.older_templates import ConversionError, convert
 
 #: How many expressions of an older form a message shows.
 _SHOWN = 5

@@ -13,8 +13,8 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
-from convengine.engine.older_templates.rows import convert_row
 from convengine.play.schema import ScenarioFileError, describe_unknown
+from convengine.server.interfaces.older_templates import convert_row
 
 Json = Any
 Row = Mapping[str, Json]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from config_admin.transfer.files import MOST_SQL_BYTES
+from convengine.contrib.original.seed_sql import MOST_BYTES
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
@@ -22,7 +22,7 @@ Servers = Callable[..., list[Server]]
 BEGIN = 2.0
 #: The turns of the conversation that is saved as a scenario.
 TURNS = 10
-SQL = "INSERT INTO ce_config VALUES (1);\n" * (2 * MOST_SQL_BYTES // 30)
+SQL = "INSERT INTO ce_config VALUES (1);\n" * (2 * MOST_BYTES // 30)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.text.wording import did_you_mean, join_names
@@ -19,6 +18,7 @@ from convengine.engine.turn.enums import HttpMethod, MappingMode, ToolGroup
 from convengine.engine.turn.scope import ANY
 from convengine.server.deployment.environment import suggest_variable
 from convengine.server.executors import settings as executors
+from convengine.server.interfaces.older_templates import to_jinja
 
 HttpTool = Draft[rows.HttpTool]
 _BODILESS = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.DELETE)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
+from convengine.server.interfaces.older_templates import to_jinja
 
 Planner = Draft[rows.Planner]
 #: The names under which a planner's prompt may show the tools (settings 7.2).

@@ -10,11 +10,11 @@ from config_admin.validation.common import is_last_fallback, report_last_fallbac
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.scope import UNKNOWN, scope_key
+from convengine.server.interfaces.older_templates import to_jinja
 
 Response = Draft[rows.Response]
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from config_admin.transfer.seed_statements import parse_statements
 from config_admin.transfer.workbooks import read_sheets, write_sheets
+from convengine.contrib.original.seed_statements import parse_statements
 from convengine.engine import extras
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server import wiring

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import (
     TemplateError,
     check_template,
@@ -13,6 +12,7 @@ from convengine.engine.prompts.render import (
     render_lenient,
     render_strict,
 )
+from convengine.server.interfaces.older_templates import to_jinja
 
 VARIABLES: dict[str, Any] = {
     "name": "Al",

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.values import MAX_OUTPUT, RenderLimit
+from convengine.server.interfaces.older_templates import to_jinja
 from tests.cases import for_each
 
 SECRET = "s3cret-value"

@@ -11,7 +11,6 @@ from convengine.engine.errors import (
     ResponseMappingNotFound,
     UnresolvedPromptVariable,
 )
-from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.steps.responses.step import FINAL, ResponseResolutionStep
 from convengine.engine.steps.responses.write_answer import LLM, derive_payload, transform_payload
 from convengine.engine.turn.payload import JsonPayload, TextPayload
@@ -19,6 +18,7 @@ from convengine.engine.turn.ports import LlmAnswer, TransformAnswer
 from convengine.engine.turn.rows import PromptTemplate, Row
 from convengine.engine.turn.session import Clarification, Exchange, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
+from convengine.server.interfaces.older_templates import to_jinja
 from tests.builders import (
     CONVERSATION,
     check_writes,

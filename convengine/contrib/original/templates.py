@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from convengine.engine.older_templates.expressions import ExpressionError, is_older, translate
+from convengine.contrib.original.expressions import ExpressionError, is_older, translate
 from convengine.engine.text.compare import shorten
+from convengine.server.interfaces.older_templates import ConversionError, Converted
 
 #: Maximum length of an expression, and maximum number of expressions and tags in a template.
 MAX_EXPRESSION = 2000
@@ -22,34 +22,9 @@ _EACH = re.compile(r"\s*(?P<item>\w+)(?:\s*,\s*\w+)?\s*:\s*(?P<items>.*)", re.DO
 _DOLLAR = re.compile(r"\s*\$\{(?P<inner>.*)\}\s*", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Converted:
-    """A template in Jinja2, and the changes: (before, after) pairs in text order."""
-
-    text: str
-    changes: tuple[tuple[str, str], ...] = ()
-
-
-class ConversionError(ValueError):
-    """A template that cannot be converted. `position` counts from 1."""
-
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.position = position
-
-
 def convert(text: str) -> Converted:
     """The template in Jinja2. Line breaks keep their positions. Raises ConversionError."""
     return _Conversion(text).run() if _BEGIN.search(text) else Converted(text)
-
-
-def to_jinja(text: str) -> str:
-    """The template in Jinja2; unchanged if it cannot be converted."""
-    try:
-        return convert(text).text
-    except ConversionError:
-        return text
 
 
 class _Conversion:

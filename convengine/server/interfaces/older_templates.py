@@ -1,11 +1,15 @@
-"""Convert older template forms in rows, such as `#{…}`, on save and on import (pipeline-2 9.5)."""
+"""Older template forms, such as `#{…}`, which become Jinja2 on import and on save; the engine reads only Jinja2.
+
+The setting `TEMPLATE_CONVERTER` names the function that converts a text. Without one, every template is Jinja2.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
+from convengine.server.deployment import conf
 
 Json = Any
 #: The columns with templates, or with documents that contain templates.
@@ -19,12 +23,44 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 
 
+@dataclass(frozen=True)
+class Converted:
+    """A template in Jinja2, and the changes: (before, after) pairs in text order."""
+
+    text: str
+    changes: tuple[tuple[str, str], ...] = ()
+
+
+class ConversionError(ValueError):
+    """A template that cannot be converted. `position` counts from 1."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.position = position
+
+
 class Change(NamedTuple):
     """One converted expression."""
 
     field: str
     before: str
     after: str
+
+
+def convert(text: str) -> Converted:
+    """The template in Jinja2. Line breaks keep their positions. Raises ConversionError."""
+    path = conf.get("TEMPLATE_CONVERTER")
+    converted: Converted = conf.import_from_path(path)(text) if path else Converted(text)
+    return converted
+
+
+def to_jinja(text: str) -> str:
+    """The template in Jinja2; unchanged if it cannot be converted."""
+    try:
+        return convert(text).text
+    except ConversionError:
+        return text
 
 
 def convert_row(table: str, values: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:

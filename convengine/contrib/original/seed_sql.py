@@ -11,20 +11,28 @@ from django.db import models
 
 from config_admin.editing.links import table_title
 from config_admin.releases.content import control_plane
-from config_admin.transfer.document import Document, FileRow, Mode, Note
-from config_admin.transfer.flow_starts import complete_flow_starts
-from config_admin.transfer.natural_keys import SCOPE, TOOL, TOOL_CODE, TOOL_ID, TOOL_PARTS, list_file_columns
-from config_admin.transfer.original_names import (
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, Note
+from config_admin.transfer.natural_keys import (
+    SCOPE,
+    TOOL,
+    TOOL_CODE,
+    TOOL_ID,
+    TOOL_PARTS,
+    list_file_columns,
+    suggest_column,
+    suggest_table,
+)
+from config_admin.transfer.values import ValueRefused, get_default, parse_text
+from convengine.contrib.original.flow_starts import complete_flow_starts
+from convengine.contrib.original.names import (
     RENAMED,
     find_table,
     is_post_response,
     rename_context_path,
     rename_identifiers,
     rename_value,
-    suggest_column,
-    suggest_table,
 )
-from config_admin.transfer.seed_statements import (
+from convengine.contrib.original.seed_statements import (
     DEFAULT,
     NOW,
     STAMPS,
@@ -35,11 +43,12 @@ from config_admin.transfer.seed_statements import (
     UnreadableRow,
     parse_statements,
 )
-from config_admin.transfer.values import ValueRefused, get_default, parse_text
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.executors import sql_guard
 
 Json = Any
+#: A parser reads SQL, which takes seconds for this size: a hundred times a row of another format.
+MOST_BYTES = 256 * 1024
 _LATER = "ce_semantic_"
 _UPSERT = "This upsert is read as rows. See the changes."
 _UNLESS_THERE = (
@@ -51,8 +60,11 @@ _POST_RESPONSE = (
 )
 
 
-def read_seed_sql(text: str) -> Document:
-    """The rows of a file of statements. Raises FileRefused when it cannot be parsed."""
+def read_seed_sql(name: str, text: str) -> Document:
+    """The rows of a file of statements. Raises FileRefused when it is too large or cannot be parsed."""
+    if (size := len(text.encode())) > MOST_BYTES:
+        most = MOST_BYTES // 1024
+        raise FileRefused(name, f"has {size // 1024} KB of SQL; at most {most} KB are read. Split it by tables.")
     reading = _Reading()
     parsed = [replace(statement, table=find_table(statement.table)) for statement in parse_statements(text)]
     reading.codes = dict(_list_tools(parsed))

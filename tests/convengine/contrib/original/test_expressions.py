@@ -1,6 +1,6 @@
 import pytest
 
-from convengine.engine.older_templates.expressions import MAX_NESTING, ExpressionError, is_older, tokens, translate
+from convengine.contrib.original.expressions import MAX_NESTING, ExpressionError, is_older, tokens, translate
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Translate expressions of older template forms to Jinja2 (pipeline-2 9.5).
+"""Translate expressions of older template forms to Jinja2.
 
 A small parser for both: it keeps Jinja2 and rewrites what only the older forms have (Elvis, ternary, `&&`, `eq`, `?.`,
 methods). It refuses access to code (`T(…)`, `new …`, `@bean`).

@@ -1,6 +1,7 @@
 import pytest
 
-from convengine.engine.older_templates.convert import MAX_EXPRESSION, MAX_PARTS, ConversionError, convert, to_jinja
+from convengine.contrib.original.templates import MAX_EXPRESSION, MAX_PARTS, convert
+from convengine.server.interfaces.older_templates import ConversionError, to_jinja
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.engine.text.wording import did_you_mean
+from config_admin.transfer.natural_keys import rename_table
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, RuleType
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
-#: `ce_agent_tool` is `ce_mcp_tool` here; likewise its parts and the planner.
-_AGENT, _MCP = "ce_agent_", "ce_mcp_"
-#: How similar a suggested table must be: all names begin alike.
-_SIMILAR_TABLE = 0.8
 #: Columns of the original with another name here.
 RENAMED: Mapping[tuple[str, str], str] = {
     (rows.PromptTemplate.table, "output_format"): "response_type",
@@ -20,17 +16,6 @@ RENAMED: Mapping[tuple[str, str], str] = {
     (rows.McpServer.table, "env"): "env_json",
     (rows.McpServer.table, "headers"): "headers_json",
     (rows.McpServer.table, "id"): "server_id",
-}
-#: Columns that people look for under another name.
-_COLUMN_HINTS: Mapping[tuple[str, str], str] = {
-    (rows.Response.table, "response_text"): "exact_text",
-    (rows.Response.table, "schema_json"): "json_schema",
-    (rows.OutputSchema.table, "schema_json"): "json_schema",
-    (rows.OutputSchema.table, "schema"): "json_schema",
-    (rows.Policy.table, "exact_text"): "response_text",
-    (rows.Policy.table, "match_pattern"): "pattern",
-    (rows.Classifier.table, "match_pattern"): "pattern",
-    (rows.Rule.table, "pattern"): "match_pattern",
 }
 #: Words of a column, in lower case -> the word here.
 _WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
@@ -58,20 +43,8 @@ _POST_RESPONSE = ("POST_RESPONSE_RESOLUTION", "POST_RESPONSE")
 
 def find_table(name: str) -> str:
     """The table of this name, also under its newer name of the original; unchanged if there is none."""
-    renamed = _MCP + name.removeprefix(_AGENT) if name.startswith(_AGENT) else name
+    renamed = rename_table(name)
     return renamed if renamed in ROW_TYPE_OF else name
-
-
-def suggest_table(name: str) -> str:
-    """` Did you mean X?`, or nothing."""
-    renamed = _MCP + name.removeprefix(_AGENT) if name.startswith(_AGENT) else name
-    return did_you_mean(renamed, ROW_TYPE_OF, _SIMILAR_TABLE)
-
-
-def suggest_column(table: str, name: str, columns: Mapping[str, Any]) -> str:
-    """` Did you mean X?`, or nothing."""
-    hint = _COLUMN_HINTS.get((table, name))
-    return f" Did you mean {hint}?" if hint else did_you_mean(name, columns)
 
 
 def rename_value(table: str, column: str, text: str) -> str:
