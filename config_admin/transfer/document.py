@@ -1,9 +1,9 @@
 """A file of configuration as values: rows by table, each with its position in the file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from config_admin.editing.links import table_title
 
@@ -34,11 +34,22 @@ class FileRefused(ValueError):
         return [*self.problems[:MOST_TOLD], *([f"… and {more} more."] if more > 0 else ())]
 
 
-def refuse(refusals: Sequence[FileRefused]) -> None:
-    """Raise one exception for all errors, if any."""
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+def read_all(items: Iterable[Item], read: Callable[[Item], Value]) -> list[Value]:
+    """What `read` makes of each item. Raises one FileRefused for all items that it refuses."""
+    values, refusals = list[Value](), list[FileRefused]()
+    for item in items:
+        try:
+            values.append(read(item))
+        except FileRefused as refused:
+            refusals.append(refused)
     if refusals:
         further = [problem for refusal in refusals for problem in refusal.problems][1:]
         raise FileRefused(refusals[0].position, refusals[0].problem, further)
+    return values
 
 
 def check_value_count(name: str, data: bytes) -> None:

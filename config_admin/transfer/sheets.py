@@ -1,4 +1,4 @@
-"""Tables in spreadsheets: CSV, and workbooks with a sheet per table.
+"""The sheet of a table: how its rows become lines of cells, and back. CSV and workbooks are encodings of it.
 
 The first row names the columns. An empty cell is null, or the empty text if a column must have one; JSON is JSON text.
 A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in front, and
@@ -9,13 +9,22 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import BaseRelease, Document, FileRefused, FileRow, Mode, locate_row, refuse
+from config_admin.transfer.document import (
+    BaseRelease,
+    Document,
+    FileRefused,
+    FileRow,
+    Mode,
+    locate_row,
+    read_all,
+)
 from config_admin.transfer.natural_keys import (
     Contents,
     list_file_columns,
@@ -28,24 +37,19 @@ from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
-Cells = Sequence[str]
+#: The value of a cell; null when it is empty.
+Cell = str | int | float | bool | None
+#: A line of a sheet: its number, and its cells as texts.
+Line = tuple[int, Sequence[str]]
 #: What a spreadsheet takes for the start of a formula; and our own mark.
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 #: The last cell of the first row: the number of the base release, and the hash of its content.
-_BASE = re.compile(r"base (\d{1,18}) ([0-9a-f]{64})")
+_BASE = re.compile(r"\s*base (\d{1,18}) ([0-9a-f]{64})\s*")
 _DELIMITERS = (",", ";", "\t")
 
 
-def write_csv(contents: Contents, table: str, base: BaseRelease | None = None) -> bytes:
-    """The rows of a table, in the order of bundles. The first row names the base after the columns."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerows(cells_of(contents, table, base))
-    return text.getvalue().encode()
-
-
-def cells_of(contents: Contents, table: str, base: BaseRelease | None = None) -> Iterator[list[str]]:
-    """The names of the columns and the base, then the rows."""
+def list_cells(contents: Contents, table: str, base: BaseRelease | None = None) -> Iterator[list[Cell]]:
+    """The names of the columns and the base, then the rows in the order of bundles."""
     columns = list_file_columns(table)
     yield [*columns, *([f"base {base.release} {base.content}"] if base else [])]
     for row in list_file_rows(contents, table):
@@ -53,9 +57,39 @@ def cells_of(contents: Contents, table: str, base: BaseRelease | None = None) ->
         yield [_cell(column, masked[name]) for name, column in columns.items()]
 
 
+def read_tables(name: str, sheets: Sequence[tuple[str, Sequence[Line]]]) -> Document:
+    """The rows of all sheets that have the name of a table; a single sheet may have the file's name instead.
+
+    Raises FileRefused.
+    """
+    filled: dict[str, Sequence[Line]] = {}
+    for sheet_title, lines in sheets:
+        title = sheet_title.strip().lower()
+        table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
+        if lines and table in filled:
+            raise FileRefused(table, "occurs twice. Rename one of the sheets.")
+        filled |= {table: lines} if lines else {}
+    if not filled:
+        raise FileRefused(name, "has only empty sheets.")
+    tables = dict(read_all(filled.items(), _read_table))
+    bases = {base for _, base in tables.values() if base}
+    if len(bases) > 1:
+        raise FileRefused(name, "has sheets of different exports. Import them one after the other.")
+    rows = {table: rows for table, (rows, _) in tables.items()}
+    return Document(rows, Mode.UPDATE, base=next(iter(bases), None))
+
+
+def write_csv(contents: Contents, table: str, base: BaseRelease | None = None) -> bytes:
+    """A table as CSV."""
+    text = io.StringIO()
+    for cells in list_cells(contents, table, base):
+        words = [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]
+        csv.writer(text, lineterminator="\r\n").writerow(words)
+    return text.getvalue().encode()
+
+
 def read_csv(name: str, text: str) -> Document:
     """The rows of a file that has the name of its table. Raises FileRefused."""
-    table = Path(name).stem.lower()
     # Some spreadsheets write a first line about the delimiter.
     text = re.sub(r"\A\s*sep=[,;\t](?=[\r\n])", "", text)
     first = re.search(r"[^\r\n]+", text)
@@ -66,18 +100,12 @@ def read_csv(name: str, text: str) -> Document:
         lines = [(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
         raise FileRefused(f"Line {reader.line_num}", f"not valid CSV: {error}.") from None
-    return Document({table: rows_of(table, lines)}, Mode.UPDATE, base=read_base(lines))
+    return read_tables(name, [(Path(name).stem, lines or [(1, [])])])
 
 
-def read_base(lines: Iterable[tuple[int, Cells]]) -> BaseRelease | None:
-    """The base that the first row names after the columns, or null."""
-    names = next((cells for _, cells in lines if any(cells)), ())
-    match = next((match for name in names if (match := _BASE.fullmatch(name.strip()))), None)
-    return BaseRelease(int(match[1]), match[2]) if match else None
-
-
-def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
-    """The rows below the names of the columns, each with its line. Raises FileRefused for all unreadable ones."""
+def _read_table(sheet: tuple[str, Sequence[Line]]) -> tuple[str, tuple[list[FileRow], BaseRelease | None]]:
+    """The rows below the names of the columns, each with its line, and the base. Raises FileRefused."""
+    table, lines = sheet
     if table not in ROW_TYPE_OF:
         hint = suggest_table(table)
         raise FileRefused(
@@ -85,22 +113,17 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
             f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint} "
             "For questions and answers, use Intents → FAQ.",
         )
-    ahead = iter(lines)
-    _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
-    names = ["" if _BASE.fullmatch(name.strip()) else name for name in names]
-    names = names[: max((column for column, name in enumerate(names, 1) if name), default=0)]
+    (_, heads), *ahead = [(number, cells) for number, cells in lines if any(cells)] or [(1, ())]
+    base = next((match for head in heads if (match := _BASE.fullmatch(head))), None)
+    names = ["" if _BASE.fullmatch(head) else head for head in heads]
+    while names and not names[-1]:
+        names.pop()
     _check_names(table, names)
-    rows, wrong = [], []
-    for line, cells in ahead:
-        try:
-            rows += [_row(table, names, cells, locate_row(table, line, "line"))] if any(cells) else []
-        except FileRefused as refused:
-            wrong.append(refused)
-    refuse(wrong)
-    return rows
+    rows = read_all(ahead, partial(_read_row, table, names))
+    return table, (rows, BaseRelease(int(base[1]), base[2]) if base else None)
 
 
-def _check_names(table: str, names: Cells) -> None:
+def _check_names(table: str, names: Sequence[str]) -> None:
     columns = list_file_columns(table)
     if not names:
         raise FileRefused(table, "is empty. The first row must contain the column names.")
@@ -111,32 +134,30 @@ def _check_names(table: str, names: Cells) -> None:
         raise FileRefused(table, "has a duplicate column.")
 
 
-def _row(table: str, names: Cells, cells: Cells, where: str) -> FileRow:
-    if len(cells) > len(names) and any(cells[len(names) :]):
+def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
+    number, cells = line
+    where, columns = locate_row(table, number, "line"), list_file_columns(table)
+    if any(cells[len(names) :]):
         raise FileRefused(where, f"has {len(cells)} cells below {len(names)} columns.")
-    columns = list_file_columns(table)
-    values: dict[str, Json] = {}
-    wrong = []
-    for name, cell in zip(names, cells, strict=False):
+
+    def read_cell(pair: tuple[str, str]) -> tuple[str, Json]:
+        name, cell = pair
         try:
-            values[name] = _value(columns[name], cell)
+            return name, _value(columns[name], cell)
         except ValueRefused as error:
-            wrong.append(FileRefused(f"{where}, {name}", str(error)))
-    refuse(wrong)
-    return FileRow({name: value for name, value in values.items() if value is not None or columns[name].null}, where)
+            raise FileRefused(f"{where}, {name}", str(error)) from None
+
+    values = read_all(zip(names, cells, strict=False), read_cell)
+    return FileRow({name: value for name, value in values if value is not None or columns[name].null}, where)
 
 
-def _cell(column: "models.Field[Any, Any]", value: Json) -> str:
-    if value is None:
-        return ""
-    if isinstance(column, models.JSONField):
+def _cell(column: "models.Field[Any, Any]", value: Json) -> Cell:
+    """Numbers and booleans as such, so that spreadsheets can sort and filter them."""
+    if value is not None and isinstance(column, models.JSONField):
         value = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    elif isinstance(value, bool):
-        return "true" if value else "false"
-    elif not isinstance(value, str):
-        return str(value)
-    marked = value.startswith(_RISKY) or (not value and column.null)
-    return f"'{value}" if marked else str(value)
+    is_marked = isinstance(value, str) and (value.startswith(_RISKY) or (not value and column.null))
+    cell: Cell = f"'{value}" if is_marked else value
+    return cell
 
 
 def _value(column: "models.Field[Any, Any]", cell: str) -> Json:

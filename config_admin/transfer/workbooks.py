@@ -1,4 +1,4 @@
-"""Workbooks (.xlsx) with a sheet per table, with cells as in `sheets`.
+"""Sheets as a workbook (.xlsx).
 
 Files come from anywhere: their unpacked size is limited, nothing in them is run, calculated or followed, and formulas
 are refused by cell.
@@ -12,29 +12,13 @@ import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from django.db import models
-
-from config_admin.transfer.document import (
-    MOST_ROWS,
-    MOST_VALUES,
-    BaseRelease,
-    Document,
-    FileRefused,
-    FileRow,
-    Mode,
-    locate_row,
-    refuse,
-)
-from config_admin.transfer.natural_keys import Contents, list_file_columns
-from config_admin.transfer.sheets import Cells, cells_of, read_base, rows_of
+from config_admin.transfer.document import MOST_ROWS, MOST_VALUES, BaseRelease, Document, FileRefused, locate_row
+from config_admin.transfer.natural_keys import Contents
+from config_admin.transfer.sheets import Cell, Line, list_cells, read_tables
 from convengine.engine.extras import describe_missing
-from convengine.engine.turn.rows import ROW_TYPE_OF
 
-#: The value of a cell; null when it is empty.
-Value = str | int | float | bool | None
 #: Limits of a workbook: unpacked bytes, parts, columns of a sheet.
 UNPACKED, PARTS, COLUMNS = 64 * 1024 * 1024, 1000, 200
 #: Maximum XML elements of sheets and texts (a cell has about four), and of all other parts. Those are read whole.
@@ -56,7 +40,7 @@ def write_workbook(contents: Contents, tables: Collection[str], base: BaseReleas
     return write_sheets({table: list(_list_cells(contents, table, base)) for table in contents if table in tables})
 
 
-def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
+def write_sheets(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
     """A workbook with the rows of each sheet; the first row of a sheet stays in sight.
 
     Raises ValueError without the extra `spreadsheets`.
@@ -76,15 +60,12 @@ def write_sheets(sheets: Mapping[str, Iterable[Sequence[Value]]]) -> bytes:
     return buffer.getvalue()
 
 
-def _list_cells(contents: Contents, table: str, base: BaseRelease | None) -> Iterator[list[Value]]:
-    columns = list(list_file_columns(table).items())
-    for number, cells in enumerate(cells_of(contents, table, base), 1):
-        if number == 1:
-            yield list(cells)
-            continue
-        for (name, _), text in zip(columns, cells, strict=True):
-            _check_text(f"{locate_row(table, number, 'line')}, {name}", text)
-        yield [_convert_cell(column, text) for (_, column), text in zip(columns, cells, strict=True)]
+def _list_cells(contents: Contents, table: str, base: BaseRelease | None) -> Iterator[list[Cell]]:
+    names, *lines = list_cells(contents, table, base)
+    yield names
+    for number, cells in enumerate(lines, 2):
+        where = locate_row(table, number, "line")
+        yield [_convert_cell(f"{where}, {name}", cell) for name, cell in zip(names, cells, strict=False)]
 
 
 def _text_cell(sheet: Any, text: str) -> Any:
@@ -96,56 +77,25 @@ def _text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
-def _convert_cell(column: "models.Field[Any, Any]", text: str) -> Value:
-    """Numbers and booleans as such, so that spreadsheets can sort and filter them."""
-    if not text:
-        return None
-    if isinstance(column, models.BooleanField):
-        return text == "true"
-    if isinstance(column, models.IntegerField):
-        number = int(text)
-        return number if abs(number) < PRECISE else text
-    return float(text) if isinstance(column, models.DecimalField) else text
-
-
-def _check_text(where: str, text: str) -> None:
-    if len(text.encode("utf-16-le")) > 2 * LONGEST:
+def _convert_cell(where: str, cell: Cell) -> Cell:
+    """The cell as a workbook holds it. Raises ValueError for a text that it would change."""
+    if not isinstance(cell, str):
+        return str(cell) if isinstance(cell, int) and abs(cell) >= PRECISE else cell
+    if len(cell.encode("utf-16-le")) > 2 * LONGEST:
         raise ValueError(
             f"{where}: a cell of a workbook holds at most {LONGEST} characters. Export this table as CSV or YAML."
         )
-    if match := _LOST.search(text):
+    if match := _LOST.search(cell):
         raise ValueError(f"{where}: a workbook cannot store {match[0]!r}. Export this table as CSV or YAML.")
+    return cell or None
 
 
 def read_workbook(name: str, data: bytes) -> Document:
-    """The rows of all sheets that have the name of a table; a single sheet may have the file's name instead.
-
-    Raises FileRefused.
-    """
-    sheets = read_sheets(name, data)
-    tables: dict[str, list[FileRow]] = {}
-    wrong = []
-    for sheet_title, lines in sheets:
-        if lines:
-            title = sheet_title.strip().lower()
-            table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
-            if table in tables:
-                raise FileRefused(table, "occurs twice. Rename one of the sheets.")
-            tables[table] = []
-            try:
-                tables[table] = rows_of(table, lines)
-            except FileRefused as refused:
-                wrong.append(refused)
-    refuse(wrong)
-    if not tables:
-        raise FileRefused(name, "has only empty sheets.")
-    bases = {base for _, lines in sheets if (base := read_base(lines))}
-    if len(bases) > 1:
-        raise FileRefused(name, "has sheets of different exports. Import them one after the other.")
-    return Document(tables, Mode.UPDATE, base=next(iter(bases), None))
+    """The rows of its sheets. Raises FileRefused."""
+    return read_tables(name, read_sheets(name, data))
 
 
-def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[str, list[tuple[int, Cells]]]]:
+def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[str, list[Line]]]:
     """The title of each sheet, and its lines with any content, with their numbers; of each at most `most`.
 
     Raises FileRefused.
@@ -253,7 +203,7 @@ class _Budget:
             raise FileRefused(self._name, f"has more than {MOST_ROWS} rows or {MOST_VALUES} cells. Split it by tables.")
 
 
-def _read_lines(sheet: Any, budget: _Budget) -> Iterator[tuple[int, Cells]]:
+def _read_lines(sheet: Any, budget: _Budget) -> Iterator[Line]:
     """The lines of a sheet with any content, with their numbers, at least as wide as the first.
 
     The size that the sheet declares is not trusted.
