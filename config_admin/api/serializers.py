@@ -111,7 +111,7 @@ class ImportSerializer(serializers.Serializer[Any]):
     apply = serializers.BooleanField(default=False)
     rest = serializers.BooleanField(default=False)
     mode = serializers.ChoiceField(IMPORT_MODES, required=False)
-    blankAsAny = serializers.BooleanField(default=False)
+    blankAsAny = serializers.BooleanField(default=False, source="blank_as_any")
     merge = serializers.BooleanField(
         default=False, help_text="Merge the file with changes made since its base release, field by field."
     )
@@ -120,7 +120,7 @@ class ImportSerializer(serializers.Serializer[Any]):
         help_text="Take back changes made since the base of the file, or all differences if its base is unknown.",
     )
     undoubleBackslashes = serializers.BooleanField(
-        default=False, help_text="Read two backslashes in a regular expression as one."
+        default=False, source="undouble_backslashes", help_text="Read two backslashes in a regular expression as one."
     )
     reason = serializers.CharField(default="", allow_blank=True, max_length=2000)
     draft = serializers.IntegerField(

@@ -1,8 +1,7 @@
-"""Views that export and import configuration (R76)."""
+"""Views that export and import configuration."""
 
 from base64 import b64decode
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -22,12 +21,20 @@ from config_admin.api.serializers import (
 )
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
+from config_admin.transfer.apply_import import ImportFailed, run_import
 from config_admin.transfer.document import Document, FileRefused, check_value_count
-from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, export_configuration, read_bytes
-from config_admin.transfer.import_plan import Plan, Progress, ignore_progress, plan_import
-from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
-from config_admin.transfer.import_report import serialize_plan
+from config_admin.transfer.files import (
+    CONTENT_TYPES,
+    CSV,
+    JSON,
+    READING_OPTIONS,
+    XLSX,
+    export_configuration,
+    read_bytes,
+)
+from config_admin.transfer.import_plan import Progress, ignore_progress
+from config_admin.transfer.import_progress import NDJSON, WorkFailed, stream_lines
+from config_admin.transfer.import_report import serialize_result
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -140,9 +147,8 @@ class ImportView(ReleaseView):
         if draft_id := given.get("draft"):
             work = partial(_import_into_draft, work, draft_id, given, key.made_by or author)
         if isinstance(request.accepted_renderer, LinesRenderer):
-            return StreamingHttpResponse(
-                _report_progress(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"}
-            )
+            lines = stream_lines(work, lambda progress: {"progress": progress}, _final_line, _describe_failure)
+            return StreamingHttpResponse(lines, content_type=NDJSON, headers={"X-Accel-Buffering": "no"})
         status, body = work(ignore_progress)
         return Response(body, status)
 
@@ -151,16 +157,15 @@ def _judge_or_import(
     document: Document, given: dict[str, Any], author: str, progress: Progress
 ) -> tuple[int, dict[str, Any]]:
     """Judge the rows and import them if requested; returns the status and body of the answer."""
-    rest, reason = given["rest"], given["reason"] or "Import through the API"
+    reason = given["reason"] or "Import through the API"
     try:
-        if not given["apply"]:
-            return 200, _serialize_plan(plan_import(document, rest=rest, progress=progress))
-        done = import_document(document, author=author, reason=reason, rest=rest, progress=progress)
-    except ImportRefused as error:
-        return 422, describe_refusal(_serialize_plan(error.plan))
+        done = run_import(
+            document, apply=given["apply"], author=author, reason=reason, rest=given["rest"], progress=progress
+        )
     except ImportFailed as error:
         return 400, error_body(RequestInvalid(str(error)))
-    return 200, _serialize_plan(done.plan, applied=True, release=done.release.config_version if done.release else None)
+    body = serialize_result(done)
+    return (422, describe_refusal(body)) if given["apply"] and not done.is_applied else (200, body)
 
 
 def _import_into_draft(
@@ -181,23 +186,14 @@ def _import_into_draft(
         return 400, error_body(RequestInvalid(fields={"draft": [f"A new row of it is live meanwhile: {error}"]}))
 
 
-def _serialize_plan(import_plan: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
-    return {**serialize_plan(import_plan), "applied": applied, "release": release}
+def _describe_failure(failed: WorkFailed) -> dict[str, Any]:
+    error = failed.error
+    body = error_body(error) if error else envelope("INTERNAL_ERROR", str(failed))
+    return _final_line((error.status if error else 500, body))
 
 
-def _report_progress(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
-    """`{"progress": …}` during the work, then `{"status", "result"}`."""
-    try:
-        for news in follow_work(work):
-            line = {"progress": asdict(news)} if isinstance(news, WorkProgress) else _final_line(*news.result)
-            yield dumps(line).encode() + b"\n"
-    except WorkFailed as failed:
-        error = failed.error
-        body = error_body(error) if error else envelope("INTERNAL_ERROR", str(failed))
-        yield dumps(_final_line(error.status if error else 500, body)).encode() + b"\n"
-
-
-def _final_line(status: int, result: dict[str, Any]) -> dict[str, Any]:
+def _final_line(answer: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+    status, result = answer
     return {"status": status, "result": result}
 
 
@@ -206,15 +202,7 @@ def _read_document(given: dict[str, Any]) -> Document:
     if sum(name in given for name in _FILES) != 1:
         raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
     name, data = _read_file(given)
-    return read_bytes(
-        name,
-        data,
-        mode=given.get("mode"),
-        blank_as_any=given["blankAsAny"],
-        undouble_backslashes=given["undoubleBackslashes"],
-        merge=given["merge"],
-        overwrite=given["overwrite"],
-    )
+    return read_bytes(name, data, **{option: given[option] for option in READING_OPTIONS if option in given})
 
 
 def _read_file(given: dict[str, Any]) -> tuple[str, bytes]:

@@ -36,7 +36,27 @@ class ImportResult:
 
     plan: Plan
     #: Null when nothing changed.
-    release: CeRelease | None
+    release: CeRelease | None = None
+    #: False when it was only planned, or rows are refused.
+    is_applied: bool = False
+
+
+def run_import(
+    document: Document,
+    *,
+    apply: bool,
+    author: Author,
+    reason: str,
+    rest: bool = False,
+    progress: Progress = ignore_progress,
+) -> ImportResult:
+    """The plan of an import; with `apply`, and if no row is refused, the import itself. Raises ImportFailed."""
+    if not apply:
+        return ImportResult(plan_import(document, rest=rest, progress=progress))
+    try:
+        return import_document(document, author=author, reason=reason, rest=rest, progress=progress)
+    except ImportRefused as error:
+        return ImportResult(error.plan)
 
 
 def import_document(
@@ -74,7 +94,7 @@ def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
         progress("written", 0, count)
         restore_rows(plan.placed.wanted, checked=False)
     progress("written", count, count)
-    return ImportResult(plan, change.release)
+    return ImportResult(plan, change.release, is_applied=True)
 
 
 def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: Author, reason: str) -> ImportResult:

@@ -1,6 +1,6 @@
 """Read files as documents and write them, by the format of their name."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
 from convengine.server.deployment import conf
 
+Values = Mapping[str, Any]
 FORMATS = (YAML, JSON, CSV, XLSX) = ("yaml", "json", "csv", "xlsx")
 CONTENT_TYPES = {
     YAML: "application/yaml",
@@ -38,6 +39,10 @@ CONTENT_TYPES = {
     CSV: "text/csv; charset=utf-8",
     XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+_BLANK_AS_ANY = Note("Scopes", "{rows} with an empty intent or state {are} read as ANY.")
+_UNDOUBLED = Note("Patterns", "Two backslashes are read as one in the patterns of {rows}.")
+#: How a file is read, as `read_bytes` takes it.
+READING_OPTIONS = ("mode", "blank_as_any", "undouble_backslashes", "merge", "overwrite")
 #: A name without an ending may be that of a bundle, too.
 _BUNDLES = (f".{YAML}", ".yml", f".{JSON}", "")
 #: Other spreadsheet formats: the reader of workbooks has a message about them.
@@ -70,9 +75,9 @@ def read_bytes(
     if document.count > MOST_ROWS:
         raise FileRefused(name, f"has {document.count} rows; at most {MOST_ROWS} can be imported. Split it by tables.")
     if blank_as_any:
-        document = replace_blank_scopes(document)
+        document = _change_rows(document, _replace_blank_scopes, _BLANK_AS_ANY)
     if undouble_backslashes:
-        document = replace_double_backslashes(document)
+        document = _change_rows(document, _undouble_backslashes, _UNDOUBLED)
     document = replace(document, merges=merge and not overwrite, overwrites=overwrite)
     return replace(document, mode=Mode(mode)) if mode else document
 
@@ -137,24 +142,23 @@ def export_configuration(
     return bundle.write_bundle(contents, wanted, as_yaml=form == YAML, base=base, ancestors=ancestors).encode()
 
 
-def replace_blank_scopes(document: Document) -> Document:
-    """The document with ANY for blank or null scopes, and a note with the number of rows."""
-    tables = {table: [_replace_blanks(table, row) for row in given] for table, given in document.tables.items()}
-    count = sum(
-        new is not old
-        for table, given in document.tables.items()
-        for new, old in zip(tables[table], given, strict=True)
-    )
-    note = Note(
-        "Scopes",
-        f"{count} row{pluralize(count)} with an empty intent or state {pluralize(count, 'is,are')} read as ANY.",
-    )
-    return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
+def _change_rows(document: Document, list_changes: Callable[[str, Values], Values], note: Note) -> Document:
+    """The document with some values changed, and a note with the number of rows."""
+    count, tables = 0, dict[str, list[FileRow]]()
+    for table, given in document.tables.items():
+        changes = [list_changes(table, row.values) for row in given]
+        count += sum(map(bool, changes))
+        pairs = zip(given, changes, strict=True)
+        tables[table] = [replace(row, values={**row.values, **changed}) for row, changed in pairs]
+    if not count:
+        return document
+    text = note.text.format(rows=f"{count} row{pluralize(count)}", are=pluralize(count, "is,are"))
+    return replace(document, tables=tables, notes=[*document.notes, replace(note, text=text)])
 
 
-def _replace_blanks(table: str, row: FileRow) -> FileRow:
-    blank = {name: ANY for name in _list_scope_columns(table) if name in row.values and _is_blank(row.values, name)}
-    return replace(row, values={**row.values, **blank}) if blank else row
+def _replace_blank_scopes(table: str, values: Values) -> Values:
+    """ANY for blank or null scopes."""
+    return {name: ANY for name in _list_scope_columns(table) if name in values and _is_blank(values[name])}
 
 
 def _list_scope_columns(table: str) -> tuple[str, ...]:
@@ -165,32 +169,20 @@ def _list_scope_columns(table: str) -> tuple[str, ...]:
     return ("state_code",) if table == rows.OutputSchema.table else SCOPE
 
 
-def _is_blank(values: Mapping[str, Any], name: str) -> bool:
-    return values[name] is None or (isinstance(values[name], str) and not values[name].strip())
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
-def replace_double_backslashes(document: Document) -> Document:
-    """The document with one backslash for two in regular expressions, and a note with the number of rows."""
-    tables = {table: [_undouble_row(table, row) for row in given] for table, given in document.tables.items()}
-    count = sum(
-        new is not old
-        for table, given in document.tables.items()
-        for new, old in zip(tables[table], given, strict=True)
-    )
-    note = Note("Patterns", f"Two backslashes are read as one in the patterns of {count} row{pluralize(count)}.")
-    return replace(document, tables=tables, notes=[*document.notes, note] if count else document.notes)
-
-
-def _undouble_row(table: str, row: FileRow) -> FileRow:
-    changed = {
+def _undouble_backslashes(table: str, values: Values) -> Values:
+    """One backslash for two in regular expressions."""
+    return {
         name: value.replace("\\\\", "\\")
-        for name, value in row.values.items()
-        if isinstance(value, str) and "\\\\" in value and _is_pattern(table, name, row.values)
+        for name, value in values.items()
+        if isinstance(value, str) and "\\\\" in value and _is_pattern(table, name, values)
     }
-    return replace(row, values={**row.values, **changed}) if changed else row
 
 
-def _is_pattern(table: str, name: str, values: Mapping[str, Any]) -> bool:
+def _is_pattern(table: str, name: str, values: Values) -> bool:
     """True when the value of a column is a regular expression."""
     if table == rows.Config.table:
         setting = get_setting(values.get("config_type"), values.get("config_key"))

@@ -1,4 +1,4 @@
-"""Plan an import: the rows that it would change, and the findings of the save checks (R76)."""
+"""Plan an import: the rows that it would change, and the findings of the save checks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from config_admin.restore.checks import check_restored_rows
 from config_admin.transfer.ancestry import Base, find_base, read_contents
 from config_admin.transfer.base_release import apply_rows, find_lost_changes, find_taken_back, merge_rows
 from config_admin.transfer.document import Document, Mode
-from config_admin.transfer.natural_keys import TOOL, TOOL_PARTS, Contents
+from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from config_admin.transfer.values import find_limit_problem
@@ -181,7 +181,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
         if done % _NEWS == 0 or done == count:
             progress("judged", done, count)
 
-    errors = [*_find_orphans(plan), *_find_removed_answers(plan)]
+    errors = [*_find_removed_answers(plan)]
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
     errors += _find_limit_problems(wanted, bad)
@@ -210,17 +210,6 @@ def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple
         if row is not None and (table, pk) not in bad
         for name, column in kept_columns(table).items()
         if not column.is_relation and (message := find_limit_problem(column, row[name]))
-    ]
-
-
-def _find_orphans(plan: Plan) -> list[Finding]:
-    """Rows of missing tools."""
-    tools = plan.placed.wanted.get(TOOL, {})
-    return [
-        Finding("TOOL_UNKNOWN", Severity.ERROR, table, pk, "tool_code", "The tool of this row does not exist.")
-        for table in TOOL_PARTS
-        for pk, row in plan.placed.wanted.get(table, {}).items()
-        if row is not None and (tools[pk] is None if pk in tools else pk not in plan.existing[TOOL])
     ]
 
 

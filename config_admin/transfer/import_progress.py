@@ -3,8 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import structlog
 from django.db import connections
@@ -12,6 +11,7 @@ from django.db import connections
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.import_plan import Progress, ignore_progress
 from convengine.engine.errors import ConvEngineError
+from convengine.engine.turn.codec import dumps
 from convengine.server.database.release import release_connections
 
 T = TypeVar("T")
@@ -20,8 +20,7 @@ log = structlog.get_logger(__name__)
 NDJSON = "application/x-ndjson"
 
 
-@dataclass(frozen=True)
-class WorkProgress:
+class WorkProgress(NamedTuple):
     """The progress: the current stage, and the number of rows done, of how many."""
 
     stage: str
@@ -29,8 +28,7 @@ class WorkProgress:
     of: int
 
 
-@dataclass(frozen=True)
-class WorkResult(Generic[T]):
+class WorkResult(NamedTuple, Generic[T]):
     """The result."""
 
     result: T
@@ -63,6 +61,25 @@ def follow_work(work: Callable[[Progress], T]) -> Iterator[WorkProgress | WorkRe
         yield news
         if isinstance(news, WorkResult):
             return
+
+
+def stream_lines(
+    work: Callable[[Progress], T],
+    describe_progress: Callable[[dict[str, Any]], Any],
+    describe_result: Callable[[T], Any],
+    describe_failure: Callable[[WorkFailed], Any],
+) -> Iterator[bytes]:
+    """The progress of the work and its result line by line, each as JSON."""
+    try:
+        for news in follow_work(work):
+            line = describe_progress(news._asdict()) if isinstance(news, WorkProgress) else describe_result(news.result)
+            yield _encode_line(line)
+    except WorkFailed as error:
+        yield _encode_line(describe_failure(error))
+
+
+def _encode_line(document: Any) -> bytes:
+    return dumps(document).encode() + b"\n"
 
 
 def _run_work(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:

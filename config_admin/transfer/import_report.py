@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.content import key_of
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import Content, RowDifference
+from config_admin.transfer.apply_import import ImportResult
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
@@ -38,6 +39,12 @@ def serialize_differences(differences: RowDifferences) -> dict[str, Json]:
         }
         for table, rows in differences.items()
     }
+
+
+def serialize_result(done: ImportResult) -> dict[str, Json]:
+    """The plan of an import, and what became of it."""
+    release = done.release.config_version if done.release else None
+    return {**serialize_plan(done.plan), "applied": done.is_applied, "release": release}
 
 
 def serialize_plan(plan: Plan) -> dict[str, Json]:
@@ -81,24 +88,45 @@ def _serialize_findings(findings: Sequence[LocatedFinding]) -> list[dict[str, Js
     return [{"where": located.where, **located.finding.as_dict()} for located in findings]
 
 
+class Section(NamedTuple):
+    """A part of the report: its title, how serious it is, and its lines."""
+
+    title: str
+    kind: str
+    lines: Sequence[str]
+
+
+def list_sections(plan: Plan) -> list[Section]:
+    """All that an import says besides the changed rows, in words."""
+    warnings = [located for located in plan.findings if not located.finding.is_error]
+    converted = [
+        f"{plan.placed.origins.get(key)}, {column_label(key[0], change.field)}: {change.before} → {change.after}"
+        for key, changes in plan.placed.conversions.items()
+        for change in changes
+    ]
+    renumbered = [
+        f"{row_name(table, old)} of the file becomes {row_name(table, new)}"
+        for (table, old), new in plan.placed.renumbered.items()
+    ]
+    notes = [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]
+    sections = [
+        Section("Errors", "danger", _describe_findings(plan.errors)),
+        Section("Warnings", "warning", _describe_findings(warnings)),
+        Section("Left out", "warning", _describe_findings(plan.left_out)),
+        Section("Open conversations that could not go on", "warning", list(map(str, plan.stranded))),
+        Section("Converted", "info", converted),
+        Section("New numbers", "info", renumbered),
+        Section("Notes", "info", notes),
+    ]
+    return [section for section in sections if section.lines]
+
+
 def describe_plan(plan: Plan) -> Iterator[str]:
     """An import, line by line."""
     yield from describe_differences(plan.differences)
-    for title, lines in (
-        ("Errors", _describe_findings(plan.errors)),
-        ("Warnings", _describe_findings([located for located in plan.findings if not located.finding.is_error])),
-        ("Left out", _describe_findings(plan.left_out)),
-        ("Open conversations that could not go on", list(map(str, plan.stranded))),
-        ("Converted", [f"{plan.placed.origins.get((table, pk))}, {column_label(table, change.field)}: "
-                       f"{change.before} → {change.after}"
-                       for (table, pk), changes in plan.placed.conversions.items() for change in changes]),
-        ("New numbers", [f"{row_name(table, old)} of the file becomes {row_name(table, new)}"
-                         for (table, old), new in plan.placed.renumbered.items()]),
-        ("Notes", [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]),
-    ):  # fmt: skip
-        if lines:
-            yield f"{title} ({len(lines)})"
-            yield from _shorten_list(lines)
+    for title, _, lines in list_sections(plan):
+        yield f"{title} ({len(lines)})"
+        yield from _shorten_list(lines)
 
 
 def _describe_findings(findings: Sequence[LocatedFinding]) -> list[str]:

@@ -4,10 +4,9 @@ import base64
 import binascii
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from django import forms
 from django.contrib import messages
@@ -18,24 +17,32 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
 from config_admin.comparison.configurations import ChangedRow, changed_row
-from config_admin.editing.links import column_label, release_url, row_name, table_title
+from config_admin.editing.links import release_url, table_title
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, import_document
+from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
 from config_admin.transfer.document import Document, FileRefused, Mode
-from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMATS, YAML, export_configuration, read_bytes
-from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
-from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
-from convengine.engine.turn.codec import dumps
+from config_admin.transfer.files import (
+    CONTENT_TYPES,
+    CSV,
+    FORMATS,
+    READING_OPTIONS,
+    YAML,
+    export_configuration,
+    read_bytes,
+)
+from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
+from config_admin.transfer.import_progress import NDJSON, stream_lines
+from config_admin.transfer.import_report import list_sections
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.deployment import conf
 
 RIGHT = "config_admin.import_configuration"
-#: The result of an import, its plan, or the reason why there is none.
-Outcome = ImportResult | Plan | str
+#: The result of an import, or the reason why there is none.
+Outcome = ImportResult | str
 Work = Callable[[Progress], Outcome]
 #: How many rows, findings and notes the page shows.
 SHOWN = 50
@@ -91,15 +98,7 @@ class FileForm(forms.Form):
     def document(self) -> Document:
         """The rows of the file. Raises FileRefused."""
         given = self.cleaned_data
-        return read_bytes(
-            given["name"],
-            given["data"],
-            mode=given["mode"] or None,
-            blank_as_any=given["blank_as_any"],
-            undouble_backslashes=given["undouble_backslashes"],
-            merge=given["merge"],
-            overwrite=given["overwrite"],
-        )
+        return read_bytes(given["name"], given["data"], **{name: given[name] for name in READING_OPTIONS})
 
 
 def _unpack_file(text: str, limit: int) -> bytes:
@@ -123,7 +122,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
             if NDJSON in request.headers.get("Accept", ""):
                 return _stream_progress(model_admin, request, context, work)
             outcome = work(ignore_progress)
-            if isinstance(outcome, ImportResult):
+            if _is_imported(outcome):
                 return _on(request, outcome)
             context |= _describe_outcome(request, form, outcome)
     return _page(model_admin, request, context)
@@ -140,15 +139,8 @@ def _stream_progress(
 ) -> StreamingHttpResponse:
     """The progress line by line; at the end the next page, or the import and its address."""
 
-    def stream_lines() -> Iterator[bytes]:
-        try:
-            for news in follow_work(work):
-                yield dumps(asdict(news) if isinstance(news, WorkProgress) else last(news.result)).encode() + b"\n"
-        except WorkFailed as error:
-            yield dumps({"problem": str(error)}).encode() + b"\n"
-
-    def last(outcome: Outcome) -> dict[str, str]:
-        if isinstance(outcome, ImportResult):
+    def describe_result(outcome: Outcome) -> dict[str, str]:
+        if _is_imported(outcome):
             return {
                 "told": _describe_import(outcome),
                 "url": release_url(outcome.release.pk) if outcome.release else "",
@@ -156,8 +148,13 @@ def _stream_progress(
         page = _page(model_admin, request, context | _describe_outcome(request, context["form"], outcome))
         return {"page": page.render().content.decode()}
 
+    lines = stream_lines(work, dict, describe_result, lambda failed: {"problem": str(failed)})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(stream_lines(), content_type=NDJSON, headers=headers)
+    return StreamingHttpResponse(lines, content_type=NDJSON, headers=headers)
+
+
+def _is_imported(outcome: Outcome) -> TypeGuard[ImportResult]:
+    return isinstance(outcome, ImportResult) and outcome.is_applied
 
 
 def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
@@ -185,26 +182,21 @@ def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Prog
     """Check the file and, if confirmed and allowed, import it."""
     rest = form.cleaned_data["rest"]
     try:
-        document = form.document()
-        if apply:
-            return import_document(document, author=user, reason=reason, rest=rest, progress=progress)
-        return plan_import(document, rest=rest, progress=progress)
-    except ImportRefused as error:
-        return error.plan
+        return run_import(form.document(), apply=apply, author=user, reason=reason, rest=rest, progress=progress)
     except (FileRefused, ImportFailed) as error:
         return str(error)
 
 
-def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Plan | str) -> dict[str, Any]:
+def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) -> dict[str, Any]:
     """The page about a file that was not imported."""
     if isinstance(outcome, str):
         form.add_error("file", outcome.split("\n"))
         return {}
     return {
-        **_report(outcome),
+        **_report(outcome.plan),
         "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
         "name": form.cleaned_data["name"],
-        "codes": {error.finding.code for error in outcome.errors},
+        "codes": {error.finding.code for error in outcome.plan.errors},
         "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
     }
@@ -232,17 +224,6 @@ def _describe_import(done: ImportResult) -> str:
 def _report(plan: Plan) -> dict[str, Any]:
     differences = plan.differences
     rows = [(table, row) for table, rows in differences.items() for row in rows]
-    warnings = [located for located in plan.findings if not located.finding.is_error]
-    notes = [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]
-    notes += [
-        f"{plan.placed.origins[key]}, {column_label(key[0], change.field)}: {change.before} is read as {change.after}"
-        for key, changes in plan.placed.conversions.items()
-        for change in changes
-    ]
-    notes += [
-        f"{row_name(table, old)} of the file becomes {row_name(table, new)}."
-        for (table, old), new in plan.placed.renumbered.items()
-    ]
     return {
         "plan": plan,
         "counts": [
@@ -253,15 +234,7 @@ def _report(plan: Plan) -> dict[str, Any]:
         "changed": [_describe_changed_row(table, row) for table, row in rows[:SHOWN]],
         "more_rows": max(len(rows) - SHOWN, 0),
         "lists": [
-            (title, kind, stream_lines[:SHOWN], max(len(stream_lines) - SHOWN, 0))
-            for title, kind, stream_lines in (
-                ("Refused", "danger", _format_findings(plan.errors)),
-                ("Left out", "warning", _format_findings(plan.left_out)),
-                ("Open conversations that could not go on", "warning", list(map(str, plan.stranded))),
-                ("Warnings", "warning", _format_findings(warnings)),
-                ("Converted and skipped", "info", notes),
-            )
-            if stream_lines
+            (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
         ],
     }
 
@@ -270,7 +243,3 @@ def _describe_changed_row(table: str, row: Any) -> ChangedRow:
     """A changed row; a new one has no page."""
     changed = changed_row(table, row)
     return changed if row.before is not None else changed._replace(url="")
-
-
-def _format_findings(findings: list[LocatedFinding]) -> list[str]:
-    return [f"{located} ({located.finding.code})" for located in findings]

@@ -15,17 +15,15 @@ from config_admin.drafts.review import read_name
 from config_admin.management.authors import add_author_argument, read_author, require_rights
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
+from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
 from config_admin.transfer.document import BaseRelease, FileRefused, Mode
-from config_admin.transfer.files import read_file, update_base
+from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
-from config_admin.transfer.import_report import describe_plan, serialize_plan
+from config_admin.transfer.import_report import describe_plan, serialize_result
 from config_admin.transfer.page import RIGHT
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment.exact_command import ExactCommand
-
-_READER_OPTIONS = ("mode", "blank_as_any", "undouble_backslashes", "merge", "overwrite")
 
 
 class Command(ExactCommand):
@@ -82,34 +80,22 @@ class Command(ExactCommand):
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
         """Judge, print, and import. Raises CommandError for a file that cannot be read."""
         try:
-            document = read_file(
-                file,
-                **{name: options[name] for name in _READER_OPTIONS},
-            )
+            document = read_file(file, **{name: options[name] for name in READING_OPTIONS})
         except FileRefused as error:
             raise CommandError(str(error)) from None
-        release = None
         author, reason = read_author(options["author"], RIGHT), options["reason"] or f"Import of {file.name}"
         try:
             with self._open_draft(options["draft"], author, reason, writing=apply):
-                if apply:
-                    done = import_document(
-                        document, author=author, reason=reason, rest=rest, progress=self._progress(json)
-                    )
-                    plan, release = done.plan, done.release
-                else:
-                    plan = plan_import(document, rest=rest, progress=self._progress(json))
-        except ImportRefused as error:
-            plan = error.plan
+                progress = self._progress(json)
+                done = run_import(document, apply=apply, author=author, reason=reason, rest=rest, progress=progress)
         except ImportFailed as error:
             raise CommandError(str(error)) from None
         except DraftRequired:
             raise CommandError("Changes are reviewed here. Import into a draft: --draft TITLE.") from None
-        number = release.config_version if release else None
-        self._tell(plan, applied=apply and not plan.is_refused, release=number, draft=options["draft"], json=json)
-        if release and options["update_base"]:
-            self._update_base(file, release, plan, options)
-        if plan.is_refused:
+        self._tell(done, draft=options["draft"], json=json)
+        if done.release and options["update_base"]:
+            self._update_base(file, done.release, done.plan, options)
+        if done.plan.is_refused:
             sys.exit(1)
 
     @contextmanager
@@ -129,7 +115,7 @@ class Command(ExactCommand):
 
     def _update_base(self, file: Path, release: CeRelease, plan: Plan, options: dict[str, Any]) -> None:
         """With a newer base, the next import of a file that lacks changes made here would take them back."""
-        as_it_is = {name: options[name] for name in _READER_OPTIONS} | {"merge": False, "overwrite": True}
+        as_it_is = {name: options[name] for name in READING_OPTIONS} | {"merge": False, "overwrite": True}
         lacks_changes = options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences
         if lacks_changes or plan.placed.renumbered:
             what = "lacks changes that were made here" if lacks_changes else "has other numbers for rows than here"
@@ -139,21 +125,23 @@ class Command(ExactCommand):
             return
         update_base(file, BaseRelease(release.config_version, release.content_hash))
 
-    def _tell(self, plan: Plan, *, applied: bool, release: int | None, draft: str, json: bool) -> None:
+    def _tell(self, done: ImportResult, *, draft: str, json: bool) -> None:
         if json:
             named = {"draft": draft} if draft else {}
-            self.stdout.write(dumps({**serialize_plan(plan), "applied": applied, "release": release, **named}))
+            self.stdout.write(dumps({**serialize_result(done), **named}))
             return
-        for line in describe_plan(plan):
+        for line in describe_plan(done.plan):
             self.stdout.write(line)
-        if plan.is_refused:
+        if done.plan.is_refused:
             self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")
-        elif not applied:
+        elif not done.is_applied:
             self.stdout.write("Nothing was changed. Use --apply to import.")
         elif draft:
             self.stdout.write(f"Imported into the draft “{draft}”. Publish it: draft publish “{draft}”.")
         else:
-            self.stdout.write(f"Imported as release {release}." if release else "The file contains no changes.")
+            self.stdout.write(
+                f"Imported as release {done.release.pk}." if done.release else "The file contains no changes."
+            )
 
     def _progress(self, quiet: bool) -> Any:
         def tell(stage: str, done: int, of: int) -> None:
