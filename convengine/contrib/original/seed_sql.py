@@ -11,7 +11,7 @@ from django.db import models
 
 from config_admin.editing.links import table_title
 from config_admin.releases.content import control_plane
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, Note
+from config_admin.transfer.document import Document, FileRow, Mode, Note
 from config_admin.transfer.natural_keys import (
     SCOPE,
     TOOL,
@@ -47,8 +47,6 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.executors import sql_guard
 
 Json = Any
-#: A parser reads SQL, which takes seconds for this size: a hundred times a row of another format.
-MOST_BYTES = 256 * 1024
 _LATER = "ce_semantic_"
 _UPSERT = "This upsert is read as rows. See the changes."
 _UNLESS_THERE = (
@@ -60,11 +58,8 @@ _POST_RESPONSE = (
 )
 
 
-def read_seed_sql(name: str, text: str) -> Document:
-    """The rows of a file of statements. Raises FileRefused when it is too large or cannot be parsed."""
-    if (size := len(text.encode())) > MOST_BYTES:
-        most = MOST_BYTES // 1024
-        raise FileRefused(name, f"has {size // 1024} KB of SQL; at most {most} KB are read. Split it by tables.")
+def read_statements(text: str) -> Document:
+    """The rows of a text of statements. Raises FileRefused when it cannot be parsed."""
     reading = _Reading()
     parsed = [replace(statement, table=find_table(statement.table)) for statement in parse_statements(text)]
     reading.codes = dict(_list_tools(parsed))

@@ -5,18 +5,18 @@ run.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sqlglot
+from sqlglot import Dialect, Token, TokenType, exp
+from sqlglot.errors import SqlglotError
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, TOOL_ID
-from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.rows import ROW_TYPE_OF
-
-if TYPE_CHECKING:
-    from sqlglot import Token, exp
 
 #: Columns of the original that the history has here, or ids that a name replaces.
 STAMPS = frozenset({"created_at", "updated_at", "updated_by"})
@@ -124,12 +124,7 @@ def parse_statements(text: str) -> Iterator[Statement]:
             yield Statement(line, problem=f"{shown}: {error}")
 
 
-def _split_statements(text: str, dialect: str) -> "Iterator[list[Token]]":
-    if missing := describe_missing("sql"):
-        raise FileRefused("The file", f"the file is SQL. {missing}")
-    from sqlglot import Dialect, TokenType
-    from sqlglot.errors import SqlglotError
-
+def _split_statements(text: str, dialect: str) -> Iterator[list[Token]]:
     try:
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
     except SqlglotError as error:
@@ -145,7 +140,7 @@ def _split_statements(text: str, dialect: str) -> "Iterator[list[Token]]":
         yield statement
 
 
-def _find_duplicate_clause(tokens: "Sequence[Token]") -> int | None:
+def _find_duplicate_clause(tokens: Sequence[Token]) -> int | None:
     """The offset of ON DUPLICATE KEY UPDATE in the statement, or null."""
     words = [token.text.upper() for token in tokens]
     for number in range(len(words) - 3):
@@ -155,10 +150,6 @@ def _find_duplicate_clause(tokens: "Sequence[Token]") -> int | None:
 
 
 def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str) -> Statement:
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     replaced = re.match(r"REPLACE\s+(?=INTO\b)", source, re.IGNORECASE)
     if replaced:
         source = f"INSERT {source[replaced.end() :]}"
@@ -193,9 +184,7 @@ def _check_own_values(clause: str) -> None:
         raise _Unparsable("ON DUPLICATE KEY UPDATE may only take the values of the row: x = VALUES(x).")
 
 
-def _parse_target(insert: "exp.Insert") -> tuple[str, list[str]]:
-    from sqlglot import exp
-
+def _parse_target(insert: exp.Insert) -> tuple[str, list[str]]:
     parts = {name.strip("_") for name, part in insert.args.items() if part}
     if more := parts - {"this", "expression", "conflict", "alternative", "ignore"}:
         raise _Unparsable(f"this statement contains more than rows: {', '.join(sorted(more))}.")
@@ -210,7 +199,7 @@ def _parse_target(insert: "exp.Insert") -> tuple[str, list[str]]:
     return schema.this.name.lower(), columns
 
 
-def _read_conflict(insert: "exp.Insert") -> str:
+def _read_conflict(insert: exp.Insert) -> str:
     """What happens to existing rows: UPDATE, NOTHING, or blank for an error."""
     alternative = str(insert.args.get("alternative") or "").upper()
     conflict = insert.args.get("conflict")
@@ -229,9 +218,7 @@ def _read_conflict(insert: "exp.Insert") -> str:
     return "UPDATE"
 
 
-def _takes_own_value(assignment: "exp.Expression") -> bool:
-    from sqlglot import exp
-
+def _takes_own_value(assignment: exp.Expression) -> bool:
     if not isinstance(assignment, exp.EQ) or not isinstance(assignment.this, exp.Column):
         return False
     name, value = assignment.this.name.lower(), assignment.expression
@@ -243,14 +230,12 @@ def _takes_own_value(assignment: "exp.Expression") -> bool:
 class _Row:
     """The values of a row, and the code of the tool that its query looks up, if any."""
 
-    def __init__(self, values: "Sequence[exp.Expression]", tool: str | None = None) -> None:
+    def __init__(self, values: Sequence[exp.Expression], tool: str | None = None) -> None:
         self.values, self.tool = values, tool
 
 
 def _list_rows(source: Any, target: str) -> tuple[Sequence[_Row], bool]:
     """The rows of VALUES, or of queries of literals; and whether a condition leaves existing rows as they are."""
-    from sqlglot import exp
-
     if isinstance(source, exp.Values) and all(isinstance(row, exp.Tuple) for row in source.expressions):
         return [_Row(row.expressions) for row in source.expressions], False
     if isinstance(source, exp.Union) and not any(part for name, part in source.args.items() if name not in _UNION):
@@ -264,12 +249,10 @@ def _list_rows(source: Any, target: str) -> tuple[Sequence[_Row], bool]:
     raise _Unparsable("only VALUES with lists of values is supported, not a query.")
 
 
-def _read_query(query: "exp.Select", target: str = "") -> tuple[Sequence[_Row], bool]:
+def _read_query(query: exp.Select, target: str = "") -> tuple[Sequence[_Row], bool]:
     """`SELECT 'a', 1 WHERE NOT EXISTS (…)`, `SELECT tool_id, 'a' FROM ce_mcp_tool WHERE tool_code = 'x'`, and
     `SELECT MAX(id) + 1, 'a' FROM` the table itself, which gives one row.
     """
-    from sqlglot import exp
-
     refused = _Unparsable("only VALUES with lists of values is supported, not a query.")
     parts = {name.strip("_") for name, part in query.args.items() if part}
     if parts - {"expressions", "from", "where", "kind"}:
@@ -290,10 +273,8 @@ def _read_query(query: "exp.Select", target: str = "") -> tuple[Sequence[_Row], 
     return [_Row([each.unalias() for each in query.expressions], tool)], bool(unless_there)
 
 
-def _is_next_id(value: "exp.Expression") -> bool:
+def _is_next_id(value: exp.Expression) -> bool:
     """True for `COALESCE(MAX(id), 0) + 1`."""
-    from sqlglot import exp
-
     return value.find(exp.Max) is not None and value.find(exp.Anonymous, exp.Subquery) is None
 
 
@@ -302,8 +283,6 @@ _TOOL_NAMES = (TOOL, TOOL.replace("_mcp_", "_agent_"))
 
 def _read_tool_condition(conditions: Sequence[Any]) -> str | None:
     """The code of `tool_code = 'x'`, if that is the only condition."""
-    from sqlglot import exp
-
     match conditions:
         case [exp.EQ(this=exp.Column() as column, expression=exp.Literal() as literal)]:
             return str(literal.this) if column.name.lower() == TOOL_CODE and literal.is_string else None
@@ -324,16 +303,14 @@ def _parse_row(row: _Row, table: str, columns: Sequence[str]) -> list[Literal] |
     return literals
 
 
-def _parse_value(value: "exp.Expression", table: str, column: str, tool: str | None) -> Literal:
+def _parse_value(value: exp.Expression, table: str, column: str, tool: str | None) -> Literal:
     if table in ROW_TYPE_OF and column == ROW_TYPE_OF[table].key and _is_next_id(value):
         return DEFAULT
     return _parse_tool_id(value, tool) if column == TOOL_ID else _parse_literal(value)
 
 
-def _parse_tool_id(value: "exp.Expression", tool: str | None) -> Literal:
+def _parse_tool_id(value: exp.Expression, tool: str | None) -> Literal:
     """A literal, or the id of a tool that a query looks up by its code."""
-    from sqlglot import exp
-
     if tool is not None and isinstance(value, exp.Column) and value.name.lower() == TOOL_ID:
         return ToolReference(tool)
     if isinstance(value, exp.Subquery) and isinstance(value.this, exp.Select):
@@ -342,35 +319,33 @@ def _parse_tool_id(value: "exp.Expression", tool: str | None) -> Literal:
     return _parse_literal(value)
 
 
-def _parse_literal(value: "exp.Expression") -> Literal:
-    from sqlglot import exp
-
-    if isinstance(value, (exp.Cast, exp.Paren)):
-        # The column's type decides, not the cast.
-        return _parse_literal(value.this)
-    if isinstance(value, exp.Neg):
-        number = _parse_literal(value.this)
-        if isinstance(number, Number):
+def _parse_literal(value: exp.Expression) -> Literal:
+    match value:
+        case exp.Cast() | exp.Paren():
+            # The column's type decides, not the cast.
+            return _parse_literal(value.this)
+        case exp.Neg() if isinstance(number := _parse_literal(value.this), Number):
             return Number(f"-{number.text}")
-    if isinstance(value, exp.Literal):
-        return value.this if value.is_string else Number(value.this)
-    if isinstance(value, (exp.ByteString, exp.RawString, exp.National)):
-        return str(value.this)
-    if isinstance(value, exp.DPipe):
-        return _join_texts(list(value.flatten()))
-    if isinstance(value, exp.BitString):
-        return Number(str(int(value.this, 2)))
-    if isinstance(value, exp.Concat):
-        # 'one'
-        # 'text'
-        return _join_texts(value.expressions, skips_null=bool(value.args.get("coalesce")))
-    if isinstance(value, exp.Boolean):
-        return bool(value.this)
-    for kind, meaning in _map_literals().items():
-        if isinstance(value, kind):
-            return meaning
-    if isinstance(value, exp.Var) and value.name.upper() == "DEFAULT":
-        return DEFAULT
+        case exp.Literal():
+            return value.this if value.is_string else Number(value.this)
+        case exp.ByteString() | exp.RawString() | exp.National():
+            return str(value.this)
+        case exp.DPipe():
+            return _join_texts(list(value.flatten()))
+        case exp.BitString():
+            return Number(str(int(value.this, 2)))
+        case exp.Concat():
+            # 'one'
+            # 'text'
+            return _join_texts(value.expressions, skips_null=bool(value.args.get("coalesce")))
+        case exp.Boolean():
+            return bool(value.this)
+        case exp.Null():
+            return None
+        case exp.CurrentTimestamp():
+            return NOW
+        case exp.Var() if value.name.upper() == "DEFAULT":
+            return DEFAULT
     return _parse_function(value)
 
 
@@ -385,29 +360,20 @@ def _join_texts(parts: Sequence[Any], *, skips_null: bool = False) -> str | None
     return "".join(str(text) for text in texts)
 
 
-def _parse_function(value: "exp.Expression") -> Literal:
+def _parse_function(value: exp.Expression) -> Literal:
     """CHR(10), TO_CLOB('…') and the time functions of other databases."""
-    from sqlglot import exp
-
-    if isinstance(value, exp.Chr) and len(value.expressions) == 1:
-        number = _parse_literal(value.expressions[0])
-        if isinstance(number, Number) and re.fullmatch(r"[0-9]{1,5}", number.text) and 0 < int(number.text) < 0xD800:
-            return chr(int(number.text))
-    if isinstance(value, exp.Anonymous):
-        name = str(value.this).upper()
-        if name in _WRAPPERS and len(value.expressions) == 1:
-            return _parse_literal(value.expressions[0])
-        if name in _TIMES and all(isinstance(part, exp.Literal) and part.this == "now" for part in value.expressions):
+    match value:
+        case exp.Chr(expressions=[code]) if isinstance(number := _parse_literal(code), Number):
+            if re.fullmatch(r"[0-9]{1,5}", number.text) and 0 < int(number.text) < 0xD800:
+                return chr(int(number.text))
+        case exp.Anonymous(expressions=[wrapped]) if str(value.this).upper() in _WRAPPERS:
+            return _parse_literal(wrapped)
+        case exp.Anonymous() if str(value.this).upper() in _TIMES:
+            if all(isinstance(part, exp.Literal) and part.this == "now" for part in value.expressions):
+                return NOW
+        case exp.Column() if value.name.upper() in _TIMES:
             return NOW
-    if isinstance(value, exp.Column) and value.name.upper() in _TIMES:
-        return NOW
     raise _Unparsable
-
-
-def _map_literals() -> "Mapping[type[Any], Literal]":
-    from sqlglot import exp
-
-    return {exp.Null: None, exp.CurrentTimestamp: NOW}
 
 
 def _first_line(error: BaseException) -> str:

@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, Any] = {
     "SIMULATOR": "audit.interface.simulator",
     "WHAT_IF": "audit.interface.what_if",
     # Reads configuration files of further formats: ending -> a function of the file's name and text.
-    "FILE_READERS": {".sql": "convengine.contrib.original.seed_sql.read_seed_sql"},
+    "FILE_READERS": {".sql": "convengine.contrib.original.reader.read_seed_sql"},
     # Converts a template of an older form to Jinja2; blank for none.
     "TEMPLATE_CONVERTER": "convengine.contrib.original.templates.convert",
     # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from config_admin.transfer.workbooks import read_sheets, write_sheets
-from convengine.contrib.original.seed_statements import parse_statements
+from convengine.contrib.original.reader import read_seed_sql
 from convengine.engine import extras
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server import wiring
@@ -45,7 +45,7 @@ SEAMS: list[tuple[str, Told]] = [
     ("mcp", lambda: asyncio.run(connect_server())),
     ("mcp", lambda: call_command("mcp_serve")),
     ("sql", lambda: readable.__wrapped__("SELECT 1 AS a", "POSTGRES", Allowed())),
-    ("sql", lambda: list(parse_statements("INSERT INTO ce_intent (intent_code) VALUES ('A');"))),
+    ("sql", lambda: read_seed_sql("x.sql", "INSERT INTO ce_intent (intent_code) VALUES ('A');")),
     ("spreadsheets", lambda: read_sheets("rows.xlsx", b"")),
     ("spreadsheets", lambda: write_sheets({"a": [["b"]]})),
     ("semantic", lambda: WordVectors().likeness("a", ["b"]).error_message),

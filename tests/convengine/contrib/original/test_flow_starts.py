@@ -1,7 +1,7 @@
 """Flows of seed files start here as their author meant: from IDLE, and also when a phrase chooses the intent."""
 
 from config_admin.transfer.document import Document
-from convengine.contrib.original.seed_sql import read_seed_sql
+from convengine.contrib.original.seed_sql import read_statements
 
 PHRASE = "INSERT INTO ce_intent_classifier (intent_code, {}rule_type, pattern) VALUES ('PARCEL', {}'CONTAINS', 'send');"
 ANSWER = "INSERT INTO ce_response (intent_code, state_code, exact_text) VALUES ('{}', '{}', 'Where to?');"
@@ -12,7 +12,7 @@ RULE = (
 
 
 def read(*statements: str) -> Document:
-    document = read_seed_sql("x.sql", "".join(statements))
+    document = read_statements("".join(statements))
     assert not [note for note in document.notes if note.refused]
     return document
 

@@ -21,7 +21,7 @@ SEED = Path(__file__).parent / "seed.sql"
 
 def read(text: str) -> tuple[Document, list[str]]:
     """What was read, and what was refused."""
-    document = seed_sql.read_seed_sql("x.sql", text)
+    document = seed_sql.read_statements(text)
     return document, [f"{note.where}: {note.text}" for note in document.notes if note.refused]
 
 
@@ -176,7 +176,7 @@ def test_nothing_of_a_file_reaches_the_database_as_a_statement() -> None:
     hidden = "x''); DROP TABLE ce_policy; --"
     text = f"INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('EXACT', '{hidden}', 'y')"
     with CaptureQueriesContext(connection) as queries:
-        document = seed_sql.read_seed_sql("x.sql", f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
+        document = seed_sql.read_statements(f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
         import_document(document, author="ada", reason="r", rest=True)
     assert set(m.CePolicy.objects.values_list("pattern", flat=True)) == {"stays", "x'); DROP TABLE ce_policy; --"}
     assert not [query for query in queries if re.match(r"\s*(DROP|INSERT INTO ce_policy )", query["sql"])]
@@ -229,7 +229,7 @@ def test_rows_know_their_line_and_number() -> None:
 
 def test_texts_that_never_end_are_refused() -> None:
     with pytest.raises(FileRefused, match="not valid SQL"):
-        seed_sql.read_seed_sql("x.sql", "INSERT INTO ce_policy (pattern) VALUES ('a);")
+        seed_sql.read_statements("INSERT INTO ce_policy (pattern) VALUES ('a);")
 
 
 @pytest.mark.parametrize("value", [f"{'(' * 20_000}1{')' * 20_000}", f"1{'::int' * 5000}"])
