@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from config_admin.releases import diff
 from config_admin.releases.content import control_plane
-from config_admin.releases.tree import Content, RowDifference
+from config_admin.releases.tree import RowDifference
+from config_admin.transfer.base_release import apply_rows
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import load_contents
+from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import fresh_ids, match_rows
 
 Side = int | Path
-_Contents = dict[str, dict[Any, Content]]
 
 
 def compare_sides(before: Side, after: Side) -> dict[str, list[RowDifference]]:
@@ -23,28 +23,22 @@ def compare_sides(before: Side, after: Side) -> dict[str, list[RowDifference]]:
     """
     if isinstance(before, int) and isinstance(after, int):
         return diff.differences(before, after)
-    sides = [(side if isinstance(side, int) else read_file(side)) for side in (before, after)]
-    old, new = sides
-    if isinstance(new, int):
-        # A file is applied to rows, never rows to a file.
-        assert isinstance(old, Document)
-        turned = _compare_with_document(load_contents(new), old)
-        return {table: [RowDifference(row.pk, row.after, row.before) for row in rows] for table, rows in turned.items()}
-    base = load_contents(old) if isinstance(old, int) else _match_against_nothing(old)
-    tables = None if isinstance(old, int) else old.tables.keys()
-    selected = {table: rows for table, rows in new.tables.items() if tables is None or table in tables}
-    return _compare_with_document(base, replace(new, tables=selected))
+    old, new = (load_contents(side) if isinstance(side, int) else read_file(side) for side in (before, after))
+    named = [side.tables for side in (old, new) if isinstance(side, Document)]
+    # A file is applied to rows, never rows to a file.
+    old_rows = _get_rows(old, {table: {} for table in control_plane()} if isinstance(new, Document) else new)
+    new_rows = _get_rows(new, old_rows)
+    shared = [table for table in control_plane() if all(table in tables for tables in named)]
+    return diff.compare_wanted(
+        {table: {**dict.fromkeys(old_rows[table]), **new_rows[table]} for table in shared}, old_rows
+    )
 
 
-def _match_against_nothing(document: Document) -> _Contents:
-    empty: _Contents = {table: {} for table in control_plane()}
-    for table, rows in _compare_with_document(empty, document).items():
-        empty[table] = {row.pk: row.after for row in rows if row.after is not None}
-    return empty
-
-
-def _compare_with_document(contents: _Contents, document: Document) -> dict[str, list[RowDifference]]:
-    placed = match_rows(replace(document, mode=Mode.REPLACE), contents, fresh_ids(document, contents))
+def _get_rows(side: Contents | Document, contents: Contents) -> Contents:
+    """The rows of a side; of a file, those of the other side that becomes what the file says."""
+    if not isinstance(side, Document):
+        return side
+    placed = match_rows(replace(side, mode=Mode.REPLACE), contents, fresh_ids(side, contents))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")
-    return diff.compare_wanted(placed.wanted, contents)
+    return apply_rows(contents, placed.wanted)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -17,13 +17,6 @@ from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
 from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, RuleType, read_phase
 
 Json = Any
-Column = "models.Field[Any, Any]"
-_KINDS: tuple[tuple[type[Any], tuple[type, ...], str], ...] = (
-    (models.BooleanField, (bool,), "true or false"),
-    (models.IntegerField, (int,), "a whole number"),
-    (models.DecimalField, (int, float), "a number"),
-    (models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z"),
-)
 _NO_TEXT = "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."
 
 
@@ -41,15 +34,15 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
         if problem := _find_storage_problem(value):
             raise ValueRefused(problem)
         return value
-    kinds, wanted = _expected_type(column)
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise ValueRefused(f"{shorten_value(value)} is not valid. It must be {wanted}.")
+    kind = _find_kind(column)
+    if not isinstance(value, kind.types) or (isinstance(value, bool) and bool not in kind.types):
+        raise _refuse_value(value, kind)
     if isinstance(value, str) and storable(value) != value:
         raise ValueRefused(_NO_TEXT)
     try:
         return as_json(_to_python(column, value))
     except (ValidationError, ValueError, OverflowError):
-        raise ValueRefused(f"{shorten_value(value)} is not valid. It must be {wanted}.") from None
+        raise _refuse_value(value, kind) from None
 
 
 def find_limit_problem(column: "models.Field[Any, Any]", value: Json) -> str | None:
@@ -76,13 +69,6 @@ def _find_storage_problem(value: Json) -> str | None:
         return None if isfinite(value) else f"{value} is not a JSON value."
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return next((problem for item in inner if (problem := _find_storage_problem(item))), None)
-
-
-def _expected_type(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], str]:
-    for kind, types, wanted in _KINDS:
-        if isinstance(column, kind):
-            return types, wanted
-    return (str,), "a text in quotes"
 
 
 def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
@@ -112,13 +98,11 @@ def parse_text(column: "models.Field[Any, Any]", text: str) -> Json:
     """A text (a cell, or a literal in quotes) as a value of the column. Raises ValueRefused."""
     if isinstance(column, models.JSONField):
         return _parse_document(text)
-    if isinstance(column, models.BooleanField):
-        return _parse_boolean(text)
-    if isinstance(column, (models.IntegerField, models.DecimalField)):
-        return _parse_number(column, text)
-    if isinstance(column, models.DateTimeField):
-        return _parse_time(text)
-    return normalise_word(column, text)
+    kind = _find_kind(column)
+    try:
+        return kind.parse(text) if kind.parse else normalise_word(column, text)
+    except ValueError:
+        raise _refuse_value(text, kind) from None
 
 
 def normalise_word(column: "models.Field[Any, Any]", text: str) -> str:
@@ -147,26 +131,37 @@ def _parse_document(text: str) -> Json:
 
 def _parse_boolean(text: str) -> bool:
     plain = text.strip().lower()
-    if plain in _TRUE or plain in _FALSE:
-        return plain in _TRUE
-    raise ValueRefused(f"{shorten_value(text)} is not valid. Enter true or false.")
-
-
-def _parse_number(column: "models.Field[Any, Any]", text: str) -> int | float:
-    whole = isinstance(column, models.IntegerField)
-    try:
-        return int(text) if whole else float(text)
-    except ValueError:
-        raise ValueRefused(
-            f"{shorten_value(text)} is not valid. It must be {'a whole number' if whole else 'a number'}."
-        ) from None
+    if plain not in (*_TRUE, *_FALSE):
+        raise ValueError(text)
+    return plain in _TRUE
 
 
 def _parse_time(text: str) -> str:
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ValueRefused(
-            f"{shorten_value(text)} is not valid. Enter a time, for example 2026-01-31T12:00:00Z."
-        ) from None
+    moment = datetime.fromisoformat(text.strip())
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+
+
+class _Kind(NamedTuple):
+    """How files write the values of a column: as JSON, and as a text; and what a message calls them."""
+
+    column: type[Any]
+    types: tuple[type, ...]
+    wanted: str
+    parse: Callable[[str], Json] | None = None
+
+
+_KINDS = (
+    _Kind(models.BooleanField, (bool,), "true or false", _parse_boolean),
+    _Kind(models.IntegerField, (int,), "a whole number", int),
+    _Kind(models.DecimalField, (int, float), "a number", float),
+    _Kind(models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z", _parse_time),
+    _Kind(models.Field, (str,), "a text in quotes"),
+)
+
+
+def _find_kind(column: "models.Field[Any, Any]") -> _Kind:
+    return next(kind for kind in _KINDS if isinstance(column, kind.column))
+
+
+def _refuse_value(value: Json, kind: _Kind) -> ValueRefused:
+    return ValueRefused(f"{shorten_value(value)} is not valid. It must be {kind.wanted}.")
