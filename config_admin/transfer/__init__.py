@@ -1,1 +1,1 @@
-"""Import and export of configuration: files, their effect, and imports as one release (R76)."""
+"""Import and export of configuration: files, their effect, and imports as one release."""

@@ -18,7 +18,7 @@ from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, CeReleaseSource
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.working_copy import find_working_copy, write_outside
-from config_admin.transfer.document import Ancestor, BaseRelease, Document, Numbers
+from config_admin.transfer.document import Ancestor, BaseRelease, Document, Numbers, read_numbers
 from config_admin.transfer.natural_keys import Contents
 
 #: How many releases an export lists.
@@ -80,7 +80,7 @@ def find_base(document: Document) -> Base | None:
             version = releases[key]
             return Base(version, read_contents(manifest_of(version)), ancestor.numbers, {})
         if source := sources.get(key):
-            numbers = _read_numbers(source.numbers)
+            numbers = read_numbers(source.numbers)
             return Base(source.config_version or 0, read_contents(source.manifest), ancestor.numbers, numbers)
     return None
 
@@ -108,15 +108,11 @@ def list_ancestors(config_version: int) -> Iterator[Ancestor]:
     releases = CeRelease.objects.filter(pk__lte=config_version).order_by("-pk").values_list("pk", "content_hash")
     seen: set[str] = set()
     for version, content in releases[:MOST_RELEASES]:
-        known = [Ancestor(source.content_hash, _read_numbers(source.numbers)) for source in sources.get(version, ())]
+        known = [Ancestor(source.content_hash, read_numbers(source.numbers)) for source in sources.get(version, ())]
         for ancestor in [Ancestor(content), *known]:
             if ancestor.content not in seen:
                 seen.add(ancestor.content)
                 yield ancestor._replace(content=ancestor.content[:_PREFIX])
-
-
-def _read_numbers(stored: Mapping[str, Mapping[str, int]]) -> Numbers:
-    return {table: {int(number): other for number, other in pairs.items()} for table, pairs in stored.items()}
 
 
 def store_source(base: BaseRelease, theirs: Contents, numbers: Mapping[tuple[str, int], int]) -> None:

@@ -1,4 +1,4 @@
-"""Import a document as one release, or not at all (R76)."""
+"""Import a document as one release, or not at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -23,7 +23,16 @@ from typing import Any
 import yaml
 
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, FileRow, Mode, locate_row
+from config_admin.transfer.document import (
+    Ancestor,
+    BaseRelease,
+    Document,
+    FileRefused,
+    FileRow,
+    Mode,
+    locate_row,
+    read_numbers,
+)
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows, suggest_table
 from config_admin.validation.secret_columns import mask_row
@@ -194,9 +203,7 @@ def _read_ancestor(value: Json) -> Ancestor:
     content, numbers = (value, {}) if isinstance(value, str) else (value["content"], value["numbers"])
     if not isinstance(content, str):
         raise ValueError
-    return Ancestor(
-        content, {table: {int(number): int(other) for number, other in of.items()} for table, of in numbers.items()}
-    )
+    return Ancestor(content, read_numbers(numbers))
 
 
 def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:

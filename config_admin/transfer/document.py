@@ -103,7 +103,7 @@ class Note:
 
     where: str
     text: str
-    #: True when a row or statement is therefore not in the document: it counts as refused (R76).
+    #: True when a row or statement is therefore not in the document: it counts as refused.
     refused: bool = False
 
 
@@ -116,6 +116,11 @@ class BaseRelease(NamedTuple):
 
 #: The numbers of rows in one place by those in another, by table, where they differ.
 Numbers = Mapping[str, Mapping[int, int]]
+
+
+def read_numbers(stored: Mapping[str, Mapping[str, Any]]) -> Numbers:
+    """From JSON, whose keys are texts."""
+    return {table: {int(number): int(other) for number, other in pairs.items()} for table, pairs in stored.items()}
 
 
 class Ancestor(NamedTuple):

@@ -1,4 +1,4 @@
-"""Match the rows of a file: which row each changes, whether it is new, and what is deleted (R76)."""
+"""Match the rows of a file: which row each changes, whether it is new, and what is deleted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -156,13 +156,9 @@ class _Table:
         for pk in sorted(free.keys() - matches.values(), key=lambda pk: (-(free[pk].get("priority") or 0), -pk)):
             by_key.setdefault(get_natural_key(self.table, free[pk]), []).append(pk)
         for number, values in keyless.items():
-            if number not in matches and (same := by_key.get(self._get_key(values))):
+            if number not in matches and (same := by_key.get(get_natural_key(self.table, self._content(None, values)))):
                 matches[number] = same.pop()
         return matches
-
-    def _get_key(self, values: Content) -> tuple[str, ...]:
-        """The natural key of a row, with defaults for missing columns."""
-        return get_natural_key(self.table, self._content(None, values))
 
     def _refuse(self, row: FileRow, refused: "_Refused") -> None:
         self.placed.refused.append((row.where, refused.finding))
@@ -172,19 +168,16 @@ class _Table:
         """The stored row that a refused one names does not count as missing in the file."""
         given = row.values.get(self.key)
         if given is None:
-            key = self._guess_key(row)
-            self.spared |= {pk for pk, stored in self.existing.items() if _fold(self._get_name(stored)) == key}
+            key = self._fold_key(row.values)
+            self.spared |= {pk for pk, stored in self.existing.items() if self._fold_key(stored) == key}
         elif isinstance(given, (int, str)):
             self.spared.add(given)
 
-    def _get_name(self, values: Mapping[str, Json]) -> tuple[str, ...]:
-        return get_natural_key(self.table, values)
-
-    def _guess_key(self, row: FileRow) -> list[str]:
-        """The natural key of a row whose values may be wrong, in lower case."""
+    def _fold_key(self, values: Mapping[str, Json]) -> list[str]:
+        """The natural key in lower case, with defaults for missing columns."""
         columns = kept_columns(self.table)
         defaults = {name: get_default(columns[name]) for name in get_key(self.table).columns if name in columns}
-        return _fold(self._get_name({**defaults, **row.values}))
+        return [part.lower() for part in get_natural_key(self.table, {**defaults, **values})]
 
     def _values(self, row: FileRow) -> Content:
         values: Content = {}
@@ -314,10 +307,6 @@ class _Refused(Exception):
     def __init__(self, finding: Finding) -> None:
         self.finding = finding
         super().__init__(finding.message)
-
-
-def _fold(name: Sequence[str]) -> list[str]:
-    return [part.lower() for part in name]
 
 
 def _telling(content: Mapping[str, Json], key: str) -> bytes:

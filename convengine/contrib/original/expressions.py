@@ -90,7 +90,12 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 MAX_NESTING = 40
-COMPARISONS = ("==", "!=", "<", ">", "<=", ">=", "in")
+#: The operators between two operands, lowest precedence first; `not` stands between `and` and the comparisons.
+OPERATORS = (
+    ("or",), ("and",), ("==", "!=", "<", ">", "<=", ">=", "in", "not in", "is"), ("~",), ("+", "-"),
+    ("*", "/", "//", "%", "**"),
+)  # fmt: skip
+COMPARISON = 2
 
 
 def translate(text: str) -> str:
@@ -178,59 +183,38 @@ class _Parser:
         return translation
 
     def _elvis(self) -> _Translation:
-        choices = [self._chain(self._and, "or")]
+        choices = [self._operation()]
         while self._take("?:"):
-            choices.append(self._chain(self._and, "or"))
+            choices.append(self._operation())
         translation = choices.pop()
         for choice in reversed(choices):
             translation = _Translation(f"{choice.operand}|if_blank({translation.text})", False)
         return translation
 
-    def _and(self) -> _Translation:
-        return self._chain(self._not, "and")
-
-    def _chain(self, part: Callable[[], _Translation], *operators: str) -> _Translation:
-        translation = part()
-        while operator := self._take(*operators):
-            translation = _Translation(f"{translation.operand} {operator} {part().operand}", False)
-        return translation
-
-    def _not(self) -> _Translation:
+    def _operation(self, level: int = 0) -> _Translation:
+        """Operands with operators of this precedence between them."""
+        if level == len(OPERATORS):
+            return self._unary()
         negations = 0
-        while self._take("!", "not"):
+        while level == COMPARISON and self._take("!", "not"):
             negations += 1
-        translation = self._comparison()
-        return _Translation(f"not {translation.operand}", False) if negations % 2 else translation
-
-    def _comparison(self) -> _Translation:
-        translation = self._concatenation()
-        while True:
-            if operator := self._take(*COMPARISONS):
-                translation = _Translation(f"{translation.operand} {operator} {self._concatenation().operand}", False)
-            elif self._peek() == "not" and self._peek(1) == "in":
-                self._at += 2
-                translation = _Translation(f"{translation.operand} not in {self._concatenation().operand}", False)
-            elif self._take("is"):
+        translation = self._operation(level + 1)
+        while operator := self._take_operator(level):
+            if operator == "is":
                 negated = "not " if self._take("not") else ""
                 translation = _Translation(f"{translation.operand} is {negated}{self._postfix().text}", False)
-            else:
-                return translation
-
-    def _concatenation(self) -> _Translation:
-        return self._chain(self._sum, "~")
-
-    def _sum(self) -> _Translation:
-        translation = self._product()
-        while operator := self._take("+", "-"):
-            other = self._product()
+                continue
+            other = self._operation(level + 1)
             joins = operator == "+" and (translation.is_text or other.is_text)
-            translation = _Translation(
-                f"{translation.operand} {'~' if joins else operator} {other.operand}", False, joins
-            )
-        return translation
+            text = f"{translation.operand} {'~' if joins else operator} {other.operand}"
+            translation = _Translation(text, False, joins)
+        return _Translation(f"not {translation.operand}", False) if negations % 2 else translation
 
-    def _product(self) -> _Translation:
-        return self._chain(self._unary, "*", "/", "//", "%", "**")
+    def _take_operator(self, level: int) -> str | None:
+        if level == COMPARISON and self._peek() == "not" and self._peek(1) == "in":
+            self._at += 2
+            return "not in"
+        return self._take(*OPERATORS[level])
 
     def _unary(self) -> _Translation:
         minus = ""
