@@ -2,7 +2,7 @@
 
 from convengine.engine.pipeline.hooks import StepHook
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
-from convengine.engine.rules.conditions import rule_matcher
+from convengine.engine.rules.conditions.rule import rule_matcher
 from convengine.engine.rules.vocabulary import rule_action
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload

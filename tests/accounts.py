@@ -11,7 +11,7 @@ from audit.narration.phrases import PHRASES, find_phrase
 from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import FORMATS, row_name
 from audit.record.events import Event, expand_events
-from convengine.engine.rules.path_words import claim_words, comparison_sentence, fact_name
+from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.stages import STAGES
 from convengine.engine.turn import rows

@@ -9,7 +9,8 @@ from django.utils.module_loading import import_string
 
 from config_admin.validation.installation import describe_installation
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
-from convengine.engine.rules import conditions, vocabulary
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.conditions import rule
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.ports import ContainerRequest
 from convengine.engine.turn.recording import Recording
@@ -43,7 +44,7 @@ def own(monkeypatch: pytest.MonkeyPatch, names: dict[str, Any]) -> Registry:
     monkeypatch.setattr(registered, "registry", registry)
     monkeypatch.setattr(wiring, "registry", registry)
     monkeypatch.setattr("config_admin.validation.installation.registry", registry)
-    monkeypatch.setattr(conditions, "_custom", {})
+    monkeypatch.setattr(rule, "_custom", {})
     monkeypatch.setattr(vocabulary, "_custom", {})
     for example in EVERY:
         exec(compile(example, "docs/extending.md", "exec"), names)

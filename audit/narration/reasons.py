@@ -8,7 +8,7 @@ from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_noun
 from audit.record.events import Event
 from convengine.engine.forms.stages import FIELDS_READ
-from convengine.engine.rules.path_words import fact_name, value_words
+from convengine.engine.rules.conditions.words import fact_name, value_words
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import shorten

@@ -11,7 +11,13 @@ from audit.narration.wording import find_matched_words, plain, quote
 from audit.record.events import Event
 from convengine.engine.rules.actions.set_intent import SET_INTENT
 from convengine.engine.rules.actions.set_state import SET_STATE
-from convengine.engine.rules.path_words import claim_words, comparison_sentence, comparison_words, fact_name, is_row
+from convengine.engine.rules.conditions.words import (
+    claim_words,
+    comparison_sentence,
+    comparison_words,
+    fact_name,
+    is_row,
+)
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
 from convengine.engine.stages import STAGES

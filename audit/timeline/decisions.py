@@ -14,7 +14,7 @@ from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_te
 from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_name
 from audit.record.events import Event
-from convengine.engine.rules.path_words import comparison_sentence
+from convengine.engine.rules.conditions.words import comparison_sentence
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import DecisionKind, read_phase
 from convengine.engine.turn.labels import in_words

@@ -6,8 +6,8 @@ from typing import Any
 from config_admin.editing.context import EditorContext
 from config_admin.editing.pickers import params
 from config_admin.validation.relations import get_properties
-from convengine.engine.rules.field_conditions.operators import OPERATORS, FieldKind
-from convengine.engine.rules.field_conditions.words import NOUNS
+from convengine.engine.rules.conditions.operators import OPERATORS, FieldKind
+from convengine.engine.rules.conditions.words import NOUNS
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, Lifecycle

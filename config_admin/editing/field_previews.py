@@ -10,11 +10,12 @@ from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.conditions.evaluate import compile_path
+from convengine.engine.rules.conditions.nodes import PathError
+from convengine.engine.rules.conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.rule import evaluate_rule
+from convengine.engine.rules.conditions.words import describe_comparison, fact_name
 from convengine.engine.rules.explain import find_row_fault
-from convengine.engine.rules.field_conditions.operators import OPERATORS, describe_comparison
-from convengine.engine.rules.json_path import PathError, compile_path
-from convengine.engine.rules.path_words import fact_name
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import TextBank

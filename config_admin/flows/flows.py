@@ -15,8 +15,8 @@ from config_admin.releases.content import control_plane
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.field_conditions.evaluate import ALIASES
-from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
+from convengine.engine.rules.conditions.evaluate import ALIASES
+from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.facts import RESERVED_FACTS

@@ -15,7 +15,7 @@ from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choi
 from config_admin.flows.flows import Document, FlowKind, Json, Values, write_condition
 from config_admin.validation.installation import describe_installation
 from convengine.engine.forms.asking import get_texts
-from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
+from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -85,7 +85,7 @@ from config_admin.snapshot.compile import row_of
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.workplace.intent_overview import describe_row
-from convengine.engine.rules.field_conditions.operators import FieldKind
+from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn import live_settings, rows

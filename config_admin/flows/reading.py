@@ -26,7 +26,7 @@ from config_admin.flows.flows import (
 from config_admin.validation.relations import index_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
-from convengine.engine.rules.conditions import find_fault
+from convengine.engine.rules.conditions.rule import find_fault
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row

@@ -10,7 +10,7 @@ from config_admin.flows.flows import Document, FlowKind, Values, write_condition
 from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES, TYPES
 from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
-from convengine.engine.rules.field_conditions.words import describe_condition
+from convengine.engine.rules.conditions.words import describe_condition
 from convengine.engine.text.difference import ABSENT, Difference
 from convengine.engine.understanding.language import find_language
 

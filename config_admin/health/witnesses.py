@@ -10,7 +10,7 @@ from config_admin.health.player import PlayedRules, TurnPlayer
 from config_admin.health.rules.beginnings import Wanted, find_beginnings, get_phrase_predicate
 from config_admin.health.rules.mentions import is_of_model, is_of_tool_result, list_mentions
 from config_admin.health.texts.predicate import TextPredicate
-from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.conditions.rule import get_target
 from convengine.engine.rules.pattern_tree import UnsupportedPattern
 from convengine.engine.steps.intents.classifiers import list_matching_patterns
 from convengine.engine.text.compare import code

@@ -4,7 +4,7 @@ from functools import cache, partial
 
 from config_admin.validation.world import World
 from convengine.engine.extras import is_installed
-from convengine.engine.rules.conditions import custom_matchers
+from convengine.engine.rules.conditions.rule import custom_matchers
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.server import wiring

@@ -12,7 +12,8 @@ from config_admin.validation.rule_effects import list_written_names
 from config_admin.validation.template_faults import describe_template_fault, locate_name
 from convengine.engine.prompts import render, variables
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
-from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.conditions.evaluate import compile_path
+from convengine.engine.rules.conditions.nodes import PathError
 from convengine.engine.rules.patterns import PatternError, compile_pattern, find_double_backslash
 from convengine.engine.rules.text_bank import EXACT, REGEX, matches_single
 from convengine.engine.text.compare import blank, code

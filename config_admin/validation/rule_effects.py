@@ -1,18 +1,15 @@
 """Rules that change intent or state, and the values that their conditions require."""
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError, Write
-from convengine.engine.rules.field_conditions.parser import Comparison, ConditionError, parse_condition
-from convengine.engine.rules.json_path import PathError
-from convengine.engine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, format_path
-from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.conditions.nodes import Comparison, Condition, Field, Group, Literal, Path
+from convengine.engine.rules.conditions.operators import Operator
+from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.snapshot import Snapshot
 
 #: Actions that move, with the column of the source, and the other column of the scope.
@@ -28,48 +25,23 @@ def is_move(rule: rows.Rule, action: str | None = None) -> bool:
 
 
 def list_required_values(rule: rows.Rule) -> Mapping[str, str]:
-    """The values that paths must have for a rule's filter to hold; empty if unknown."""
-    kind = code(rule.rule_type)
-    if kind == RuleType.CONDITION:
-        return _read_required_values(rule.match_pattern or "")
-    by_path = kind in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
-    return _parse_required_values(rule.match_pattern or "") if by_path else {}
-
-
-@lru_cache(maxsize=4096)
-def _parse_required_values(path: str) -> Mapping[str, str]:
+    """The values that paths must have for a rule's condition to hold; empty if unknown."""
     try:
-        steps = parse_path(path).steps
-    except PathError:
+        condition = read_condition(rule)
+    except UNREADABLE:
         return {}
-    return dict(_list_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
-
-
-@lru_cache(maxsize=4096)
-def _read_required_values(text: str) -> Mapping[str, str]:
-    """The rows of a condition that must all hold, and that name one value."""
-    try:
-        group = parse_condition(text)
-    except ConditionError:
-        return {}
-    if group.negated or (group.combinator == "or" and len(group.members) > 1):
-        return {}
-    return {
-        f"@.{member.field}": str(member.value)
-        for member in group.members
-        if isinstance(member, Comparison) and member.operator.name in ("is", "=") and not member.from_field
-    }
+    return dict(_list_equalities(condition.tree)) if condition else {}
 
 
 def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
-    if isinstance(condition, Every):
-        for term in condition.terms:
-            yield from _list_equalities(term)
-        return
+    """The comparisons that must all hold, and that name one value."""
     match condition:
-        case Compare(Path() as path, "==", Literal(value)):
-            # As text: a number and its text are equal in the dialect.
-            yield format_path(path), str(value)
+        case Group(combinator, False, members) if combinator == "and" or len(members) == 1:
+            for member in members:
+                yield from _list_equalities(member)
+        case Comparison(Path() | Field() as left, Operator("==" | "is" | "="), Literal(value)):
+            # As text: a number and its text are equal in a path.
+            yield f"@.{left}" if isinstance(left, Field) else str(left), str(value)
 
 
 def list_params(rule: rows.Rule) -> tuple[str, ...]:

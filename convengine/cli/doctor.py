@@ -142,7 +142,7 @@ def _examine_system_checks() -> Iterator[Finding]:
 
 def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
     """What the extensions registered, by kind, with the names that rows write."""
-    from convengine.engine.rules.conditions import custom_matchers
+    from convengine.engine.rules.conditions.rule import custom_matchers
     from convengine.engine.rules.vocabulary import custom_registry
     from convengine.server.deployment import conf
     from convengine.server.extensions.registry import registry

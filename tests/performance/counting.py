@@ -13,7 +13,7 @@ import convengine
 from bench.statements import count_statements
 from bench.worlds import MESSAGES
 from convengine.engine.rules import apply, text_bank
-from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.conditions.rule import evaluate_rule
 from convengine.server.database.sql import TurnClock
 from tests.api import Caller
 

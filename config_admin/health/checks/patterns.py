@@ -6,7 +6,7 @@ from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import TextPredicate, is_impossible
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.conditions.rule import get_target
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.text.compare import code

@@ -11,7 +11,7 @@ from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.conditions import evaluate_rule, find_fault
+from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
 from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -27,7 +27,7 @@ from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.session_form import find_schema, set_form_facts
 from convengine.engine.rules.actions.contract import COMPUTED
-from convengine.engine.rules.conditions import evaluate_rule, get_target
+from convengine.engine.rules.conditions.rule import evaluate_rule, get_target
 from convengine.engine.rules.text_bank import REGEX, RULE_EXACT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows

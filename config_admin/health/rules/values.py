@@ -9,7 +9,7 @@ from typing import Any
 from config_admin.health.rules.mentions import ELEMENT, FactPath, Mention
 from config_admin.health.texts.predicate import FITS_CASE, TextPredicate, find_text
 from convengine.engine.forms.form import Form
-from convengine.engine.rules.json_path.values import is_number
+from convengine.engine.rules.conditions.values import is_number
 
 Json = Any
 

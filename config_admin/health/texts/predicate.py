@@ -66,9 +66,7 @@ class TextPredicate:
 
     @property
     def _always(self) -> bool:
-        return self.kind == text_bank.RULE_EXACT and text_bank.fold_case(self.pattern) == text_bank.fold_case(
-            text_bank.ANY
-        )
+        return self.kind == text_bank.RULE_EXACT and text_bank.is_always(self.pattern)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -108,10 +106,7 @@ def _holds(kind: str, pattern: str, text: str) -> bool:
         return compiled.occurs_in(text) if kind == text_bank.REGEX else compiled.fits(text)
     if kind == text_bank.RULE_EXACT:
         # A rule's text may be blank, too.
-        return text_bank.fold_case(pattern) != "" and text_bank.fold_case(pattern) in (
-            text_bank.fold_case(text_bank.ANY),
-            text_bank.fold_case(text),
-        )
+        return text_bank.is_exactly(pattern, text)
     return text_bank.matches_single(kind, pattern, text)
 
 
@@ -120,8 +115,7 @@ def _source(kind: str, pattern: str) -> str:
         case text_bank.REGEX | "FITS" | "FITS_CASE":
             return compile_pattern(pattern, ignore_case=kind != FITS_CASE).source
         case text_bank.RULE_EXACT:
-            always = text_bank.fold_case(pattern) == text_bank.fold_case(text_bank.ANY)
-            return "(?s).*" if always else f"{_SPACE}{quote(pattern.strip())}{_SPACE}"
+            return "(?s).*" if text_bank.is_always(pattern) else f"{_SPACE}{quote(pattern.strip())}{_SPACE}"
     words = r"\s+".join(map(quote, norm(pattern).split(" ")))
     start = r"\A\s*" if kind == text_bank.STARTS_WITH else ""
     return rf"\s*{words}\s*" if kind == text_bank.EXACT else start + words

@@ -18,7 +18,7 @@ from config_admin.snapshot.compile import row_of
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.rule.model import CeRule
-from convengine.engine.rules.field_conditions.from_path import convert_path
+from convengine.engine.rules.conditions.to_rows import convert_path
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn.enums import RulePhase, RuleType

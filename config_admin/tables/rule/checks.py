@@ -18,10 +18,10 @@ from config_admin.validation.rule_effects import (
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
-from convengine.engine.rules.field_conditions.evaluate import ALIASES
-from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
-from convengine.engine.rules.json_path.nodes import Members
-from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.conditions.evaluate import ALIASES
+from convengine.engine.rules.conditions.json_path import parse_path
+from convengine.engine.rules.conditions.nodes import Members
+from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
 from convengine.engine.rules.task_runs import TaskReference
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean, join_names

@@ -2,7 +2,7 @@
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
-from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.conditions.rule import evaluate_rule
 from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.phase_events import Pass, PhaseEvents, Visit
 from convengine.engine.rules.settings import GENERAL_MAY_UNDO, MAX_PASSES

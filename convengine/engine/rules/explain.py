@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from convengine.engine.rules.conditions import find_fault
+from convengine.engine.rules.conditions.rule import find_fault
 from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.text_bank import TextBank, Triple
 from convengine.engine.rules.verdict import (

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from convengine.engine.rules.conditions import find_fault, get_target
+from convengine.engine.rules.conditions.rule import find_fault, get_target
 from convengine.engine.rules.text_bank import REGEX, RULE_EXACT, TextBank, get_bank
 from convengine.engine.rules.verdict import count_excluded_rules
 from convengine.engine.text.compare import code

@@ -1,25 +1,20 @@
 """A rule as one sentence: "When the form of CANCEL_ORDER is complete, set state to CONFIRM."."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import SHOWN, ActionValueError
-from convengine.engine.rules.conditions import get_target
-from convengine.engine.rules.field_conditions.words import act_words, describe_condition
-from convengine.engine.rules.json_path import PathError
-from convengine.engine.rules.path_words import in_words
-from convengine.engine.rules.pattern_examples import describe_match
+from convengine.engine.rules.conditions.nodes import PathError
+from convengine.engine.rules.conditions.rows import ConditionError
+from convengine.engine.rules.conditions.rule import UnknownTarget, build_text_test, read_condition
+from convengine.engine.rules.conditions.words import describe
+from convengine.engine.rules.patterns import PatternError
 from convengine.engine.text.compare import blank, code, shorten
-from convengine.engine.turn.enums import MatchTarget, RuleType
+from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.scope import ANY
 
 _COMPLETE = "the form is complete"
-_TEXTS: Mapping[str, str] = {
-    MatchTarget.USER_TEXT: "the message",
-    MatchTarget.RESOLVED_INPUT: "the message (as rewritten)",
-    MatchTarget.DIALOGUE_ACT: "the dialogue act",
-}
 
 
 def describe_rule(rule: Rule) -> str:
@@ -57,23 +52,19 @@ def describe_effect(rule: Rule) -> str:
 
 def _describe_condition(rule: Rule) -> str:
     """The condition as a clause; blank if it always holds."""
-    pattern = (rule.match_pattern or "").strip()
-    match code(rule.rule_type):
-        case RuleType.EXACT if code(pattern) == ANY:
-            return ""
-        case RuleType.EXACT if get_target(rule) == MatchTarget.DIALOGUE_ACT and (act := act_words(pattern)):
-            return act
-        case RuleType.EXACT:
-            return f"{_describe_text(rule)} is “{shorten(pattern, SHOWN)}”"
-        case RuleType.REGEX:
-            return f"{_describe_text(rule)} {describe_match(pattern)}"
-        case RuleType.JSON_PATH:
-            return in_words(pattern) or _describe_unreadable(pattern)
-        case RuleType.CONTEXT_JSON_PATH:
-            return in_words(pattern, root="context") or _describe_unreadable(pattern)
-        case RuleType.CONDITION:
-            return describe_condition(pattern) or f"{shorten(pattern, SHOWN)} (not a valid condition)"
-    return f"{rule.rule_type} holds for {shorten(pattern, SHOWN) or 'it'}"
+    kind, pattern = code(rule.rule_type), (rule.match_pattern or "").strip()
+    if kind == RuleType.EXACT and code(pattern) == ANY:
+        return ""
+    try:
+        condition = read_condition(rule)
+    except (UnknownTarget, PatternError):
+        return describe(build_text_test(kind, rule.match_target, pattern))
+    except (PathError, ConditionError) as error:
+        kind_name = "JSON path" if isinstance(error, PathError) else "condition"
+        return f"{shorten(pattern, SHOWN)} (not a valid {kind_name})"
+    if condition is None:
+        return f"{rule.rule_type} holds for {shorten(pattern, SHOWN) or 'it'}"
+    return describe(condition.tree, condition.root)
 
 
 def _list_missing(rule: Rule) -> Iterator[str]:
@@ -82,14 +73,6 @@ def _list_missing(rule: Rule) -> Iterator[str]:
         yield "a condition"
     if blank(rule.action):
         yield "an action"
-
-
-def _describe_unreadable(pattern: str) -> str:
-    return f"{shorten(pattern, SHOWN)} (not a valid JSON path)"
-
-
-def _describe_text(rule: Rule) -> str:
-    return _TEXTS.get(get_target(rule), f"the text {rule.match_target}")
 
 
 def describe_scope(intent: str, state: str) -> str:

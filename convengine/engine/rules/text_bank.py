@@ -21,6 +21,7 @@ EXACT = "EXACT"
 #: A rule's EXACT: trimmed texts are equal ignoring case; `ANY` matches every text (pipeline-2 7.3).
 RULE_EXACT = "RULE_EXACT"
 ANY = "ANY"
+_ANY = ANY.casefold()
 
 #: Memory of one set of patterns: the program and its cached states. The second attempt is for large sets.
 _MEMORY = (32 * 1024 * 1024, 256 * 1024 * 1024)
@@ -117,7 +118,7 @@ class TextBank:
         elif kind == REGEX:
             self._add_regex(key, pattern)
         elif kind == RULE_EXACT:
-            if pattern.strip().upper() == ANY:
+            if is_always(pattern):
                 self._always.append(key)
             self._whole_of_rules.setdefault(fold_case(pattern), []).append(key)
         elif wanted := norm(pattern):
@@ -153,6 +154,17 @@ def fold_case(text: str) -> str:
     return text.strip().casefold()
 
 
+def is_exactly(pattern: str, text: str) -> bool:
+    """A rule's EXACT: trimmed texts are equal ignoring case; `ANY` matches every text, a blank pattern none."""
+    wanted = fold_case(pattern)
+    return wanted == _ANY or (wanted != "" and wanted == fold_case(text))
+
+
+def is_always(pattern: str) -> bool:
+    """True for the pattern of EXACT that matches every text."""
+    return fold_case(pattern) == _ANY
+
+
 @lru_cache(maxsize=512)
 def get_bank(triples: tuple[Triple, ...], *, normalised: bool = False, blank_texts: bool = False) -> TextBank:
     """The cached bank of these rows, so that other edits do not rebuild it."""
@@ -174,7 +186,7 @@ def matches_single(kind: str, pattern: str | None, text: str | None) -> bool:
             except PatternError:
                 return False
         case "RULE_EXACT":
-            return fold_case(pattern) in (fold_case(ANY), fold_case(text))
+            return is_exactly(pattern, text)
         case "CONTAINS":
             return wanted != "" and wanted in plain
         case "STARTS_WITH":

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from convengine.engine.text.compare import code, shorten
+from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.rows import Row, Rule
 from convengine.engine.turn.scope import ANY, code_matches
@@ -19,7 +19,6 @@ ROW_INVALID = "CONFIG_ROW_INVALID"
 MATCHER_FAILED = "TYPE_RESOLVER_FAILED"
 #: Its condition held, but a more specific rule has set the intent or state in this turn (R115).
 OVERRIDDEN_BY = "OVERRIDDEN_BY"
-_SHOWN = 200
 
 
 class Verdict(NamedTuple):
@@ -36,12 +35,6 @@ class Verdict(NamedTuple):
 def build_verdict(matched: bool, operands: tuple[Mapping[str, Json], ...] = ()) -> Verdict:
     """The verdict of a testable condition."""
     return Verdict(matched, None if matched else NOT_MET, operands)
-
-
-def build_text_verdict(target: str, text: str | None, op: str, pattern: str | None, matched: bool) -> Verdict:
-    """The verdict of a pattern on a text."""
-    shown = None if text is None else shorten(text, _SHOWN)
-    return build_verdict(matched, ({"path": target, "value": shown, "op": op, "literal": pattern, "result": matched},))
 
 
 DISABLED = "DISABLED"

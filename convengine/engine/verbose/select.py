@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.conditions.evaluate import compile_path
+from convengine.engine.rules.conditions.nodes import PathError
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows

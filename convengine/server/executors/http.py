@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import quote
 
 from convengine.engine.prompts.render import render_lenient
-from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.conditions.evaluate import compile_path
+from convengine.engine.rules.conditions.nodes import PathError
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows

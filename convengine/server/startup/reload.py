@@ -12,7 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from convengine.engine.rules import conditions, vocabulary
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.conditions import rule
 from convengine.server import wiring
 from convengine.server.deployment import conf
 from convengine.server.extensions.registry import Registry, registry
@@ -71,7 +72,7 @@ class ExtensionWatcher:
 def reload_extensions() -> None:
     """Load the extensions again. If one cannot be imported, the earlier ones stay, and its exception is raised."""
     modules, earlier = list_extension_modules(), {each.name: getattr(registry, each.name) for each in fields(Registry)}
-    customs: tuple[dict[str, Any], ...] = (conditions.custom_registry(), vocabulary.custom_registry())
+    customs: tuple[dict[str, Any], ...] = (rule.custom_registry(), vocabulary.custom_registry())
     earlier_customs = [dict(custom) for custom in customs]
     _fill_registry(vars(Registry()))
     for custom in customs:

@@ -7,7 +7,7 @@ import pytest
 
 from config_admin.editing.condition_fields import describe_operators, find_kind, list_condition_fields
 from config_admin.editing.context import EditorContext
-from convengine.engine.rules.field_conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.operators import OPERATORS
 from tests.builders import make_rule, make_schema, make_snapshot
 
 

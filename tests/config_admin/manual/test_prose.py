@@ -8,7 +8,7 @@ import pytest
 from django.contrib.staticfiles import finders
 
 from config_admin.manual import prose
-from convengine.engine.rules.json_path import compile_path
+from convengine.engine.rules.conditions.evaluate import compile_path
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SLUGS = [slug for part in prose.PARTS.values() for slug in part]

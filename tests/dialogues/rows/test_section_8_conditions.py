@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.field_conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.operators import OPERATORS
 from tests.dialogues.rows.worlds import DENTIST, find_event, make_caller, make_setting, say
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from convengine.engine.rules.path_words import value_words
+from convengine.engine.rules.conditions.words import value_words
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.engine.turn.rows import Rule

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from convengine.engine.rules.actions.contract import COMPUTED, Action, ActionValueError, Write, audit_action
-from convengine.engine.rules.json_path import JsonPath, PathError, compile_path
-from convengine.engine.rules.path_words import noun
+from convengine.engine.rules.conditions.evaluate import JsonPath, compile_path
+from convengine.engine.rules.conditions.nodes import PathError
+from convengine.engine.rules.conditions.words import noun
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.enums import RuleAction

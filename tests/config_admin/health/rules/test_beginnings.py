@@ -10,7 +10,7 @@ from config_admin.health.player import TurnPlayer
 from config_admin.health.rules.beginnings import Wanted, find_beginnings
 from config_admin.health.witnesses import find_turn
 from config_admin.validation.world import World
-from convengine.engine.rules.field_conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.operators import OPERATORS
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
 from tests.builders import make_intent, make_response, make_rule, make_snapshot

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convengine.engine.rules.apply import run_phase
-from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.conditions.rule import evaluate_rule
 from convengine.engine.rules.explain import _JUDGES, explain
 from convengine.engine.rules.verdict import ROW_INVALID, find_exclusion_reason
 from convengine.engine.turn import rows

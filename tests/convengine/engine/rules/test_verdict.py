@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from convengine.engine.rules.verdict import (
     NOT_MET,
-    build_text_verdict,
     build_verdict,
     count_excluded_rules,
     count_out_of_scope,
@@ -21,11 +20,6 @@ from tests.examples import count_examples
 def test_a_condition_that_held_needs_no_reason() -> None:
     assert build_verdict(True).reason is None
     assert build_verdict(False).reason == NOT_MET
-
-
-def test_a_text_is_shown_short_and_null_as_null() -> None:
-    assert len(build_text_verdict("USER_TEXT", "x" * 999, "=~", "y", False).operands[0]["value"]) == 200
-    assert build_text_verdict("USER_TEXT", None, "=~", "y", False).operands[0]["value"] is None
 
 
 CODES = st.sampled_from(["ANY", "LOAN", "CLAIM", "OFF", "UNKNOWN", "", "loan"])

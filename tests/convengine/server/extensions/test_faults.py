@@ -16,8 +16,9 @@ from audit.timeline.addresses import turn_url
 from config_admin.models import CeIntent, CeIntentClassifier, CeResponse, CeRule
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.pipeline.hooks import Hooks, StepHook
-from convengine.engine.rules import conditions, vocabulary
-from convengine.engine.rules.conditions import rule_matcher
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.conditions import rule
+from convengine.engine.rules.conditions.rule import rule_matcher
 from convengine.engine.rules.vocabulary import rule_action
 from convengine.play.stubs import ScriptedFailure
 from convengine.server import wiring
@@ -46,7 +47,7 @@ class FailingHook(StepHook):
 def shut(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A shop whose code fails wherever it is called."""
     monkeypatch.setattr(vocabulary, "_custom", {})
-    monkeypatch.setattr(conditions, "_custom", {})
+    monkeypatch.setattr(rule, "_custom", {})
     rule_action("RING_UP")(fail_at_the_till)
     rule_matcher("IS_SHUT")(fail_at_the_till)
     CeIntent.objects.create(intent_code="BUY")

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from convengine.engine.rules import conditions, vocabulary
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.conditions import rule
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.startup.reload import ExtensionWatcher, find_extension_files, reload_extensions, run_with_reload
@@ -49,7 +50,7 @@ def shop(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iter
     before = {each.name: getattr(registry, each.name) for each in fields(Registry)}
     for each in fields(Registry):
         setattr(registry, each.name, getattr(Registry(), each.name))
-    monkeypatch.setattr(conditions, "_custom", {})
+    monkeypatch.setattr(rule, "_custom", {})
     monkeypatch.setattr(vocabulary, "_custom", {})
     wiring.load_extensions.cache_clear()
     wiring.load_extensions()

@@ -1,43 +1,41 @@
-"""The grammar of the JSON path dialect, on jsonpath-ng's parser (pipeline-2 0.8).
+"""The grammar of the JSON path dialect, on jsonpath-ng's parser.
 
 Every method named p_… is a production: its docstring is the grammar rule, its body makes the node.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
 from typing import Any, Never, cast
 
 from jsonpath_ng.ext.parser import ExtendedJsonPathLexer, ExtendedJsonPathParser
 
-from convengine.engine.rules.json_path.nodes import (
+from convengine.engine.rules.conditions.nodes import (
     Children,
-    Compare,
+    Comparison,
     Condition,
     Descendants,
-    Either,
     Elements,
-    Every,
     Exists,
+    Group,
     Length,
     Literal,
-    Matches,
     Members,
-    Not,
     Path,
     PathError,
     Slice,
     Where,
 )
+from convengine.engine.rules.conditions.operators import PATH_OPERATORS
+from convengine.engine.rules.conditions.values import shorten_value
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 
 #: Maximum nesting of brackets, groups and lists.
 MAX_NESTING = 32
-WORD_OPERATORS = ("in", "nin", "contains", "anyof", "noneof", "subsetof", "all", "size", "empty")
 _WORDS: dict[str, tuple[str, Any]] = {
-    **{operator: ("WORD_OP", operator) for operator in WORD_OPERATORS},
+    **{name: ("WORD_OP", name) for name in PATH_OPERATORS if name.isalpha()},
     "true": ("BOOL", True),
     "false": ("BOOL", False),
     "null": ("NULL", None),
@@ -130,7 +128,7 @@ class DialectParser(ExtendedJsonPathParser):
     tokens = DialectLexer.tokens
     precedence = [("left", "OR"), ("left", "AND"), ("right", "!")]
     #: No such module exists: the tables are made when the first path is read, in 12 ms, and are not written.
-    _ply_table_module = "convengine.engine.rules.json_path.parser_table"
+    _ply_table_module = "convengine.engine.rules.conditions.parser_table"
 
     def __init__(self) -> None:
         super().__init__(lexer_class=DialectLexer)
@@ -243,15 +241,15 @@ class DialectParser(ExtendedJsonPathParser):
 
     def p_condition_or(self, p: Any) -> None:
         """condition : condition OR condition"""
-        p[0] = Either((*_terms(p[1], Either), *_terms(p[3], Either)))
+        p[0] = _join("or", p[1], p[3])
 
     def p_condition_and(self, p: Any) -> None:
         """condition : condition AND condition"""
-        p[0] = Every((*_terms(p[1], Every), *_terms(p[3], Every)))
+        p[0] = _join("and", p[1], p[3])
 
     def p_condition_not(self, p: Any) -> None:
         """condition : '!' condition"""
-        p[0] = p[2].term if isinstance(p[2], Not) else Not(p[2])
+        p[0] = _negate(p[2])
 
     def p_condition_group(self, p: Any) -> None:
         """condition : '(' condition ')'"""
@@ -265,7 +263,7 @@ class DialectParser(ExtendedJsonPathParser):
         """condition : operand FILTER_OP operand
         | operand WORD_OP operand
         """
-        p[0] = Compare(p[1], p[2], p[3])
+        p[0] = Comparison(p[1], PATH_OPERATORS[p[2]], p[3])
 
     def p_condition_regex(self, p: Any) -> None:
         """condition : operand REGEX"""
@@ -307,11 +305,24 @@ def _append(p: Any) -> tuple[Any, ...]:
     return (p[1],) if len(p) == 2 else (*p[1], p[3])
 
 
-def _terms(condition: Condition, kind: type[Every] | type[Either]) -> tuple[Condition, ...]:
-    return condition.terms if isinstance(condition, kind) else (condition,)
+def _join(combinator: str, *conditions: Condition) -> Group:
+    """All or any of some conditions; a group of the same kind is taken apart."""
+    members: list[Condition] = []
+    for each in conditions:
+        same = isinstance(each, Group) and not each.negated and each.combinator == combinator
+        members += each.members if same and isinstance(each, Group) else [each]
+    return Group(combinator, False, tuple(members))
 
 
-def _matches(operand: Any, token: str, position: int) -> Matches:
+def _negate(condition: Condition) -> Condition:
+    if not isinstance(condition, Group):
+        return Group("and", True, (condition,))
+    if condition.negated and len(condition.members) == 1:
+        return condition.members[0]
+    return replace(condition, negated=not condition.negated)
+
+
+def _matches(operand: Any, token: str, position: int) -> Comparison:
     written = token[2:].lstrip()
     pattern, _, flags = written[1:].rpartition("/")
     if unknown := set(flags) - _FLAGS:
@@ -321,7 +332,7 @@ def _matches(operand: Any, token: str, position: int) -> Matches:
         compiled = compile_pattern(f"(?{inline})" * bool(inline) + pattern, ignore_case="i" in flags)
     except PatternError as error:
         raise PathError(f"/{pattern}/ does not compile: {error.reason}", position) from None
-    return Matches(operand, compiled, written)
+    return Comparison(operand, PATH_OPERATORS["=~"], Literal(compiled, shorten_value(written)))
 
 
 _LOCK = Lock()

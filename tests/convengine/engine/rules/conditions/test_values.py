@@ -2,20 +2,16 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.json_path.values import (
+from convengine.engine.rules.conditions.operators import PATH_OPERATORS
+from convengine.engine.rules.conditions.values import (
     MAX_DESCENDANTS,
     MAX_WORK,
-    OPERATORS,
     BudgetExceeded,
-    Meter,
+    Scope,
     are_equal,
     get_length,
     shorten_value,
 )
-
-
-def nothing(work: int) -> None:
-    """Work that nobody counts."""
 
 
 @pytest.mark.parametrize(
@@ -48,14 +44,14 @@ def nothing(work: int) -> None:
     ],
 )
 def test_values_are_equal_or_not_whichever_comes_first(left: Any, right: Any, expected: bool) -> None:
-    assert are_equal(left, right, nothing) is expected
-    assert are_equal(right, left, nothing) is expected
+    assert are_equal(left, right, Scope({})) is expected
+    assert are_equal(right, left, Scope({})) is expected
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize(("left", "right"), [("5", 4), (None, 4), (True, False), ([2], [1]), (None, None)])
 def test_only_two_numbers_or_two_texts_have_an_order(op: str, left: Any, right: Any) -> None:
-    assert not OPERATORS[op](left, right, nothing)
+    assert not PATH_OPERATORS[op].test(left, right, Scope({}))
 
 
 @pytest.mark.parametrize(("value", "size"), [("abc", 3), ([1], 1), ({}, 0), (5, None), (None, None)])
@@ -64,18 +60,18 @@ def test_texts_lists_and_objects_have_a_length(value: Any, size: int | None) -> 
 
 
 def test_work_ends_at_its_limit() -> None:
-    meter = Meter()
-    meter.spend(MAX_WORK)
+    scope = Scope({})
+    scope.spend(MAX_WORK)
     with pytest.raises(BudgetExceeded):
-        meter.spend(1)
+        scope.spend(1)
 
 
 def test_descendants_end_at_theirs() -> None:
-    meter = Meter()
+    scope = Scope({})
     for _ in range(MAX_DESCENDANTS):
-        meter.visit()
+        scope.visit()
     with pytest.raises(BudgetExceeded):
-        meter.visit()
+        scope.visit()
 
 
 def test_short_values_are_shown_as_they_are() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.conditions import evaluate_rule, find_fault
-from convengine.engine.rules.field_conditions.operators import OPERATORS, Needs
+from convengine.engine.rules.conditions.operators import OPERATORS, Needs
+from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
 from convengine.engine.rules.verdict import NOT_MET, ROW_INVALID, Verdict
 from convengine.engine.turn.session import Session
 from tests.builders import make_rule, make_schema, make_session

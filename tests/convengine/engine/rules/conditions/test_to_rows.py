@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.conditions import evaluate_rule
-from convengine.engine.rules.field_conditions.from_path import convert_path
-from convengine.engine.rules.field_conditions.words import describe_condition
+from convengine.engine.rules.conditions.rule import evaluate_rule
+from convengine.engine.rules.conditions.to_rows import convert_path
+from convengine.engine.rules.conditions.words import describe_condition
 from tests.builders import make_rule, make_session
 
 

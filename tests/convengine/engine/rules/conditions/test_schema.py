@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from convengine.engine.rules.field_conditions import schema
-from convengine.engine.rules.field_conditions.operators import OPERATORS
+from convengine.engine.rules.conditions import schema
+from convengine.engine.rules.conditions.operators import OPERATORS
 
 SHIPPED = Path(schema.__file__).with_name("condition.schema.json")
 ROW = {"field": "date", "operator": "before", "value": "today+2d"}

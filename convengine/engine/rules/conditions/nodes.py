@@ -1,9 +1,11 @@
-"""The nodes of a parsed JSON path: the parser makes them, the compiler reads them (pipeline-2 0.8)."""
+"""The tree of a condition: groups, comparisons of operands, and paths. Both notations are parsed into it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.rules.patterns import Pattern
+from convengine.engine.rules.conditions.operators import Operator
+from convengine.engine.rules.conditions.values import shorten_value
 from convengine.engine.turn.fault import Fault
 
 Json = Any
@@ -69,6 +71,9 @@ class Where:
 Step = Members | Elements | Slice | Children | Descendants | Where
 
 
+# --- operands ---------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Path:
     """Steps from the document (`$`) or, inside a filter, from the node being tested (`@`)."""
@@ -93,15 +98,25 @@ class Path:
         """True when the path has a filter."""
         return any(isinstance(step, Where) for step in self.steps)
 
+    @property
+    def filter(self) -> "Condition | None":
+        """The condition of a path that is one filter, `$[?(…)]`; null for another path."""
+        match self.steps:
+            case (Where(condition),):
+                return condition
+        return None
 
-# --- conditions -------------------------------------------------------------------------------------------------
+    @property
+    def dotted(self) -> str | None:
+        """The names of a path that consists of names, joined by dots; null for another path."""
+        names = [step.names[0] for step in self.steps if isinstance(step, Members) and len(step.names) == 1]
+        return ".".join(names) if names and len(names) == len(self.steps) else None
 
-
-@dataclass(frozen=True)
-class Literal:
-    """A number, text, boolean, null, or list of these."""
-
-    value: Json
+    def __str__(self) -> str:
+        text = "$" if self.from_root else "@"
+        for step in self.steps:
+            text += _write_step(step, after_dots=text.endswith(".."))
+        return text
 
 
 @dataclass(frozen=True)
@@ -110,72 +125,103 @@ class Length:
 
     path: Path
 
-
-Operand = Literal | Path | Length
+    def __str__(self) -> str:
+        return f"{self.path}.length()"
 
 
 @dataclass(frozen=True)
-class Compare:
+class Field:
+    """The field of a row: a fact or a field of the form, by its name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Target:
+    """The text that an EXACT or REGEX rule tests. `written`: as its row names it."""
+
+    name: str
+    written: str | None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A number, text, boolean, null, pattern, or list of these."""
+
+    value: Json
+    #: What a record shows, if not the value.
+    written: Json = ...
+
+    @property
+    def shown(self) -> Json:
+        """What a record shows."""
+        return shorten_value(self.value) if self.written is ... else self.written
+
+    def __str__(self) -> str:
+        return repr(self.value) if isinstance(self.value, str) else str(self.value)
+
+
+Operand = Literal | Path | Length | Field | Target
+
+
+# --- conditions -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Comparison:
     """A comparison of two operands."""
 
     left: Operand
-    op: str
+    operator: Operator
     right: Operand
 
 
 @dataclass(frozen=True)
-class Matches:
-    """`operand =~ /pattern/flags`."""
-
-    operand: Operand
-    pattern: Pattern
-    #: The pattern with its slashes and flags, as written.
-    written: str
-
-
-@dataclass(frozen=True)
 class Exists:
-    """A path alone: true if it finds something, even null."""
+    """A path alone in a filter: true if it finds something, even null."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class Not:
-    """`!term`."""
+class Finds:
+    """A path without a filter as the whole condition: one boolean is the result, else whether it finds something.
 
-    term: "Condition"
+    Without `null_matches`, null, blank texts, and empty lists and objects are nothing.
+    """
 
-
-@dataclass(frozen=True)
-class Every:
-    """`one && other && …`."""
-
-    terms: tuple["Condition", ...]
+    path: Path
+    written: str
+    null_matches: bool = True
 
 
 @dataclass(frozen=True)
-class Either:
-    """`one || other || …`."""
+class Group:
+    """All of the members must hold (`and`), or any of them (`or`). `negated` reverses the result."""
 
-    terms: tuple["Condition", ...]
+    combinator: str
+    negated: bool
+    members: "tuple[Condition, ...]"
 
-
-Condition = Compare | Matches | Exists | Not | Every | Either
-
-
-# --- back to text -----------------------------------------------------------------------------------------------
-
-
-def format_path(path: Path) -> str:
-    """The path as text, for explanations."""
-    text = "$" if path.from_root else "@"
-    for step in path.steps:
-        text += _step(step, after_dots=text.endswith(".."))
-    return text
+    def list_comparisons(self) -> Iterator[Comparison]:
+        """All comparisons, in order."""
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.list_comparisons()
+            elif isinstance(member, Comparison):
+                yield member
 
 
-def _step(step: Step, *, after_dots: bool) -> str:
+Condition = Comparison | Exists | Finds | Group
+
+
+def _write_step(step: Step, *, after_dots: bool) -> str:
     match step:
         case Members((name,)) if name.replace("-", "_").isidentifier():
             return name if after_dots else f".{name}"

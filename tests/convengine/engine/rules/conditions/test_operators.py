@@ -5,16 +5,19 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.field_conditions.operators import (
+from convengine.engine.rules.conditions.operators import (
     OPERATORS,
     FieldKind,
-    describe_comparison,
     find_value_problem,
     get_operator,
     list_operators,
 )
+from convengine.engine.rules.conditions.values import Scope
+from convengine.engine.rules.conditions.words import describe_comparison
+from tests.builders import make_session
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
+SCOPE = Scope({}, make_session(now=NOW))
 #: (operator, value of the field, value of the row, result). Every operator has a pair.
 CASES: list[tuple[str, Any, Any, bool]] = [
     ("is", "Pain", " pain ", True),
@@ -124,7 +127,7 @@ CASES: list[tuple[str, Any, Any, bool]] = [
 
 @pytest.mark.parametrize(("name", "value", "wanted", "expected"), CASES)
 def test_an_operator_compares_a_value(name: str, value: Any, wanted: Any, expected: bool) -> None:
-    assert OPERATORS[name].test(value, wanted, NOW) is expected
+    assert OPERATORS[name].test(value, wanted, SCOPE) is expected
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -1,19 +1,19 @@
-"""A condition as its row stores it: JSON in the shape of react-querybuilder, read into groups and comparisons."""
+"""Rows of fields, operators and values as a rule stores them: JSON in the shape of react-querybuilder."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from convengine.engine.rules.field_conditions.operators import OPERATORS, Operator, find_value_problem, get_operator
+from convengine.engine.rules.conditions.nodes import Comparison, Field, Group, Literal
+from convengine.engine.rules.conditions.operators import OPERATORS, find_value_problem, get_operator
+from convengine.engine.rules.conditions.values import MAX_ROWS
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.fault import Fault
 
 Json = Any
-#: Limits of a condition: groups inside groups, comparisons, and the length of a field's name.
+#: Limits of a condition: groups inside groups, and the length of a field's name.
 MAX_LEVELS = 3
-MAX_COMPARISONS = 50
 MAX_NAME = 200
 _REMEDY = "Choose a field, an operator and a value in every row."
 _GROUP_KEYS = frozenset({"combinator", "not", "rules", "id"})
@@ -34,33 +34,6 @@ class ConditionError(ValueError):
         return Fault(f"{self.reason}{where}", field, text, _REMEDY)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One row: a field, an operator and a value. `from_field`: the value is the name of another field."""
-
-    field: str
-    operator: Operator
-    value: Json = None
-    from_field: bool = False
-
-
-@dataclass(frozen=True)
-class Group:
-    """A group of rows and groups: all of them must hold, or any of them. `negated` reverses the result."""
-
-    combinator: str
-    negated: bool
-    members: "tuple[Group | Comparison, ...]"
-
-    def list_comparisons(self) -> Iterator[Comparison]:
-        """All comparisons, in order."""
-        for member in self.members:
-            if isinstance(member, Group):
-                yield from member.list_comparisons()
-            else:
-                yield member
-
-
 @lru_cache(maxsize=8192)
 def parse_condition(text: str) -> Group:
     """Read a condition. Raises ConditionError with a reason and the part."""
@@ -72,19 +45,15 @@ def parse_condition(text: str) -> Group:
         document = {"combinator": "and", "rules": [document]}
     group = _parse_group(document, "", 1)
     count = sum(1 for _ in group.list_comparisons())
-    if count > MAX_COMPARISONS:
-        raise ConditionError(f"The condition has {count} rows. At most {MAX_COMPARISONS} are allowed.")
+    if count > MAX_ROWS:
+        raise ConditionError(f"The condition has {count} rows. At most {MAX_ROWS} are allowed.")
     return group
 
 
 def list_fields(condition: Group) -> list[str]:
-    """The fields that a condition reads, each once, in order."""
-    names: dict[str, None] = {}
-    for comparison in condition.list_comparisons():
-        names[comparison.field] = None
-        if comparison.from_field:
-            names[str(comparison.value)] = None
-    return list(names)
+    """The names of all fields that rows compare, each once."""
+    operands = (operand for row in condition.list_comparisons() for operand in (row.left, row.right))
+    return list(dict.fromkeys(operand.name for operand in operands if isinstance(operand, Field)))
 
 
 def _parse_group(document: Json, path: str, level: int) -> Group:
@@ -128,10 +97,10 @@ def _parse_comparison(document: Mapping[str, Json], path: str) -> Comparison:
     if source == "field":
         if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
             raise ConditionError("Choose the other field.", _join(path, "value"))
-        return Comparison(field.strip(), operator, value.strip(), from_field=True)
+        return Comparison(Field(field.strip()), operator, Field(value.strip()))
     if problem := find_value_problem(operator, value):
         raise ConditionError(f"“{operator.label}” {problem}.", _join(path, "value"))
-    return Comparison(field.strip(), operator, value)
+    return Comparison(Field(field.strip()), operator, Literal(value))
 
 
 def _refuse_unknown_keys(document: Mapping[str, Json], known: frozenset[str], path: str) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time
 
 import pytest
 
-from convengine.engine.rules.field_conditions.time_points import (
+from convengine.engine.rules.conditions.time_points import (
     TimePoint,
     compare_time_points,
     describe_time_point,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
+from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
 
 ROW = {"field": "date", "operator": "before", "value": "today+2d"}
 
@@ -27,7 +27,7 @@ def test_the_shape_of_react_querybuilder_is_read() -> None:
 
 
 def test_a_single_row_is_a_condition() -> None:
-    assert parse(ROW).members[0].field == "date"
+    assert str(parse(ROW).members[0].left) == "date"
 
 
 def test_the_value_may_be_another_field() -> None:

@@ -2,16 +2,22 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules import conditions
-from convengine.engine.rules.conditions import custom_matchers, evaluate_rule, find_fault, rule_matcher
-from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, NOT_MET, ROW_INVALID
+from convengine.engine.rules.conditions import rule as rule_module
+from convengine.engine.rules.conditions.rule import custom_matchers, evaluate_rule, find_fault, rule_matcher
+from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, NOT_MET, ROW_INVALID, Verdict
 from convengine.engine.turn.session import Session
 from tests.builders import make_rule, make_session
+from tests.convengine.engine.rules.conditions.judge import judge_path
 
 
 @pytest.fixture
 def _own_matchers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conditions, "_custom", {})
+    monkeypatch.setattr(rule_module, "_custom", {})
+
+
+def judge_text(kind: str, pattern: str | None, text: str | None) -> Verdict:
+    rule = make_rule(rule_type=kind, match_target="USER_TEXT", match_pattern=pattern)
+    return evaluate_rule(rule, make_session(user_text=text))
 
 
 def holds(session: Session, **rule: Any) -> bool:
@@ -116,11 +122,11 @@ def test_a_matcher_that_raises_does_not_hold() -> None:
     ],
 )
 def test_trimmed_texts_are_equal_ignoring_case(pattern: str | None, text: str | None, expected: bool) -> None:
-    assert conditions.match_exact(make_rule(match_pattern=pattern), text).matched is expected
+    assert judge_text("EXACT", pattern, text).matched is expected
 
 
 def test_the_texts_compared_are_kept() -> None:
-    verdict = conditions.match_exact(make_rule(match_pattern="go"), "stop")
+    verdict = judge_text("EXACT", "go", "stop")
 
     assert verdict.reason == NOT_MET
     assert verdict.operands == (
@@ -139,42 +145,38 @@ def test_the_texts_compared_are_kept() -> None:
     ],
 )
 def test_the_pattern_is_searched_ignoring_case(pattern: str | None, text: str | None, expected: bool) -> None:
-    assert conditions.match_regex(make_rule(match_pattern=pattern), text).matched is expected
+    assert judge_text("REGEX", pattern, text).matched is expected
 
 
 def test_P2_7_6_V4_a_broken_pattern_never_holds() -> None:
-    assert conditions.match_regex(make_rule(match_pattern="("), "(").reason == ROW_INVALID
+    assert judge_text("REGEX", "(", "(").reason == ROW_INVALID
 
 
 def test_the_text_that_was_searched_is_kept_short() -> None:
-    verdict = conditions.match_regex(make_rule(match_pattern="z"), "a" * 1000)
+    verdict = judge_text("REGEX", "z", "a" * 1000)
 
     assert verdict.reason == NOT_MET
     assert len(verdict.operands[0]["value"]) == 200
 
 
 def test_P2_7_6_V5_a_filter_tests_the_facts_themselves() -> None:
-    rule = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.schemaComplete == true)]")
+    path = "$[?(@.schemaComplete == true)]"
 
-    assert conditions.match_json_path(rule, {"schemaComplete": True}).matched
-    assert not conditions.match_json_path(rule, {"schemaComplete": False}).matched
+    assert judge_path(path, {"schemaComplete": True}).matched
+    assert not judge_path(path, {"schemaComplete": False}).matched
 
 
 def test_P2_7_6_V6_a_path_that_does_not_parse_never_holds() -> None:
     rule = make_rule(rule_type="JSON_PATH", match_pattern="$.schemaComplete == true")
 
-    assert conditions.match_json_path(rule, {"schemaComplete": True}).reason == ROW_INVALID
+    assert evaluate_rule(rule, make_session()).reason == ROW_INVALID
 
 
 def test_a_row_may_say_that_an_empty_leaf_does_not_count() -> None:
-    rule = make_rule(rule_type="JSON_PATH", match_pattern="$.note", null_leaf_matches=False)
-
-    assert not conditions.match_json_path(rule, {"note": " "}).matched
+    assert not judge_path("$.note", {"note": " "}, null_leaf_matches=False).matched
 
 
 def test_the_values_compared_are_kept() -> None:
-    rule = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.n > 5)]")
-
-    assert conditions.match_json_path(rule, {"n": 3}).operands == (
+    assert judge_path("$[?(@.n > 5)]", {"n": 3}).operands == (
         {"path": "@.n", "value": 3, "op": ">", "literal": 5, "result": False},
     )

@@ -58,8 +58,10 @@ def describe_time_point(text: str) -> str:
 
 
 def describe_count(count: object, noun: str) -> str:
-    """`1 day`, `2 days`."""
-    return f"{count} {noun}" if str(count) == "1" else f"{count} {noun}s"
+    """`1 day`, `2 days`, `2 entries`."""
+    if str(count) == "1":
+        return f"{count} {noun}"
+    return f"{count} {noun[:-1]}ies" if noun.endswith("ry") else f"{count} {noun}s"
 
 
 def compare_time_points(left: TimePoint, right: TimePoint) -> int | None:

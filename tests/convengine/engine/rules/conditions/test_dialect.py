@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.json_path import BUDGET_EXCEEDED, PathError, compile_path
+from convengine.engine.rules.conditions.evaluate import BUDGET_EXCEEDED, compile_path
+from convengine.engine.rules.conditions.nodes import PathError
 from convengine.engine.rules.verdict import NOT_MET
+from tests.convengine.engine.rules.conditions.judge import judge_path
 
 DOCUMENT: dict[str, Any] = {
     "schemaComplete": True,
@@ -83,7 +85,7 @@ TABLE = {
 
 @pytest.mark.parametrize(("path", "expected"), TABLE.values(), ids=[f"P2_0_8_{name}" for name in TABLE])
 def test_a_path_decides(path: str, expected: bool) -> None:
-    assert compile_path(path).test(DOCUMENT).matched is expected
+    assert judge_path(path, DOCUMENT).matched is expected
 
 
 REFUSED = {
@@ -205,7 +207,7 @@ def test_find_gives_values_in_document_order(path: str, values: list[Any]) -> No
     ],
 )
 def test_a_condition_holds(condition: str, expected: bool) -> None:
-    assert compile_path(f"$[?({condition})]").test(DOCUMENT).matched is expected
+    assert judge_path(f"$[?({condition})]", DOCUMENT).matched is expected
 
 
 def test_a_name_may_be_any_word_of_any_script() -> None:
@@ -217,12 +219,12 @@ def test_a_name_may_be_any_word_of_any_script() -> None:
 @pytest.mark.parametrize("path", ["$.nul", "$.empty", "$.list", "$.context.nothing"])
 def test_an_empty_leaf_may_be_told_not_to_count(path: str) -> None:
     document = {**DOCUMENT, "context": {"nothing": {}}}
-    assert compile_path(path).test(document).matched
-    assert not compile_path(path).test(document, null_leaf_matches=False).matched
+    assert judge_path(path, document).matched
+    assert not judge_path(path, document, null_leaf_matches=False).matched
 
 
 def test_a_filter_does_not_care_about_empty_leaves() -> None:
-    assert compile_path("$.context.items[?(@.q)]").test(DOCUMENT, null_leaf_matches=False).matched
+    assert judge_path("$.context.items[?(@.q)]", DOCUMENT, null_leaf_matches=False).matched
 
 
 def test_first_tells_null_from_nothing() -> None:
@@ -231,7 +233,7 @@ def test_first_tells_null_from_nothing() -> None:
 
 
 def test_the_operands_are_the_comparisons_that_were_made() -> None:
-    verdict = compile_path("$[?(@.n > 9 && @.state == 'X' || 'A' in @.arr && @.gone)]").test(DOCUMENT)
+    verdict = judge_path("$[?(@.n > 9 && @.state == 'X' || 'A' in @.arr && @.gone)]", DOCUMENT)
     assert verdict.reason == NOT_MET
     assert verdict.operands == (
         {"path": "@.n", "value": 5, "op": ">", "literal": 9, "result": False},
@@ -241,26 +243,26 @@ def test_the_operands_are_the_comparisons_that_were_made() -> None:
 
 
 def test_a_plain_path_is_its_own_operand() -> None:
-    assert compile_path("$.context['mcp'].finalAnswer").test(DOCUMENT).operands == (
+    assert judge_path("$.context['mcp'].finalAnswer", DOCUMENT).operands == (
         {"path": "$.context.mcp.finalAnswer", "value": "ok", "op": "exists", "literal": None, "result": True},
     )
 
 
 def test_operands_are_few_and_short() -> None:
     document = {"items": [{"q": "x" * 1000, "l": list(range(1000))} for _ in range(100)]}
-    operands = compile_path("$.items[?(@.q == 'y' || @.l == 1)]").test(document).operands
+    operands = judge_path("$.items[?(@.q == 'y' || @.l == 1)]", document).operands
     assert len(operands) == 20
     assert {len(operand["value"]) for operand in operands} == {200}
 
 
 def test_too_many_descendants_are_false_with_a_reason() -> None:
-    verdict = compile_path("$..x").test({"items": [[0]] * 6000, "x": 1})
+    verdict = judge_path("$..x", {"items": [[0]] * 6000, "x": 1})
     assert (verdict.matched, verdict.reason) == (False, BUDGET_EXCEEDED)
 
 
 def test_too_many_comparisons_are_false_with_a_reason() -> None:
     rows = {"rows": [{"n": n} for n in range(300)]}
-    verdict = compile_path("$.rows[?($.rows[?(@.n == 'x')])]").test(rows)
+    verdict = judge_path("$.rows[?($.rows[?(@.n == 'x')])]", rows)
     assert (verdict.matched, verdict.reason) == (False, BUDGET_EXCEEDED)
     assert len(verdict.operands) == 20
     assert compile_path("$.rows[?($.rows[?(@.n == 'x')])]").find(rows) == []
@@ -270,7 +272,7 @@ def test_a_document_as_deep_as_python_can_read_does_no_harm() -> None:
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    verdict = compile_path("$[?(@.a == @.b)]").test({"a": [deep], "b": [[deep]]})
+    verdict = judge_path("$[?(@.a == @.b)]", {"a": [deep], "b": [[deep]]})
     assert (verdict.matched, verdict.reason) == (False, BUDGET_EXCEEDED)
 
 

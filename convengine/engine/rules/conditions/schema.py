@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.engine.rules.field_conditions.operators import OPERATORS
-from convengine.engine.rules.field_conditions.parser import MAX_COMPARISONS, MAX_LEVELS, MAX_NAME
+from convengine.engine.rules.conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.rows import MAX_LEVELS, MAX_NAME
+from convengine.engine.rules.conditions.values import MAX_ROWS
 
 _ID = "https://convengine.invalid/condition.schema.json"
 
@@ -17,7 +18,7 @@ def build_json_schema() -> dict[str, Any]:
         "title": "Condition of a rule",
         "description": (
             f"Groups of comparisons in the shape of react-querybuilder: at most {MAX_LEVELS} levels and "
-            f"{MAX_COMPARISONS} comparisons."
+            f"{MAX_ROWS} comparisons."
         ),
         "$ref": "#/$defs/group1",
         "$defs": {
@@ -37,7 +38,7 @@ def _build_group(level: int) -> Mapping[str, Any]:
         "properties": {
             "combinator": {"enum": ["and", "or"], "description": "Must all, or any, of the rules hold?"},
             "not": {"type": "boolean", "default": False, "description": "True: the opposite of the group holds."},
-            "rules": {"type": "array", "minItems": 1, "maxItems": MAX_COMPARISONS, "items": {"anyOf": members}},
+            "rules": {"type": "array", "minItems": 1, "maxItems": MAX_ROWS, "items": {"anyOf": members}},
             "id": {"type": "string"},
         },
     }
@@ -57,7 +58,7 @@ def _build_comparison() -> Mapping[str, Any]:
             },
             "operator": {
                 "oneOf": [
-                    {"const": operator.name, "title": operator.label, "description": f"Needs {operator.needs.value}."}
+                    {"const": operator.name, "title": operator.label, "description": f"Needs {operator.needs.words}."}
                     for operator in OPERATORS.values()
                 ]
             },
