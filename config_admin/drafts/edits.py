@@ -1,4 +1,4 @@
-"""The edits of a draft, merged with the live configuration, which moves on below it (R129)."""
+"""The edits of a draft, merged with the live configuration, which moves on below it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.db import connection, models
+from django.db import models
 from django.utils import timezone
 
 from config_admin.drafts.models import CeDraft, CeDraftEdit, DraftStatus
 from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
 from config_admin.releases.content import contents, control_plane, up_to_date
+from config_admin.releases.make_release import reserve_ids
 from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import Content, RowDifference
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -110,7 +111,10 @@ def store_edits(
             unique_fields=["draft", "table_name", "row_pk"],
             update_fields=["before", "after", "editor", "editor_name", "edited_at", "reason", "content_hash"],
         )
-        _reserve_ids(table, [row.pk for row in rows if row.before is None and row.after is not None])
+        if added := [row.pk for row in rows if row.before is None and row.after is not None]:
+            # The transaction that took these ids is rolled back. The counter of SQLite moves back with it; a sequence
+            # of PostgreSQL does not, but imports and the grid choose ids without it.
+            reserve_ids(table, max(added))
 
 
 def hash_edits(draft: CeDraft) -> str:
@@ -146,26 +150,3 @@ def to_key(table: str, text: str) -> Any:
     column = control_plane()[table]._meta.pk
     assert column is not None
     return column.to_python(text)
-
-
-def _reserve_ids(table: str, pks: list[Any]) -> None:
-    """Keep the ids of new rows from being given again: the transaction that took them is rolled back.
-
-    The counter of SQLite moves back with it. A sequence of PostgreSQL does not, but imports and the grid choose ids
-    without it.
-    """
-    model = control_plane()[table]
-    pk = model._meta.pk
-    if not pks or not isinstance(pk, models.AutoField | models.BigAutoField):
-        return
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SELECT setval(name, greatest(%s, pg_sequence_last_value(name::regclass)))"
-                " FROM (SELECT pg_get_serial_sequence(%s, %s) AS name) AS found",
-                [max(pks), table, pk.column],
-            )
-            return
-        cursor.execute("UPDATE sqlite_sequence SET seq = max(seq, %s) WHERE name = %s", [max(pks), table])
-        if not cursor.rowcount:
-            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, max(pks)])

@@ -197,17 +197,26 @@ def _rewrite_newest(release: CeRelease) -> None:
 
 
 def advance_sequences(tables: Iterable[str]) -> None:
-    """Move the id sequences of tables with new rows past the highest id. They never move back."""
-    if connection.vendor != "postgresql":
+    """Move the id sequences of tables with new rows past the highest id. SQLite has counted these rows itself."""
+    if connection.vendor == "postgresql":
+        for table in tables:
+            highest = control_plane()[table]._base_manager.aggregate(highest=models.Max("pk"))["highest"]
+            reserve_ids(table, highest)
+
+
+def reserve_ids(table: str, highest: Any) -> None:
+    """Let no new row of a table get this id or a lower one. The sequence never moves back."""
+    pk = control_plane()[table]._meta.pk
+    if not isinstance(pk, models.AutoField):
         return
-    for table in tables:
-        model = control_plane()[table]
-        pk = model._meta.pk
-        if isinstance(pk, models.BigAutoField):
-            highest = model._base_manager.aggregate(highest=models.Max(pk.name))["highest"]
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT setval(name, greatest(%s, pg_sequence_last_value(name::regclass)))"
-                    " FROM (SELECT pg_get_serial_sequence(%s, %s) AS name) AS found",
-                    [highest, table, pk.column],
-                )
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT setval(name, greatest(%s, pg_sequence_last_value(name::regclass)))"
+                " FROM (SELECT pg_get_serial_sequence(%s, %s) AS name) AS found",
+                [highest, table, pk.column],
+            )
+            return
+        cursor.execute("UPDATE sqlite_sequence SET seq = max(seq, %s) WHERE name = %s", [highest, table])
+        if not cursor.rowcount:
+            cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, highest])
