@@ -1,4 +1,4 @@
-"""Admin of drafts: make one, work in it, look at its changes, publish or discard it (R129)."""
+"""Admin of drafts: make one, work in it, look at its changes, publish or discard it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from unfold.admin import ModelAdmin
 
-from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
+from config_admin.comparison.configurations import build_comparison
 from config_admin.comparison.row_diff import diff_column
 from config_admin.drafts import moves, review_pages, schedule_page
 from config_admin.drafts.conditions import (
@@ -45,11 +45,10 @@ from config_admin.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import control_plane
-from config_admin.releases.models import CeRelease
 from config_admin.releases.row_merge import RowMerge
+from config_admin.releases.row_versions import find_last_versions
 from config_admin.releases.tree import Content, RowDifference
 from config_admin.restore.checks import check_restored_rows
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.test_cases.gate import describe_problems
 from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right
@@ -247,19 +246,15 @@ class DraftAdmin(ModelAdmin):
         if request.method == "POST" and not is_agreed and not question.refusals and "live" in request.POST:
             question.news = "The draft or the live configuration changed meanwhile. Review the changes again."
         override = _read_override(request)
-        is_complete = bool(reasons.read_reason(request)) and (not question.form.is_bound or question.form.is_valid())
-        is_complete = is_complete and bool(override or not question.override)
-        if request.method != "POST" or question.refusals or question.news or not is_complete:
+        is_complete = (not question.form.is_bound or question.form.is_valid()) and bool(
+            override or not question.override
+        )
+        if not question.is_agreed(request) or not is_complete:
             return ask(request, question, self.opts)
-        try:
-            audience = question.form.audience if request.POST.get("to") == "part" else None
-            reason = reasons.read_reason(request)
-            release = publish_draft(draft_id, request.user, reason, merged, audience, override)
-        except RestoreRefused as error:
-            question.refusals = refusals_of(error.findings)
-            return ask(request, question, self.opts)
-        except (RowsBelongTogether, DraftEnded, ValueError) as error:
-            question.refusals = [Refusal(str(error))]
+        audience = question.form.audience if request.POST.get("to") == "part" else None
+        with question.collect_refusals(ValueError, DraftEnded):
+            release = publish_draft(draft_id, request.user, reasons.read_reason(request), merged, audience, override)
+        if question.refusals:
             return ask(request, question, self.opts)
         if request.session.get(KEY) == draft_id:
             leave_draft(request)
@@ -282,10 +277,9 @@ class DraftAdmin(ModelAdmin):
             answer="Discard",
             back_url=draft_url(draft_id),
             danger=True,
-            counts=count_by_table(merged.differences),
-            rows=first_rows(merged.differences, SHOWN),
             asks_reason=False,
         )
+        question.show_rows(merged.differences)
         if request.method != "POST":
             return ask(request, question, self.opts)
         discard_draft(draft_id)
@@ -343,8 +337,6 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         back_url=draft_url(draft.pk),
         refusals=refusals[:SHOWN],
         warnings=[*_list_returns(draft), *warnings_of(findings)][:SHOWN],
-        counts=count_by_table(by_table),
-        rows=first_rows(by_table, SHOWN),
         notes=[*map(Refusal, moves.list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
@@ -353,7 +345,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         override=[Refusal(problem, links.get(problem, ())) for problem in closed],
         override_reason=_read_override(request),
     )
-    question.more = sum(map(len, by_table.values())) - len(question.rows)
+    question.show_rows(by_table)
     return question
 
 
@@ -392,16 +384,8 @@ def _describe_conflict(name: tuple[str, Any], merge: RowMerge) -> dict[str, Any]
         "pk": pk,
         "fields": fields,
         "how": "Deleted" if merge.now is None else "Changed",
-        **_find_live_change(table, pk),
+        "version": find_last_versions([(table, pk)]).get((table, str(pk))),
     }
-
-
-def _find_live_change(table: str, pk: Any) -> dict[str, Any]:
-    """The newest release that changed a row live, with its author."""
-    model: Any = control_plane()[table]
-    entry = model.history.filter(**{model._meta.pk.attname: pk}).order_by("-config_version").first()
-    release = CeRelease.objects.filter(pk=entry.config_version).first() if entry else None
-    return {"release": release, "release_url": release_url(release.pk) if release else ""}
 
 
 def _list_edits(merged: MergedEdits) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
 from config_admin.drafts.review import add_entry, lock_draft, read_name
 from config_admin.form_save.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
-from config_admin.releases.diff import RowDifferences, differences
+from config_admin.releases.diff import RowDifferences, changes_of
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
@@ -208,7 +208,7 @@ def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[st
 def find_loss(schedule: CeDraftSchedule) -> str:
     """Why `schedule` takes the release back instead of the author; blank if the author may still do it."""
     release = CeRelease.objects.filter(pk=schedule.draft.config_version or 0).first()
-    changes = differences(release.parent_id or 0, release.pk) if release else {}
+    changes = changes_of(release) if release else {}
     return next(_check_author(schedule, changes), "")
 
 

@@ -1,6 +1,7 @@
 """The confirmation page: what would change, what prevents it, warnings, and the reason."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -8,12 +9,14 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from config_admin.comparison.configurations import ChangedRow
+from config_admin.comparison.configurations import ChangedRow, count_by_table, first_rows
 from config_admin.editing.links import column_label, row_name, row_title, row_url
 from config_admin.form_save import reasons
 from config_admin.releases.content import control_plane
 from config_admin.releases.diff import RowDifferences
 from config_admin.restore.checks import compile_rows
+from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.restore.revert import RevertConflict
 from config_admin.validation.findings import Finding
 from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.rights import describe_groups_with
@@ -67,6 +70,27 @@ class Question:
     #: What the user may do although it is refused to others, and the reason that they gave.
     override: Sequence[Refusal] = ()
     override_reason: str = ""
+
+    def show_rows(self, by_table: RowDifferences) -> None:
+        """Add the rows that would change: counted by table, the first ones in detail."""
+        self.counts, self.rows = count_by_table(by_table), first_rows(by_table, SHOWN)
+        self.more = sum(map(len, by_table.values())) - len(self.rows)
+
+    def is_agreed(self, request: HttpRequest) -> bool:
+        """True if the user has seen all of this, may do it, and gave a reason."""
+        is_sent = request.method == "POST" and not self.refusals and not self.news
+        return is_sent and bool(reasons.read_reason(request))
+
+    @contextmanager
+    def collect_refusals(self, *refused: type[Exception]) -> Iterator[None]:
+        """Around the change itself: what refuses it becomes a part of the page."""
+        expected: tuple[type[Exception], ...] = (RowsBelongTogether, RevertConflict, *refused)
+        try:
+            yield
+        except RestoreRefused as error:
+            self.refusals = refusals_of(error.findings)
+        except expected as error:
+            self.refusals = [Refusal(str(error))]
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:

@@ -8,18 +8,17 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from unfold.admin import ModelAdmin
 
 from config_admin.editing.links import row_name, row_url
-from config_admin.form_save.optimistic_lock import Intruder, changed_by
+from config_admin.releases.row_versions import RowVersion, find_last_versions
 
 #: The input that confirms that the user knows about the deletion.
 AGAIN = "_again"
 
 
 class DeletedRow(NamedTuple):
-    """A deleted row: its content, who deleted it, when and why."""
+    """A deleted row: its content, and the version that says who deleted it, when and why."""
 
     last: Any
-    deleted: Intruder
-    why: str
+    deletion: RowVersion
     name: str
     history_url: str
 
@@ -52,13 +51,12 @@ class DeletedRowAdmin(ModelAdmin):
             return None
         if self.model._default_manager.filter(pk=pk).exists():
             return None
-        entry = self.model.history.filter(**{self.opts.pk.attname: pk}).order_by("-history_id").first()
-        if entry is None:
-            return None
         table = self.opts.db_table
-        why = entry.history_change_reason or "No reason given."
-        deleted = next(changed_by(self.model, pk, 0))
-        return DeletedRow(entry.instance, deleted, why, row_name(table, pk), row_url(table, pk, "history"))
+        deletion = find_last_versions([(table, pk)]).get((table, str(pk)))
+        if deletion is None:
+            return None
+        last = self.model.history.get(pk=deletion.history_id).instance
+        return DeletedRow(last, deletion, row_name(table, pk), row_url(table, pk, "history"))
 
     def _complete(self, sent: QueryDict, deleted_row: DeletedRow) -> QueryDict:
         """The submitted data, with the fields that the form of a stored row lacks."""

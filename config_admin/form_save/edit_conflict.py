@@ -22,8 +22,9 @@ from config_admin.form_save.field_merge import (
     list_merges,
     to_input_value,
 )
-from config_admin.form_save.optimistic_lock import Intruder, SeenVersion, changed_by, find_seen_content, intruder
+from config_admin.form_save.optimistic_lock import SeenVersion, find_seen_content
 from config_admin.releases.content import content_of
+from config_admin.releases.row_versions import RowVersion, find_last_version, list_versions_after
 from config_admin.releases.tree import Content
 
 #: Inputs of the form: its present base, the state before the others' change, the release before the first such change,
@@ -68,8 +69,8 @@ class Meeting:
         self.form = form
         #: The stored row before the form fills it in.
         self.stored = stored
-        #: The user who changed the row, if the form has just noticed.
-        self.intruder: Intruder | None = None
+        #: The change of the others, if the form has just noticed.
+        self.other_change: RowVersion | None = None
         #: The shown fields with both sides.
         self.sides: Sequence[Side] = ()
         #: True while the form waits for a choice.
@@ -93,7 +94,7 @@ class Meeting:
     @property
     def who(self) -> str:
         """The author of the other change."""
-        return (self.intruder or self._find_intruder()).who
+        return (self.other_change or self._find_other_change()).made_by
 
     @property
     def has_open(self) -> bool:
@@ -105,11 +106,10 @@ class Meeting:
         """The note in the history of a saved form that merged others' changes, or blank."""
         if not self._met.isdecimal():
             return ""
-        intruders = changed_by(type(self.form.instance), self.form.instance.pk, int(self._met))
-        authors = [
-            f"{intruder.who}, release {intruder.config_version}" for intruder in intruders if intruder.config_version
-        ]
-        return f"combined with the change of {'; '.join(reversed(authors))}" if authors else ""
+        row = self.form.instance
+        versions = reversed(list_versions_after(row._meta.db_table, row.pk, int(self._met)))
+        authors = "; ".join(f"{version.made_by}, release {version.config_version}" for version in versions)
+        return f"combined with the change of {authors}" if authors else ""
 
     def take_place(self) -> None:
         """Compare and merge. Call it with cleaned data, before the row is filled in."""
@@ -123,14 +123,14 @@ class Meeting:
         before = find_seen_content(form.instance, self._seen) if is_stale else theirs
         self._choose([name for name in waiting if name not in undecided], before or theirs)
         if is_stale:
-            self.intruder = self._find_intruder()
+            self.other_change = self._find_other_change()
             self._base, self._met = str(self._seen), self._met or str(self._seen.config_version)
             self._show(before, theirs, undecided)
 
-    def _find_intruder(self) -> Intruder:
-        last = intruder(self.form.instance)
-        is_own = last.who == self.form.request.user.get_username()
-        return last._replace(who="another window of yours") if is_own else last
+    def _find_other_change(self) -> RowVersion:
+        last = find_last_version(self.form.instance._meta.db_table, self.form.instance.pk)
+        is_own = last.made_by == self.form.request.user.get_username()
+        return last._replace(made_by="another window of yours") if is_own else last
 
     def _choose(self, names: Sequence[str], theirs: Content) -> None:
         for name in names:

@@ -19,7 +19,7 @@ from config_admin.editing.fields import Unread
 from config_admin.form_save import reasons
 from config_admin.form_save.deleted_row import AGAIN, DeletedRow
 from config_admin.form_save.edit_conflict import Meeting
-from config_admin.form_save.optimistic_lock import Intruder, SeenVersion
+from config_admin.form_save.optimistic_lock import SeenVersion
 from config_admin.form_save.reasons import get_subject
 from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
@@ -154,7 +154,9 @@ class RowForm(forms.ModelForm):
         """Fill the row and run the save checks; Django's own validation comes after them."""
         if self.meeting:
             self.meeting.take_place()
-            self._tell_intruder(self.meeting.intruder)
+            if change := self.meeting.other_change:
+                row, snapshot = row_of(self.instance), get_editor_context(self.request).snapshot
+                self.stale = stale_edit(row, snapshot, who=change.made_by, when=change.when)
         unread = {name: value for name, value in self.cleaned_data.items() if isinstance(value, Unread)}
         for name in unread:
             del self.cleaned_data[name]
@@ -172,11 +174,6 @@ class RowForm(forms.ModelForm):
         """Convert older template forms to Jinja2, as the warning said."""
         values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
         self.cleaned_data.update(values)
-
-    def _tell_intruder(self, intruder: Intruder | None) -> None:
-        if intruder:
-            row, snapshot = row_of(self.instance), get_editor_context(self.request).snapshot
-            self.stale = stale_edit(row, snapshot, who=intruder.who, when=intruder.when)
 
     def _findings(self, row: Row) -> list[Finding]:
         editor = get_editor_context(self.request)

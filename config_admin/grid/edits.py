@@ -8,13 +8,14 @@ from django.db import DatabaseError, models
 from django.utils import timezone
 
 from config_admin.editing.fields import Unread
-from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
+from config_admin.form_save.optimistic_lock import digest_of
 from config_admin.grid.cells import value_of
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.change_set import change_set, get_content_hash, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.content import as_json, contents, control_plane, kept_columns, key_of
 from config_admin.releases.models import CeRelease, Origin
+from config_admin.releases.row_versions import RowVersion, find_last_version, find_last_versions
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.checks import compile_rows, overlay_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
@@ -53,8 +54,8 @@ class CheckedEdits:
 
     #: The configuration of the check.
     content_hash: str
-    #: Rows that changed since they were seen, with their present content (null when deleted) and the author.
-    met: dict[Any, tuple[Content | None, Intruder]] = field(default_factory=dict)
+    #: Rows that changed since they were seen, with their present content (null when deleted) and the change.
+    met: dict[Any, tuple[Content | None, RowVersion]] = field(default_factory=dict)
     #: Errors, and warnings that the stored rows do not have already.
     findings: list[Finding] = field(default_factory=list)
     #: The resulting rows, without unchanged ones; null for a deleted one.
@@ -88,8 +89,8 @@ def check_edits(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) 
         pk for pk, edit in edits.items() if not edit.is_new and (pk not in stored or digest_of(stored[pk]) != edit.seen)
     ]
     if met:
-        changed = last_changes(control_plane()[table], met)
-        verdict.met = {pk: (stored.get(pk), changed.get(pk, Intruder("somebody", "", None))) for pk in met}
+        last = find_last_versions((table, pk) for pk in met)
+        verdict.met = {pk: (stored.get(pk), last.get((table, str(pk))) or find_last_version(table, pk)) for pk in met}
         return verdict
     if not verdict.findings:
         _EditCheck(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)

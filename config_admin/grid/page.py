@@ -22,13 +22,14 @@ from config_admin.editing.links import release_url, row_url
 from config_admin.editing.pickers import find_source
 from config_admin.form_save import reasons
 from config_admin.form_save.health_messages import TOLD, news_of
-from config_admin.form_save.optimistic_lock import Intruder, digest_of
+from config_admin.form_save.optimistic_lock import digest_of
 from config_admin.form_save.request_change_set import describe_saved_draft
 from config_admin.grid.cells import text_of
 from config_admin.grid.edits import CheckedEdits, Edit, SaveResult, SavingFailed, get_finding_key, save_edits
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.page import health_url
 from config_admin.releases.content import contents
+from config_admin.releases.row_versions import RowVersion
 from config_admin.releases.tree import Content
 from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
@@ -262,11 +263,11 @@ class Grid:
             }
             for finding in verdict.findings
         ]
-        met = {str(pk): self._describe_conflict(pk, content, who) for pk, (content, who) in verdict.met.items()}
+        met = {str(pk): self._describe_conflict(pk, content, change) for pk, (content, change) in verdict.met.items()}
         return {"findings": findings, "met": met}
 
-    def _describe_conflict(self, pk: Any, content: Content | None, who: Intruder) -> dict[str, Json]:
-        return {"who": who.who, "when": who.when, "row": None if content is None else self.row(pk, content)}
+    def _describe_conflict(self, pk: Any, content: Content | None, change: RowVersion) -> dict[str, Json]:
+        return {"who": change.made_by, "when": change.when, "row": None if content is None else self.row(pk, content)}
 
     def describe_save(self, done: SaveResult, edits: Mapping[Any, Edit]) -> dict[str, Json]:
         """The release, the rows after saving, and warnings."""

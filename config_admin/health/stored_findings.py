@@ -1,10 +1,10 @@
 """`ce_health_report` and `ce_health_finding`: the findings of the last check, each with its age. No turn reads them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import models, transaction
-from django.db.models import Case, Count, IntegerField, Max, QuerySet, Subquery, Value, When, Window
+from django.db.models import Case, Count, IntegerField, QuerySet, Subquery, Value, When, Window
 from django.utils import timezone
 
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
@@ -12,7 +12,7 @@ from config_admin.health.background import Run
 from config_admin.health.check import Health
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.impact import Impact
-from config_admin.releases.content import control_plane
+from config_admin.releases.row_versions import find_last_versions
 from config_admin.releases.working_copy import find_working_copy
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -111,7 +111,8 @@ def _build_row(finding: Diagnosis, snapshot: Snapshot, since: int) -> CeHealthFi
 
 def _date_findings(findings: Iterable[Diagnosis], checked: int, current: int) -> dict[str, int]:
     """The release that caused each new finding: the last one that changed its rows, after the last checked one."""
-    changed = _find_last_changes({key for finding in findings for key in finding.rows})
+    last = find_last_versions({(key.table, key.pk) for finding in findings for key in finding.rows})
+    changed = {row: version.config_version for row, version in last.items()}
     return {
         finding.key: min(
             max([checked + 1, *(changed.get((key.table, str(key.pk)), 0) for key in finding.rows)]), current
@@ -120,26 +121,6 @@ def _date_findings(findings: Iterable[Diagnosis], checked: int, current: int) ->
         else current
         for finding in findings
     }
-
-
-def _find_last_changes(keys: Iterable[Any]) -> Mapping[tuple[str, str], int]:
-    """The last release that changed each row, by table and key."""
-    by_table: dict[str, list[Any]] = {}
-    for key in keys:
-        by_table.setdefault(key.table, []).append(key.pk)
-    changes: dict[tuple[str, str], int] = {}
-    for table, pks in by_table.items():
-        model: Any = control_plane()[table]
-        name = model._meta.pk.attname
-        for start in range(0, len(pks), _BATCH):
-            versions = (
-                model.history.filter(**{f"{name}__in": pks[start : start + _BATCH]})
-                .values_list(name)
-                .annotate(last=Max("config_version"))
-                .order_by()
-            )
-            changes |= {(table, str(pk)): version for pk, version in versions}
-    return changes
 
 
 def read_ages() -> dict[str, int]:

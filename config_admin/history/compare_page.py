@@ -61,8 +61,7 @@ class PairForm(forms.Form):
 
 
 def _option(release: CeRelease) -> Option:
-    by = release.author or release.get_origin_display()
-    return Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {by}")
+    return Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
 
 
 def show(model_admin: Any, request: HttpRequest) -> HttpResponse:

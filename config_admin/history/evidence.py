@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from config_admin.history.row_origins import RowVersion, find_versions
 from config_admin.history.then_and_now import describe_columns
 from config_admin.releases import read_rows
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.content import control_plane, key_of, up_to_date
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import SEALED, compute_seal, history_columns, history_model
+from config_admin.releases.row_versions import RowVersion, find_last_versions
 from config_admin.snapshot.compile import compile_chunk
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot, Table
@@ -32,7 +32,7 @@ def collect_evidence(
     rows: Mapping[int, Collection[tuple[str, str]]], tables: Mapping[int, Collection[str]]
 ) -> dict[str, Json]:
     """A JSON document that proves rows (table, key) and whole tables of releases, and who made the rows."""
-    versions = {version: find_versions(keys, version) for version, keys in rows.items()}
+    versions = {version: find_last_versions(keys, version) for version, keys in rows.items()}
     origins = {made.config_version for by_row in versions.values() for made in by_row.values()}
     releases = _read_releases({*rows, *tables, *origins})
     proof = _Proof(releases)

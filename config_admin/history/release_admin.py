@@ -1,4 +1,4 @@
-"""Admin of releases: their changes, and undo (R5, R57)."""
+"""Admin of releases: their changes, and undo."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.comparison.configurations import build_comparison, count_by_table, first_rows
+from config_admin.comparison.configurations import build_comparison
 from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.form_save import reasons
@@ -30,13 +30,12 @@ from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.content import control_plane
-from config_admin.releases.diff import RowDifferences, compare_wanted, differences
+from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.restore.checks import check_restored_rows
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
+from config_admin.restore.revert import revert_release, wanted_by_revert
 from config_admin.restore.roll_back import differences_by_roll_back, roll_back
 from config_admin.transfer import page as transfer_page
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
@@ -101,11 +100,11 @@ class ReleaseAdmin(ReadOnlyAdmin):
         return release.origin, str(release.get_origin_display())
 
     def has_roll_back_permission(self, request: HttpRequest) -> bool:
-        """Configuration administrators may (R18)."""
+        """Configuration administrators may."""
         return bool(request.user.has_perm(ROLL_BACK))
 
     def has_undo_permission(self, request: HttpRequest) -> bool:
-        """True for users who may change rows. The undo then checks the right to each row (R136)."""
+        """True for users who may change rows. The undo then checks the right to each row."""
         model_admins = map(self.admin_site.get_model_admin, control_plane().values())
         return any(model_admin.has_change_permission(request) for model_admin in model_admins)
 
@@ -121,7 +120,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         release = self.get_object(request, object_id)
         if release and release.author == request.user.get_username():
             note_first_step(request.user, FirstStep.RELEASE)
-        by_table = differences(release.parent_id or 0, release.pk) if release else {}
+        by_table = changes_of(release) if release else {}
         in_force = newest()
         may_read = request.user.has_perm("config_admin.view_cerule")
         context = {
@@ -189,24 +188,16 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     def _ask(self, request: HttpRequest, question: Question, by_table: RowDifferences, go_back: Any) -> HttpResponse:
         self._fill(request, question, by_table)
-        if request.method != "POST" or question.refusals or question.news or not reasons.read_reason(request):
-            return ask(request, question, self.opts)
-        try:
-            go_back()
-        except RestoreRefused as error:
-            question.refusals = refusals_of(error.findings)
-            return ask(request, question, self.opts)
-        except (RevertConflict, RowsBelongTogether) as error:
-            question.refusals = [Refusal(str(error))]
-            return ask(request, question, self.opts)
-        self.message_user(request, describe_new_release(), messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
+        if question.is_agreed(request):
+            with question.collect_refusals():
+                go_back()
+                self.message_user(request, describe_new_release(), messages.SUCCESS)
+                return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
+        return ask(request, question, self.opts)
 
     def _fill(self, request: HttpRequest, question: Question, by_table: RowDifferences) -> None:
-        question.counts = count_by_table(by_table)
-        question.rows = first_rows(by_table, SHOWN)
-        question.more = sum(map(len, by_table.values())) - len(question.rows)
-        findings = check_restored_rows({table: {row.pk: row.after for row in rows} for table, rows in by_table.items()})
+        question.show_rows(by_table)
+        findings = check_restored_rows(rows_after(by_table))
         question.refusals = _first([*question.refusals, *refusals_of(findings)], Refusal)
         question.warnings = _first(warnings_of(findings), str)
         if not by_table and not question.refusals:

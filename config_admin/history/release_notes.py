@@ -30,7 +30,7 @@ def list_releases_of_period(since: datetime, until: datetime, limit: int) -> lis
 def _build_note(release: CeRelease, gradual: GradualPeriod | None = None) -> ReleaseNote:
     return ReleaseNote(
         release.pk,
-        release.author or str(release.get_origin_display()),
+        release.made_by,
         release.created_at,
         release.reason,
         release_url(release.pk),

@@ -13,7 +13,7 @@ from config_admin.comparison.configurations import ChangedRow, first_rows
 from config_admin.comparison.row_diff import diff_column, text_of
 from config_admin.editing.links import release_url, row_name, row_url
 from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
-from config_admin.releases.diff import differences
+from config_admin.releases.diff import changes_of
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
@@ -141,6 +141,6 @@ def between(since: int, until: int, behind: int | None = None) -> tuple[list[Bet
 
 def _build_changes(releases: Sequence[CeRelease]) -> Iterator[Between]:
     for release in releases:
-        changed = differences(release.parent_id or 0, release.pk)
+        changed = changes_of(release)
         rows = first_rows(changed, ROWS)
         yield Between(release, release_url(release.pk), rows, sum(map(len, changed.values())) - len(rows))

@@ -6,6 +6,7 @@ from typing import Any
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.content import contents, control_plane
+from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import Content, RowDifference, has_same_text
 
@@ -19,6 +20,11 @@ def differences(before: int, after: int) -> dict[str, list[RowDifference]]:
     Raises NoSuchRelease; 0 is the empty configuration.
     """
     return compare_manifests(Blobs(), manifest_of(before), manifest_of(after))
+
+
+def changes_of(release: CeRelease) -> dict[str, list[RowDifference]]:
+    """The rows that a release changed."""
+    return differences(release.parent_id or 0, release.pk)
 
 
 def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, list[RowDifference]]:
@@ -41,3 +47,8 @@ def compare_wanted(
             pairs = (RowDifference(pk, now.get(pk), rows[pk]) for pk in sorted(rows))
             by_table[table] = [row for row in pairs if not has_same_text(row.before, row.after)]
     return {table: rows for table, rows in by_table.items() if rows}
+
+
+def rows_after(differences: RowDifferences) -> dict[str, dict[Any, Content | None]]:
+    """The rows as they are on the second side, by table and key; null for a deleted one."""
+    return {table: {row.pk: row.after for row in rows} for table, rows in differences.items()}

@@ -90,6 +90,11 @@ class CeRelease(SealedModel):
     def __str__(self) -> str:
         return f"Release {self.config_version}{f' · {self.reason}' if self.reason else ''}"
 
+    @property
+    def made_by(self) -> str:
+        """Who made it, or where it came from."""
+        return self.author or str(self.get_origin_display())
+
 
 class CeReleaseBlob(SealedModel):
     """A part of a release's content, named by its hash, so that unchanged parts are stored once."""

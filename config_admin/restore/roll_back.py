@@ -2,7 +2,7 @@
 
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
-from config_admin.releases.diff import compare_manifests, differences
+from config_admin.releases.diff import compare_manifests, differences, rows_after
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import RowDifference
@@ -25,8 +25,7 @@ def roll_back(
 
 def wanted_by_roll_back(config_version: int) -> Wanted:
     """What a rollback would restore. Raises NoSuchRelease."""
-    by_table = differences_by_roll_back(config_version)
-    return {table: {row.pk: row.after for row in rows} for table, rows in by_table.items()}
+    return rows_after(differences_by_roll_back(config_version))
 
 
 def differences_by_roll_back(config_version: int) -> dict[str, list[RowDifference]]:

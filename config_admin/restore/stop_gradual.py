@@ -1,4 +1,4 @@
-"""Stop a gradual release: a release that equals the one that everybody else runs on (R135)."""
+"""Stop a gradual release: a release that equals the one that everybody else runs on."""
 
 from django.db import transaction
 

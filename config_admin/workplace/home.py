@@ -279,9 +279,8 @@ def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
     name = f"release {effect.last}" if effect.first == effect.last else f"releases {effect.first} to {effect.last}"
     if release is None:
         return name
-    author = release.author or release.get_origin_display()
     reason = f", “{shorten_line(release.reason)}”" if release.reason else ""
-    return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {author}{reason}"
+    return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {release.made_by}{reason}"
 
 
 def _undo_url(number: int) -> str:

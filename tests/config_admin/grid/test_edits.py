@@ -51,7 +51,7 @@ def test_what_others_changed_is_told_with_who_and_what_is_there_now() -> None:
         m.CeResponse.objects.get(pk=gone.pk).delete()
     checked = check_edits("ce_response", given, lambda row: "")
 
-    assert {pk: who.who for pk, (_, who) in checked.met.items()} == {row.pk: "ben", gone.pk: "ben"}
+    assert {pk: change.made_by for pk, (_, change) in checked.met.items()} == {row.pk: "ben", gone.pk: "ben"}
     content = checked.met[row.pk][0]
     assert content is not None
     assert content["exact_text"] == "Theirs"
@@ -162,7 +162,7 @@ def test_what_somebody_saves_between_judging_and_writing_is_not_overwritten(monk
 
     row.refresh_from_db()
     assert done.is_held
-    assert done.verdict.met[row.pk][1].who == "ben"
+    assert done.verdict.met[row.pk][1].made_by == "ben"
     assert row.priority == 8
 
 
@@ -223,7 +223,7 @@ def test_a_row_that_is_deleted_although_somebody_changed_it_is_told_first() -> N
     with change_set(author="ben"):
         m.CeResponse.objects.filter(pk=row.pk).update(exact_text="Theirs")
 
-    assert check_edits("ce_response", given, lambda row: "").met[row.pk][1].who == "ben"
+    assert check_edits("ce_response", given, lambda row: "").met[row.pk][1].made_by == "ben"
 
 
 def test_a_deletion_that_is_forbidden_is_said_at_the_row() -> None:

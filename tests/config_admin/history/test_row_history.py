@@ -37,7 +37,7 @@ def test_each_entry_tells_who_why_and_what(ada: Client) -> None:
     page = history(ada, row)
 
     entry, first = page.context["page_obj"].entries
-    assert (entry.what, entry.who, entry.why) == ("Changed", "ben", "Friendlier")
+    assert (entry.what, entry.record.made_by, entry.record.history_change_reason) == ("Changed", "ben", "Friendlier")
     assert {change.label: [tuple(part) for part in change.segments] for change in entry.changes} == {
         "Text": [("same", "How "), ("out", "much?"), ("in", "much, please?")],
         "Priority": [("out", "100"), ("in", "7")],
