@@ -1,16 +1,17 @@
 """Undo a change: of one row, or of everything that one release changed."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.utils.text import capfirst
 
-from config_admin.releases import content, tree
+from config_admin.releases import content
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
 from config_admin.releases.content import control_plane
-from config_admin.releases.diff import differences
+from config_admin.releases.diff import changes_of
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import release_of, row_at
+from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import Content
 from config_admin.restore.checks import Wanted
 from config_admin.restore.restore_rows import restore_rows
@@ -69,27 +70,18 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
     release = release_of(config_version)
     wanted: dict[str, dict[Any, Content | None]] = {}
     changed: list[tuple[str, Any]] = []
-    for table, rows in differences(release.parent_id or 0, config_version).items():
+    for table, rows in changes_of(release).items():
         now = content.contents(table, [row.pk for row in rows])
         for row in rows:
-            reverted = _without(row, now.get(row.pk))
-            if reverted is None:
+            undo = RowMerge(row.after, now.get(row.pk), row.before)
+            if has_conflict := undo.has_conflict() or _was_created_again(undo):
                 changed.append((table, row.pk))
-            if not tree.has_same_text(reverted.row if reverted else row.before, now.get(row.pk)):
-                wanted.setdefault(table, {})[row.pk] = reverted.row if reverted else row.before
+            reverted = row.before if has_conflict else undo.merge_changes()
+            if not is_same_row(reverted, undo.now):
+                wanted.setdefault(table, {})[row.pk] = reverted
     return wanted, changed
 
 
-class _Kept(NamedTuple):
-    row: Content | None
-
-
-def _without(row: tree.RowDifference, now: Content | None) -> _Kept | None:
-    """The row without the change; null when the same fields were changed again since."""
-    if tree.has_same_text(now, row.after) or tree.has_same_text(now, row.before):
-        return _Kept(row.before)
-    if row.before is None or row.after is None or now is None:
-        return None
-    if not all(any(tree.has_same_text(now[name], value) for value in pair) for name, pair in row.fields.items()):
-        return None
-    return _Kept({**now, **{name: before for name, (before, _) in row.fields.items()}})
+def _was_created_again(undo: RowMerge) -> bool:
+    """True for a row that the release deleted, and that exists again with other content."""
+    return undo.before is None and undo.now is not None and not is_same_row(undo.now, undo.after)
