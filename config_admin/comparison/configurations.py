@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from django.http import HttpRequest, QueryDict
 
 from config_admin.comparison.row_diff import changes
-from config_admin.editing.links import describe_content, row_name, row_url, table_title
-from config_admin.releases.content import control_plane
+from config_admin.editing.links import describe_content, find_readable_url, row_name, row_url, table_title
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import RowDifference
 from convengine.engine.text.difference import Difference
@@ -18,6 +17,7 @@ from convengine.engine.text.difference import Difference
 SHOWN = 50
 #: Query parameters: the only shown table, and the row before the page, as `table:key`.
 TABLE, BEHIND = "table", "behind"
+HOW = ("added", "changed", "removed")
 
 
 class ChangedRow(NamedTuple):
@@ -69,7 +69,7 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
     more = len(wanted) - start - len(page)
     return Comparison(
         tables=list(_counts(request, differences, only)),
-        rows=[_open_to(request, table, changed_row(table, row)) for table, row in page],
+        rows=[changed_row(table, row, request) for table, row in page],
         total=sum(map(len, differences.values())),
         skipped=start,
         more=more,
@@ -80,49 +80,37 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
 
 def count_by_table(differences: RowDifferences) -> list[tuple[str, str]]:
     """The tables with the numbers of their rows in words, such as `2 added, 1 removed`."""
-    return [(table_title(table), _describe_counts(rows)) for table, rows in differences.items() if rows]
-
-
-def _describe_counts(rows: Sequence[RowDifference]) -> str:
-    counts = Counter(row.how for row in rows)
-    return ", ".join(f"{counts[how]} {how}" for how in ("added", "changed", "removed") if counts[how])
+    counts = ((table, Counter(row.how for row in rows)) for table, rows in differences.items())
+    return [
+        (table_title(table), ", ".join(f"{of_table[how]} {how}" for how in HOW if of_table[how]))
+        for table, of_table in counts
+    ]
 
 
 def first_rows(differences: RowDifferences, count: int, request: HttpRequest | None = None) -> list[ChangedRow]:
     """The first changed rows in detail; for a request without the addresses that its user may not open."""
-    rows = islice(((table, row) for table, rows in differences.items() for row in rows), count)
-    described = ((table, changed_row(table, row)) for table, row in rows)
-    return [_open_to(request, table, row) if request else row for table, row in described]
+    rows = ((table, row) for table, rows in differences.items() for row in rows)
+    return [changed_row(table, row, request) for table, row in islice(rows, count)]
 
 
-def changed_row(table: str, row: RowDifference) -> ChangedRow:
-    """A changed row in detail."""
+def changed_row(table: str, row: RowDifference, request: HttpRequest | None = None) -> ChangedRow:
+    """A changed row in detail; for a request without the address if its user may not open it."""
     content = row.after if row.after is not None else row.before
-    url = row_url(table, row.pk, "history")
     return ChangedRow(
         table_title(table),
         row_name(table, row.pk),
         describe_content(table, content or {}),
-        url,
+        find_readable_url(request, table, row.pk, "history") if request else row_url(table, row.pk, "history"),
         row.how,
         changes(table, row.before, row.after),
     )
 
 
-def _open_to(request: HttpRequest, table: str, row: ChangedRow) -> ChangedRow:
-    """The row, without its address for users who may not open it."""
-    opts = control_plane()[table]._meta
-    may = request.user.has_perm(f"{opts.app_label}.view_{opts.model_name}")
-    return row if may else row._replace(url="")
-
-
 def _counts(request: HttpRequest, differences: RowDifferences, only: str) -> Iterator[TableCount]:
     for table, rows in differences.items():
-        counts = Counter(row.how for row in rows)
-        url = _url(request, **{TABLE: table})
-        yield TableCount(
-            table_title(table), counts["added"], counts["changed"], counts["removed"], url, is_shown=only == table
-        )
+        counts, url = Counter(row.how for row in rows), _url(request, **{TABLE: table})
+        numbers = counts["added"], counts["changed"], counts["removed"]
+        yield TableCount(table_title(table), *numbers, url, is_shown=only == table)
 
 
 def _url(request: HttpRequest, **params: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.text import capfirst
 
 from config_admin.editing.links import column_label
-from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
+from config_admin.releases.content import EXTRA_COLUMNS, kept_columns, key_of
 from config_admin.releases.tree import Content
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.secret_columns import mask_row, mask_value
@@ -22,17 +22,23 @@ DESCRIBERS: dict[tuple[str, str], Callable[[Difference, Json, Json], Difference]
 MAX_PATHS = 100
 
 
+def list_columns(table: str) -> dict[str, str]:
+    """The labels of a table's columns for people, by name."""
+    return {name: capfirst(column_label(table, name)) for name in kept_columns(table) if name not in EXTRA_COLUMNS}
+
+
 def changes(table: str, before: Content | None, after: Content | None) -> list[Difference]:
     """The changed columns; null means that the row does not exist, and then only filled columns count."""
     differences = []
-    for name, column in kept_columns(table).items():
+    for name, label in list_columns(table).items():
         old, new = text_of(before, name), text_of(after, name)
-        if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
-            if before is None or after is None:
-                was, now = (text_of(content and mask_row(table, content), name) for content in (before, after))
-                differences.append(Difference((name,), was, now, capfirst(column_label(table, name))))
-            else:
-                differences.append(diff_column(table, name, before[name], after[name]))
+        if old == new:
+            continue
+        if before is not None and after is not None:
+            differences.append(diff_column(table, name, before[name], after[name]))
+        elif name != key_of(table):
+            was, now = (text_of(content and mask_row(table, content), name) for content in (before, after))
+            differences.append(Difference((name,), was, now, label))
     return differences
 
 

@@ -242,9 +242,6 @@ class DraftAdmin(ModelAdmin):
         draft = _find_open(draft_id)
         merged = merge_edits(draft)
         question = _build_publish_question(request, draft, merged)
-        is_agreed = request.POST.get("live") == _sum_up(merged)
-        if request.method == "POST" and not is_agreed and not question.refusals and "live" in request.POST:
-            question.news = "The draft or the live configuration changed meanwhile. Review the changes again."
         override = _read_override(request)
         is_complete = (not question.form.is_bound or question.form.is_valid()) and bool(
             override or not question.override
@@ -340,12 +337,12 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         notes=[*map(Refusal, moves.list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
-        inputs=[("live", _sum_up(merged))],
         reason=reasons.read_reason(request) or draft.offered_reason,
         override=[Refusal(problem, links.get(problem, ())) for problem in closed],
         override_reason=_read_override(request),
     )
     question.show_rows(by_table)
+    question.require_seen(request, "live", _sum_up(merged), "The draft or the live configuration changed meanwhile.")
     return question
 
 

@@ -26,11 +26,11 @@ def row_url(table: str, pk: Any, page: str = "change") -> str:
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_{page}", args=[quote(pk)])
 
 
-def find_readable_url(request: HttpRequest, table: str, pk: Any) -> str:
-    """The page of a row; blank for a user who may not open it, and for a table that does not exist any more."""
+def find_readable_url(request: HttpRequest, table: str, pk: Any, page: str = "change") -> str:
+    """A page of a row; blank for a user who may not open it, and for a table that does not exist any more."""
     model = control_plane().get(table)
     is_readable = model is not None and admin.site.get_model_admin(model).has_view_or_change_permission(request)
-    return row_url(table, pk) if is_readable else ""
+    return row_url(table, pk, page) if is_readable else ""
 
 
 def row_name(table: str, pk: Any) -> str:

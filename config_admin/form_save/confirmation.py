@@ -76,6 +76,12 @@ class Question:
         self.counts, self.rows = count_by_table(by_table), first_rows(by_table, SHOWN)
         self.more = sum(map(len, by_table.values())) - len(self.rows)
 
+    def require_seen(self, request: HttpRequest, name: str, state: Any, news: str) -> None:
+        """Nobody agrees to what they did not see: if the state was another one when the page was made, say so."""
+        self.inputs = [*self.inputs, (name, state)]
+        if request.POST.get(name, str(state)) != str(state):
+            self.news = f"{news} Review the changes again."
+
     def is_agreed(self, request: HttpRequest) -> bool:
         """True if the user has seen all of this, may do it, and gave a reason."""
         is_sent = request.method == "POST" and not self.refusals and not self.news

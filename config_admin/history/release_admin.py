@@ -202,9 +202,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
         question.warnings = _first(warnings_of(findings), str)
         if not by_table and not question.refusals:
             question.refusals = [Refusal("There are no differences, so there is nothing to roll back.")]
-        question.inputs = [("in_force", in_force := newest())]
-        if request.POST.get("in_force", str(in_force)) != str(in_force):
-            question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+        in_force = newest()
+        question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
 
 
 def _find_release(config_version: int) -> CeRelease:

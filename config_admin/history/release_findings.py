@@ -2,17 +2,15 @@
 
 from typing import NamedTuple
 
-from django.contrib import admin
 from django.http import HttpRequest
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_url
+from config_admin.editing.links import find_readable_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import list_new_findings
-from config_admin.releases.content import control_plane
 from config_admin.releases.diff import RowDifferences
 
 #: How many findings are shown, and how many changed rows are checked at once.
@@ -38,7 +36,7 @@ def list_release_findings(request: HttpRequest, config_version: int, by_table: R
                 Impact(finding.impact),
                 finding.message,
                 "",
-                _get_url(request, finding.table_name, finding.row_pk) if finding.row_pk else "",
+                find_readable_url(request, finding.table_name, finding.row_pk) if finding.row_pk else "",
             )
             for finding in list_new_findings(config_version, SHOWN)
         ]
@@ -49,10 +47,5 @@ def list_release_findings(request: HttpRequest, config_version: int, by_table: R
 
 
 def _build_finding(request: HttpRequest, finding: Diagnosis) -> ReleaseFinding:
-    url = "" if finding.row is None else _get_url(request, finding.table, finding.row)
+    url = "" if finding.row is None else find_readable_url(request, finding.table, finding.row)
     return ReleaseFinding(finding.impact, finding.message, finding.consequence, url)
-
-
-def _get_url(request: HttpRequest, table: str, pk: object) -> str:
-    may = admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
-    return row_url(table, pk) if may else ""

@@ -7,17 +7,16 @@ from typing import NamedTuple
 
 from django.contrib.auth import get_permission_codename
 from django.core.exceptions import ValidationError
-from django.utils.text import capfirst
 
 from config_admin.comparison.configurations import ChangedRow, first_rows
-from config_admin.comparison.row_diff import diff_column, text_of
+from config_admin.comparison.row_diff import changes, list_columns, text_of
 from config_admin.editing.links import release_url, row_name, row_url
-from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
+from config_admin.releases.content import control_plane
 from config_admin.releases.diff import changes_of
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
-from config_admin.releases.tree import Content, has_same_text
+from config_admin.releases.tree import Content
 from config_admin.restore.renamed_intents import find_renamed_intent
 from config_admin.validation.columns import Reference, list_column_specs
 from config_admin.validation.secret_columns import mask_row
@@ -89,14 +88,11 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         return None
     if then is None and now is None:
         return None
-    columns = []
-    for name, column in kept_columns(table).items():
-        if name in EXTRA_COLUMNS:
-            continue
-        differs = then is not None and now is not None and not has_same_text(then[name], now[name])
-        change = diff_column(table, name, then[name], now[name]) if differs and then and now else None
-        was, is_now = (_describe_value(table, name, content) for content in (then, now))
-        columns.append(Column(capfirst(str(column.verbose_name)), was, is_now, change))
+    differing = {difference.path[0]: difference for difference in changes(table, then, now)} if then and now else {}
+    columns = [
+        Column(label, _describe_value(table, name, then), _describe_value(table, name, now), differing.get(name))
+        for name, label in list_columns(table).items()
+    ]
     return ThenAndNow(
         row_name(table, pk),
         config_version,
@@ -111,11 +107,7 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
 
 def describe_columns(table: str, content: Content) -> list[tuple[str, str]]:
     """Label and text of each column of a row that has a value."""
-    texts = (
-        (capfirst(str(column.verbose_name)), _describe_value(table, name, content))
-        for name, column in kept_columns(table).items()
-        if name not in EXTRA_COLUMNS
-    )
+    texts = ((label, _describe_value(table, name, content)) for name, label in list_columns(table).items())
     return [(label, text) for label, text in texts if text]
 
 
