@@ -28,9 +28,8 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
-from config_admin.drafts.review_pages import draft_url
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
-from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.editing.links import draft_url, release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
     SHOWN,
@@ -194,13 +193,7 @@ class DraftAdmin(ModelAdmin):
         """Decide a conflict: the row as the draft has it, or as it is live in the fields that both changed."""
 
         def decide(merged: MergedEdits, table: str, pk: Any) -> Content | None:
-            merge = merged.conflicts[table, pk]
-            if request.POST.get("side") == "draft":
-                return merge.merge_changes()
-            if merge.after is None or merge.now is None:
-                return None if merge.now is None else dict(merge.now)
-            live = {name: merge.now[name] for name in merge.find_fields()}
-            return {**(merge.merge_changes() or {}), **live}
+            return merged.conflicts[table, pk].merge_changes(prefer_now=request.POST.get("side") != "draft")
 
         return self._edit(request, draft_id, decide)
 

@@ -12,6 +12,7 @@ from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
+from config_admin.editing.links import draft_url
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 
 #: The key in the session.
@@ -64,7 +65,7 @@ class DraftMiddleware:
                 "A new row of the draft has the name of a row that was made live meanwhile. Take one of the two out: "
                 "conversations are not affected.",
             )
-            return HttpResponseRedirect(reverse("admin:config_admin_cedraft_change", args=[draft_id]))
+            return HttpResponseRedirect(draft_url(draft_id))
         return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:

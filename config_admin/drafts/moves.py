@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.urls import reverse
 
 from config_admin.drafts.edits import MergedEdits, note_editor
 from config_admin.drafts.models import CeDraft
@@ -14,6 +13,7 @@ from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.review import lock_draft, read_name
 from config_admin.drafts.sections import SECTIONS, Section
+from config_admin.editing.links import draft_url
 from config_admin.releases.models import CeReleaseMove
 from config_admin.restore.renamed_intents import list_renames
 from config_admin.snapshot.choose_release import is_answered
@@ -107,7 +107,7 @@ def move_view(request: HttpRequest, draft_id: int) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         messages.success(request, "Stored: it happens with the next message of each conversation after publishing.")
-    return HttpResponseRedirect(reverse("admin:config_admin_cedraft_change", args=[draft_id]))
+    return HttpResponseRedirect(draft_url(draft_id))
 
 
 def list_stranded_notes(draft: CeDraft, merged: MergedEdits) -> list[str]:

@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import Group
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.urls import reverse
 
 from config_admin.drafts.conditions import Publication, count_needed_approvals, list_problems
 from config_admin.drafts.edits import MergedEdits, hash_edits
@@ -23,7 +22,7 @@ from config_admin.drafts.review import (
     send_for_review,
 )
 from config_admin.drafts.schedule import find_loss, find_obstacle, find_schedule
-from config_admin.editing.links import row_name
+from config_admin.editing.links import draft_url, row_name
 from convengine.server.admin_site.missing_rights import require_right
 
 _VERDICTS = {"approve": ReviewKind.APPROVED, "return": ReviewKind.RETURNED}
@@ -36,10 +35,6 @@ _BADGES = {
     ReviewKind.SENT: "ce-how-changed",
     ReviewKind.SCHEDULED: "ce-how-changed",
 }
-
-
-def draft_url(draft_id: int) -> str:
-    return reverse("admin:config_admin_cedraft_change", args=[draft_id])
 
 
 def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:

@@ -20,6 +20,16 @@ def release_url(config_version: int) -> str:
     return reverse("admin:config_admin_cerelease_change", args=[config_version])
 
 
+def undo_url(config_version: int) -> str:
+    """The page that asks whether to undo only what one release changed."""
+    return reverse("admin:config_admin_cerelease_take_back", args=[config_version])
+
+
+def draft_url(draft_id: int) -> str:
+    """The page of a draft."""
+    return reverse("admin:config_admin_cedraft_change", args=[draft_id])
+
+
 def row_url(table: str, pk: Any, page: str = "change") -> str:
     """A page of a row: change, history or delete."""
     opts = control_plane()[table]._meta

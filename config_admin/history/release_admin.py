@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.comparison.configurations import build_comparison
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.editing.links import draft_url, release_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import (
     SHOWN,
@@ -238,5 +238,4 @@ def _describe_draft(release: CeRelease) -> dict[str, Any]:
     published = draft.reviews.filter(kind="PUBLISHED").first()
     approvals = draft.reviews.filter(kind="APPROVED", edits_hash=published.edits_hash) if published else ()
     approvers = dict.fromkeys(entry.author_name for entry in approvals if entry.author_name not in draft.editors)
-    url = reverse("admin:config_admin_cedraft_change", args=[draft.pk])
-    return {"draft": draft, "draft_url": url, "approvers": ", ".join(approvers)}
+    return {"draft": draft, "draft_url": draft_url(draft.pk), "approvers": ", ".join(approvers)}

@@ -3,9 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from django.urls import reverse
-
-from config_admin.editing.links import release_url
+from config_admin.editing.links import release_url, undo_url
 from config_admin.releases.models import CeGradualRelease, CeRelease, Origin
 from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
 
@@ -34,6 +32,6 @@ def _build_note(release: CeRelease, gradual: GradualPeriod | None = None) -> Rel
         release.created_at,
         release.reason,
         release_url(release.pk),
-        reverse("admin:config_admin_cerelease_take_back", args=[release.pk]),
+        undo_url(release.pk),
         gradual,
     )

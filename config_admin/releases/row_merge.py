@@ -36,13 +36,16 @@ class RowMerge(NamedTuple):
             if not any(has_same_text(*pair) for pair in ((value, own), (value, old), (own, old))):
                 yield name
 
-    def merge_changes(self) -> Content | None:
-        """Today's row with the changes of the draft or file, which wins in a conflict."""
+    def merge_changes(self, *, prefer_now: bool = False) -> Content | None:
+        """Today's row with the changes of the draft or file, which wins in a conflict, unless `prefer_now`."""
         if self.after is None or self.now is None:
-            return None if self.after is None else dict(self.after)
-        before = self._read_origin(self.after)
+            preferred = self.now if prefer_now else self.after
+            return None if preferred is None else dict(preferred)
+        before, kept = self._read_origin(self.after), set(self.find_fields()) if prefer_now else set()
         return {
-            name: own if name in before and has_same_text(self.after[name], before[name]) else self.after[name]
+            name: own
+            if name in kept or (name in before and has_same_text(self.after[name], before[name]))
+            else self.after[name]
             for name, own in self.now.items()
         }
 

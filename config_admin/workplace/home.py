@@ -28,7 +28,7 @@ from config_admin.drafts.review import REVIEW, list_waiting_drafts
 from config_admin.drafts.schedule import UNSETTLED, list_schedules
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
-from config_admin.editing.links import find_readable_url, release_url, row_title, row_url
+from config_admin.editing.links import draft_url, find_readable_url, release_url, row_title, row_url, undo_url
 from config_admin.gradual.guard import GUARD
 from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
@@ -243,7 +243,7 @@ def _add_release(request: HttpRequest, notice: Notice, effect: ReleaseEffect) ->
     if not any(wanted_by_revert(effect.last)):
         notice = notice._replace(text=f"{notice.text} What it changed is taken back by now.", is_wrong=False)
     elif request.user.has_perm("config_admin.change_cerule"):
-        links.append(HomeLink("Take it back", _undo_url(effect.last)))
+        links.append(HomeLink("Take it back", undo_url(effect.last)))
     changed: list[HomeLink] = []
     total = 0
     if request.user.has_perm("config_admin.view_cerelease"):
@@ -283,10 +283,6 @@ def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
     return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {release.made_by}{reason}"
 
 
-def _undo_url(number: int) -> str:
-    return reverse("admin:config_admin_cerelease_take_back", args=[number])
-
-
 def _list_failing_tests() -> Iterator[Notice]:
     """The newest run of tests on what is live, if tests failed."""
     run = CeTestRun.objects.filter(configuration="live", status=RunStatus.DONE).order_by("-run_id").first()
@@ -302,13 +298,13 @@ def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Not
         if row.status == ScheduleStatus.FAILED:
             done = "taken back" if row.draft.config_version else "published"
             text = f"“{row.draft.title}” was not {done} as scheduled. {row.problem}"
-            yield Notice("Schedule", text, [HomeLink("Open the draft", _draft_url(row.draft_id))])
+            yield Notice("Schedule", text, [HomeLink("Open the draft", draft_url(row.draft_id))])
 
 
 def _list_waiting_reviews(request: HttpRequest) -> Iterator[Notice]:
     for draft in list_waiting_drafts(request.user):
         text = f"The draft “{draft.title}” by {draft.created_by or '-'} waits for your review."
-        yield Notice(FOR_YOU, text, [HomeLink("Review it", _draft_url(draft.pk))], is_wrong=False)
+        yield Notice(FOR_YOU, text, [HomeLink("Review it", draft_url(draft.pk))], is_wrong=False)
 
 
 def _list_drafts() -> list[Any]:
@@ -317,10 +313,6 @@ def _list_drafts() -> list[Any]:
     sent = CeDraftReview.objects.filter(draft=OuterRef("pk"), kind=ReviewKind.SENT)
     drafts: Any = CeDraft.objects.annotate(is_scheduled=Exists(scheduled), is_sent=Exists(sent), changes=Count("edits"))
     return list(drafts.filter(Q(status=DraftStatus.OPEN) | Q(is_scheduled=True)).order_by("-draft_id")[:MOST_DRAFTS])
-
-
-def _draft_url(draft_id: int) -> str:
-    return reverse("admin:config_admin_cedraft_change", args=[draft_id])
 
 
 def _list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
