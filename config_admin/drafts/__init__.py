@@ -1,1 +1,1 @@
-"""Drafts: named sets of edits over the live configuration, tried and reviewed before they are published (R129)."""
+"""Drafts: named sets of edits over the live configuration, tried and reviewed before they are published."""

@@ -1,4 +1,4 @@
-"""What prevents publishing a draft: one list, asked in the transaction that publishes (R130, R133)."""
+"""What prevents publishing a draft: one list, asked in the transaction that publishes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def count_needed_approvals() -> int:
 
 
 def check_approvals(publication: Publication) -> Iterator[str]:
-    """Enough others approved these edits, and nobody returned them since (R130)."""
+    """Enough others approved these edits, and nobody returned them since."""
     needed = count_needed_approvals()
     if not needed:
         return
@@ -61,7 +61,7 @@ def check_approvals(publication: Publication) -> Iterator[str]:
 
 
 def check_gradual_release(publication: Publication) -> Iterator[str]:
-    """One release at a time is gradual, and nothing is published above it (R135)."""
+    """One release at a time is gradual, and nothing is published above it."""
     if row := find_gradual_release():
         yield f"Release {row.config_version} is given to {row.describe_audience()}. Stop it or give it to all first."
 
@@ -73,7 +73,7 @@ def judge_draft_gate(draft: CeDraft) -> GateState:
 
 
 def check_gate(publication: Publication) -> Iterator[str]:
-    """The tests of the gate passed on exactly this state, or somebody with the right to it overrides them (R133)."""
+    """The tests of the gate passed on exactly this state, or somebody with the right to it overrides them."""
     if not publication.override:
         yield from describe_problems(judge_draft_gate(publication.draft))
     elif isinstance(publication.publisher, AbstractBaseUser) and not may_override(publication.publisher):

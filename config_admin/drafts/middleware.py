@@ -1,4 +1,4 @@
-"""Pages of the configuration work in the draft that the user opened; the session names it (R129)."""
+"""Pages of the configuration work in the draft that the user opened; the session names it."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Open conversations that a draft would strand, and where its release moves them (R135)."""
+"""Open conversations that a draft would strand, and where its release moves them."""
 
 from collections.abc import Mapping
 from typing import Any

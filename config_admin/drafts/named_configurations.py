@@ -1,4 +1,4 @@
-"""The snapshot of live, of a release, or of a draft, with unsaved rows on top: for everything that tries one (R129)."""
+"""The snapshot of live, of a release, or of a draft, with unsaved rows on top: for everything that tries one."""
 
 from dataclasses import replace
 

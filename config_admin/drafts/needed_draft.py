@@ -1,4 +1,4 @@
-"""Whether what a page saves goes to a draft, and why: said before somebody types (R129, R135)."""
+"""Whether what a page saves goes to a draft, and why: said before somebody types."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Open a draft: a transaction writes its rows into the tables, and is rolled back at the end (R129)."""
+"""Open a draft: a transaction writes its rows into the tables, and is rolled back at the end."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

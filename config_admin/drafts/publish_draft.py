@@ -1,4 +1,4 @@
-"""End a draft: publish it as one release, or discard it (R129)."""
+"""End a draft: publish it as one release, or discard it."""
 
 from typing import Any
 

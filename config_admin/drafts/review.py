@@ -1,4 +1,4 @@
-"""The review of a draft: sent to others, commented, approved or returned; every entry is kept (R130)."""
+"""The review of a draft: sent to others, commented, approved or returned; every entry is kept."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

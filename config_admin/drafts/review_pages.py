@@ -1,4 +1,4 @@
-"""The review on the page of a draft: send, comment, approve, return (R130)."""
+"""The review on the page of a draft: send, comment, approve, return."""
 
 from collections.abc import Callable
 from typing import Any

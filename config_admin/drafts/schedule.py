@@ -1,4 +1,4 @@
-"""Publish a draft at a time, and take its release back at another, by a job (R131)."""
+"""Publish a draft at a time, and take its release back at another, by a job."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator

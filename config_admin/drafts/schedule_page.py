@@ -1,4 +1,4 @@
-"""The page that publishes a draft at a time (R131)."""
+"""The page that publishes a draft at a time."""
 
 from typing import Any
 

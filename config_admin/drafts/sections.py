@@ -1,4 +1,4 @@
-"""The sections of a draft's page: what else a reviewer looks at, beside the changes (R130)."""
+"""The sections of a draft's page: what else a reviewer looks at, beside the changes."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The audience of the newest release: who gets it, while everybody else runs on the release before (R135)."""
+"""The audience of the newest release: who gets it, while everybody else runs on the release before."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

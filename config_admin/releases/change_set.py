@@ -1,4 +1,4 @@
-"""A change set: rows changed together, by one author for one reason, that become one release (R5, R56).
+"""A change set: rows changed together, by one author for one reason, that become one release.
 
     with change_set(origin=Origin.ADMIN, author=request.user, reason="Quieter at night"):
         rule.save()
@@ -60,10 +60,7 @@ def record_write() -> Iterator[ChangeSet]:
 
 
 def get_released_head() -> CeConfigHead:
-    """The head, after every earlier write has a release: by the open change set, else as an out-of-band release.
-
-    Source: R56.
-    """
+    """The head, after every earlier write has a release: by the open change set, else as an out-of-band release."""
     change, copy = current(), find_working_copy()
     if copy is not None:
         if change is not None:

@@ -1,4 +1,4 @@
-"""Verify the configuration's own past: blobs against their names, the chain of releases, and the row history (R123)."""
+"""Verify the configuration's own past: blobs against their names, the chain of releases, and the row history."""
 
 import hashlib
 import json

@@ -98,7 +98,7 @@ def _requires_draft(config_version: int) -> bool:
 
 
 def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
-    """Release writes outside of the application since the last release, if any (R56).
+    """Release writes outside of the application since the last release, if any.
 
     Two processes that find the same writes wait for each other here; the second finds them released. `everything`
     compares all rows even if no write was counted.

@@ -1,4 +1,4 @@
-"""Tables of configuration versions: the head, the releases, their content-addressed blobs (R5, R56, R57)."""
+"""Tables of configuration versions: the head, the releases, their content-addressed blobs."""
 
 from django.db import models
 from django.utils import timezone
@@ -113,7 +113,7 @@ class CeReleaseBlob(SealedModel):
 
 
 class CeReleaseMove(models.Model):
-    """Where the open conversations of an intent and state go on, when a release removed these (R135)."""
+    """Where the open conversations of an intent and state go on, when a release removed these."""
 
     id = models.BigAutoField(primary_key=True)
     draft = models.ForeignKey(
@@ -191,7 +191,7 @@ class GuardMetric(models.TextChoices):
 
 
 class CeGradualRelease(models.Model):
-    """A release that a part of the conversations gets; the others run on the release before it (R135)."""
+    """A release that a part of the conversations gets; the others run on the release before it."""
 
     gradual_id = models.BigAutoField(primary_key=True)
     config_version = models.BigIntegerField("release", help_text="The release that is given gradually.")

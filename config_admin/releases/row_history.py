@@ -1,4 +1,4 @@
-"""The row history of a release: one row of `<table>_history` for each changed row (R5)."""
+"""The row history of a release: one row of `<table>_history` for each changed row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

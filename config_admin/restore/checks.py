@@ -1,4 +1,4 @@
-"""The save checks for rows of an older release that are about to be restored (tables 8: reverting is checked)."""
+"""The save checks for rows of an older release that are about to be restored."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Intents that were renamed: who finds them under an older code, and conversations that go on under the new one (R136).
+"""Intents that were renamed: who finds them under an older code, and conversations that go on under the new one.
 
 A rename is no mark of its own: one release deletes an intent and adds another one that was created at the same moment.
 The questions beside a flow are created with it and renamed with it; they keep their numbers.

@@ -1,4 +1,4 @@
-"""Row history: django-simple-history's tables and views, written from what a release really changed (R5)."""
+"""Row history: django-simple-history's tables and views, written from what a release really changed."""
 
 from typing import Any
 
