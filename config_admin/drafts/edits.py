@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from config_admin.drafts.models import CeDraft, CeDraftEdit, DraftStatus
 from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
+from config_admin.releases.changes import name_author
 from config_admin.releases.content import contents, control_plane, up_to_date
 from config_admin.releases.make_release import reserve_ids
 from config_admin.releases.row_merge import RowMerge, is_same_row
@@ -81,7 +82,7 @@ def store_edits(
 ) -> None:
     """Store changed rows of a draft, each with the live row that it is based on. A row that is the same is no edit."""
     user: Any = editor if isinstance(editor, AbstractBaseUser) else None
-    name = user.get_username() if user else editor or ""
+    name = name_author(editor)
     by_table = {table: rows for table, differences in changed.items() if (rows := list(differences))}
     if by_table:
         note_editor(draft, name)

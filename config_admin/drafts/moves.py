@@ -11,9 +11,10 @@ from config_admin.drafts.edits import MergedEdits, note_editor
 from config_admin.drafts.models import CeDraft
 from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import DraftEnded
-from config_admin.drafts.review import lock_draft, read_name
+from config_admin.drafts.review import lock_draft
 from config_admin.drafts.sections import SECTIONS, Section
 from config_admin.editing.links import draft_url
+from config_admin.releases.changes import name_author
 from config_admin.releases.models import CeReleaseMove
 from config_admin.restore.renamed_intents import list_renames
 from config_admin.snapshot.choose_release import is_answered
@@ -102,7 +103,7 @@ def move_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     end = (sent["to_intent"], sent["to_state"]) if sent["to_intent"] else None
     try:
         start = sent["from_intent"], sent["from_state"]
-        store_move(draft_id, start, end, read_name(request.user))
+        store_move(draft_id, start, end, name_author(request.user))
     except (MoveRefused, DraftEnded) as refused:
         messages.error(request, str(refused))
     else:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
 from django.db.models import Q
@@ -13,6 +12,7 @@ from config_admin.drafts.edits import RowName, hash_edits
 from config_admin.drafts.mail import send_mail_about
 from config_admin.drafts.models import CeDraft, CeDraftReview, DraftStatus, ReviewKind
 from config_admin.drafts.open_draft import DraftEnded
+from config_admin.releases.changes import name_author
 
 REVIEW = "config_admin.review_draft"
 _VERDICTS = (ReviewKind.APPROVED, ReviewKind.RETURNED)
@@ -66,7 +66,7 @@ def judge_draft(
     """Approve or return a draft. `edits_hash`: the edits that the reviewer saw. Raises DraftEnded and ReviewRefused."""
     with transaction.atomic():
         draft = lock_draft(draft_id)
-        name = read_name(author)
+        name = name_author(author)
         if edits_hash and edits_hash != hash_edits(draft):
             raise ReviewRefused("The draft changed meanwhile. Look at the changes again.")
         if kind == ReviewKind.APPROVED and name in draft.editors:
@@ -83,7 +83,12 @@ def judge_draft(
 def add_entry(draft: CeDraft, kind: ReviewKind, author: Any, text: str = "", **values: Any) -> CeDraftReview:
     """Store an entry, for the edits as they are now."""
     return CeDraftReview.objects.create(
-        draft=draft, kind=kind, author_name=read_name(author), text=text.strip(), edits_hash=hash_edits(draft), **values
+        draft=draft,
+        kind=kind,
+        author_name=name_author(author),
+        text=text.strip(),
+        edits_hash=hash_edits(draft),
+        **values,
     )
 
 
@@ -142,11 +147,6 @@ def lock_draft(draft_id: int) -> CeDraft:
     if draft is None:
         raise DraftEnded(draft_id)
     return draft
-
-
-def read_name(author: Any) -> str:
-    """The name of a user, or the text itself."""
-    return str(author.get_username() if isinstance(author, AbstractBaseUser) else author or "")
 
 
 def _read_verdicts(draft: CeDraft, edits_hash: str, after: int = 0) -> dict[str, str]:

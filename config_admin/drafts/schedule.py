@@ -20,9 +20,10 @@ from config_admin.drafts.mail import send_mail_about
 from config_admin.drafts.models import CeDraft, CeDraftSchedule, DraftStatus, ReviewKind, ScheduleStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
-from config_admin.drafts.review import add_entry, lock_draft, read_name
+from config_admin.drafts.review import add_entry, lock_draft
 from config_admin.form_save.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
+from config_admin.releases.changes import name_author
 from config_admin.releases.diff import RowDifferences, changes_of
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
@@ -85,7 +86,7 @@ def schedule_draft(
             reason=reason,
             edits_hash=hash_edits(draft),
             author=user,
-            author_name=read_name(author),
+            author_name=name_author(author),
             api_key=api_key,
             people=_list_people(draft, user),
             audience=audience and audience.to_json(),
@@ -191,7 +192,7 @@ def find_obstacle(schedule: CeDraftSchedule, merged: MergedEdits) -> str:
 
 def _list_people(draft: CeDraft, author: Any) -> list[str]:
     """The names of those who must still be active then, without those who never were users."""
-    names = [*([read_name(author)] if author else []), *([draft.created_by] if _find_user(draft.created_by) else [])]
+    names = [*([name_author(author)] if author else []), *([draft.created_by] if _find_user(draft.created_by) else [])]
     return list(dict.fromkeys(names))
 
 
@@ -284,7 +285,7 @@ def _take_back(schedule: CeDraftSchedule) -> None:
     if loss:
         reason += f" ({loss})"
     if gradual and gradual.config_version == draft.config_version:
-        stop_gradual_release(read_name(author), reason, gradual.pk)
+        stop_gradual_release(name_author(author), reason, gradual.pk)
     else:
         revert_release(draft.config_version, author=author, reason=reason, origin=Origin.DRAFT)
     waiting = CeDraftSchedule.objects.filter(pk=schedule.pk, status=ScheduleStatus.PUBLISHED)

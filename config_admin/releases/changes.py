@@ -15,6 +15,11 @@ from config_admin.releases.models import CeRelease, Origin
 Author = AbstractBaseUser | str | None
 
 
+def name_author(author: Any) -> str:
+    """The name of a user, or the text itself."""
+    return str(author.get_username() if isinstance(author, AbstractBaseUser) else author or "")
+
+
 @dataclass
 class ChangeSet:
     """Rows that may have changed together. The release compares them."""
@@ -45,8 +50,8 @@ class ChangeSet:
 
     @property
     def author_name(self) -> str:
-        """The author as text: a user's name, or the given name."""
-        return self.author.get_username() if isinstance(self.author, AbstractBaseUser) else self.author or ""
+        """The author as text."""
+        return name_author(self.author)
 
     @property
     def tables(self) -> set[str]:

@@ -41,10 +41,10 @@ class RowMerge(NamedTuple):
         if self.after is None or self.now is None:
             preferred = self.now if prefer_now else self.after
             return None if preferred is None else dict(preferred)
-        before, kept = self._read_origin(self.after), set(self.find_fields()) if prefer_now else set()
+        before, contested = self._read_origin(self.after), set(self.find_fields()) if prefer_now else set()
         return {
             name: own
-            if name in kept or (name in before and has_same_text(self.after[name], before[name]))
+            if name in contested or (name in before and has_same_text(self.after[name], before[name]))
             else self.after[name]
             for name, own in self.now.items()
         }

@@ -11,9 +11,8 @@ from django.core.management.base import CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
-from config_admin.drafts.review import read_name
 from config_admin.management.authors import add_author_argument, read_author, require_rights
-from config_admin.releases.changes import Author
+from config_admin.releases.changes import Author, name_author
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
 from config_admin.transfer.document import BaseRelease, FileRefused, Mode
@@ -106,7 +105,7 @@ class Command(ExactCommand):
         if title:
             require_rights(author, f"config_admin.{'change' if draft else 'add'}_cedraft")
         if title and writing and draft is None:
-            draft = CeDraft.objects.create(title=title, created_by=read_name(author))
+            draft = CeDraft.objects.create(title=title, created_by=name_author(author))
         if draft is None:
             yield
             return

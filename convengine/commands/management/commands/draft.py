@@ -15,7 +15,7 @@ from config_admin.drafts.describe import describe_draft, describe_review
 from config_admin.drafts.edits import DraftConflict, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
 from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_draft, publish_draft
-from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, read_name, send_for_review
+from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
 from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, schedule_draft
 from config_admin.gradual.command_line import add_audience_arguments, read_audience
 from config_admin.management.authors import (
@@ -25,7 +25,7 @@ from config_admin.management.authors import (
     require_rights_to_rows,
 )
 from config_admin.releases.audience import AudienceInvalid
-from config_admin.releases.changes import Author
+from config_admin.releases.changes import Author, name_author
 from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
@@ -98,7 +98,7 @@ class Command(ExactCommand):
             return
         if action == "create":
             creator = read_author(options["author"], _RIGHTS[action])
-            self._create(options["title"], options["description"], read_name(creator), json)
+            self._create(options["title"], options["description"], name_author(creator), json)
             return
         draft = CeDraft.objects.filter(title=options["title"], status=DraftStatus.OPEN).first()
         if draft is None:

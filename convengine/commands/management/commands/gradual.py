@@ -4,7 +4,6 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from config_admin.drafts.review import read_name
 from config_admin.gradual.admin import PUBLISH
 from config_admin.gradual.command_line import (
     add_audience_arguments,
@@ -21,6 +20,7 @@ from config_admin.releases.audience import (
     find_gradual_release,
     give_to_all,
 )
+from config_admin.releases.changes import name_author
 from config_admin.releases.models import CeGradualRelease
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.stop_gradual import stop_gradual_release
@@ -60,7 +60,7 @@ class Command(ExactCommand):
         self.stdout.write(dumps(describe_gradual_release(row)) if json else "\n".join(write_gradual_release(row)))
 
     def _do(self, action: str, options: dict[str, Any]) -> CeGradualRelease:
-        author = read_name(read_author(options.get("author", ""), PUBLISH))
+        author = name_author(read_author(options.get("author", ""), PUBLISH))
         if action == "stop":
             return stop_gradual_release(author, options["reason"])
         if action == "all":

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from config_admin.drafts.models import CeDraft, DraftStatus
-from config_admin.drafts.review import read_name as read_user_name
 from config_admin.management.authors import add_author_argument, read_author
+from config_admin.releases.changes import name_author
 from config_admin.test_cases.documents import describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.play import Verdict
@@ -106,7 +106,7 @@ class Command(ExactCommand):
             chosen = [path] if path.suffix.lower() == ".zip" else files([path])
             sent += [(str(file.relative_to(base)), file.read_bytes()) for file in chosen]
         author = read_author(options["author"], "config_admin.add_cetestcase", "config_admin.change_cetestcase")
-        report = import_files(sent, editor=read_user_name(author), folder=options["folder"])
+        report = import_files(sent, editor=name_author(author), folder=options["folder"])
         refused = [{"file": name, "problem": problem} for name, problem in report.refused]
         if options["json"]:
             self._print([dumps({"added": report.added, "changed": report.changed, "refused": refused})])
