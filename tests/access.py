@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 from django.contrib import admin
@@ -28,11 +29,11 @@ _VALUES: Mapping[str, str] = {
 _METHODS = ("get", "post", "put", "patch", "delete")
 #: A parameter in an address that is a regular expression.
 _GROUP = r"\(\?P<(\w+)>[^)]*\)"
-_TITLES = ("address", "method")
 #: Pages beside those of tables.
 _PAGES = ("admin:index", "admin:search", "admin:password_change", "manual", "api-docs", "convengine-schema")
 
-Row = tuple[str, ...]
+#: Callers, and an address of theirs.
+Row = tuple[str, str]
 
 
 def list_endpoints(patterns: Sequence[Any] = API, prefix: str = "/") -> Iterator[tuple[str, str, str]]:
@@ -53,26 +54,25 @@ def list_endpoints(patterns: Sequence[Any] = API, prefix: str = "/") -> Iterator
 
 
 def collect_api() -> Iterator[Row]:
-    """A row for each method of each address: who gets further than a refusal."""
-    secrets = {scope: make_key(scopes=[scope]) for scope, _ in SCOPES}
-    callers: dict[str, dict[str, str]] = {"none": {}, "unknown": {"Authorization": "Api-Key no.key"}}
-    callers |= {scope: {"Authorization": f"Api-Key {secret}"} for scope, secret in secrets.items()}
-    yield (*_TITLES, "no key", "unknown key", *(f"`{scope}`" for scope, _ in SCOPES))
+    """Who gets further than a refusal, for each method of each address."""
+    callers: dict[str, dict[str, str]] = {"no key": {}, "an unknown key": {"Authorization": "Api-Key no.key"}}
+    for scope, _ in SCOPES:
+        callers[f"`{scope}`"] = {"Authorization": f"Api-Key {make_key(scopes=[scope])}"}
     for text, address, method in list_endpoints():
-        yield f"`{text}`", method.upper(), *(_call_api(address, method, headers) for headers in callers.values())
+        names = [name for name, headers in callers.items() if _is_served(address, method, headers)]
+        yield ", ".join(names), f"{method.upper()} {text.removeprefix('/api/v1')}"
 
 
-def _call_api(address: str, method: str, headers: dict[str, str]) -> str:
+def _is_served(address: str, method: str, headers: dict[str, str]) -> bool:
     with _roll_back():
         answer = getattr(Client(), method)(address, headers=headers)
     assert answer.status_code < 500, (method, address, answer.status_code)
-    return "" if answer.status_code in (401, 403) else "✓"
+    return answer.status_code not in (401, 403)
 
 
 def collect_admin() -> Iterator[Row]:
-    """A row for each page: who may read it (R) and send to it (W)."""
+    """Who may read each page (R) and send to it (W)."""
     clients = dict(_make_clients())
-    yield "address", *clients
     owner = User.objects.get(username="administrator")
     pages = [(reverse(name), reverse(name)) for name in _PAGES]
     for model, row in rows(owner).items():
@@ -85,7 +85,11 @@ def collect_admin() -> Iterator[Row]:
         for name, address in addresses(model, row):
             pages.append((f"/admin/{opts.app_label}/{opts.model_name}/{patterns[name]}", address))
     for text, address in pages:
-        yield f"`{text}`", *(_open_page(client, address) for client in clients.values())
+        by_letters: dict[str, list[str]] = {}
+        for name, client in clients.items():
+            by_letters.setdefault(_open_page(client, address), []).append(name)
+        by_letters.pop("", None)
+        yield "; ".join(f"{letters}: {', '.join(names)}" for letters, names in sorted(by_letters.items())), text
 
 
 def _make_clients() -> Iterator[tuple[str, Client]]:
@@ -117,8 +121,10 @@ def _roll_back() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def write_table(lines: Iterator[Row]) -> str:
-    """Markdown."""
-    head, *rest = lines
-    rule = ["---"] * len(head)
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rest))
+def write_list(rows: Iterator[Row]) -> str:
+    """Markdown: the addresses of each combination of callers."""
+    addresses: dict[str, list[str]] = {}
+    for callers, address in rows:
+        addresses.setdefault(callers, []).append(f"`{re.sub('<[^>]*:', '<', address)}`")
+    items = [f"- **{callers or 'nobody'}**: {', '.join(found)}" for callers, found in addresses.items()]
+    return "\n".join("\n".join(wrap(item, 140, subsequent_indent="  ", break_on_hyphens=False)) for item in items)
