@@ -64,7 +64,6 @@ PARTS: Mapping[str, Sequence[str]] = {
             "deployment",
             "operations",
             "observability",
-            "jobs",
             "scaling",
             "staging",
         ),
