@@ -55,8 +55,6 @@ PARTS: Mapping[str, Sequence[str]] = {
         *(
             "install",
             "api",
-            "client",
-            "mcp",
             "models",
             "extending",
             "testing",
