@@ -63,7 +63,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "operations",
             "observability",
             "scaling",
-            "staging",
+            "production",
         ),
         *("performance", "architecture", "dependencies"),
     ),

@@ -1,4 +1,4 @@
-"""docs/staging.md: its commands run in two installations, print what it shows, and lose no edit of either."""
+"""docs/production.md: its commands run in two installations, print what it shows, and lose no edit of either."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from tests.migrated import copy_migrated
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-CHAPTER = (ROOT / "docs/staging.md").read_text()
+CHAPTER = (ROOT / "docs/production.md").read_text()
 RUN = """
 import contextlib, io, json, sys
 from convengine.cli.main import main
