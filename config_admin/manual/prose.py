@@ -65,7 +65,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "scaling",
             "production",
         ),
-        *("performance", "architecture", "dependencies"),
+        "architecture",
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")

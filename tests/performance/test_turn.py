@@ -1,4 +1,4 @@
-"""P5, P6, P8 and the size of what is stored, by counted work (performance.md)."""
+"""P5, P6, P8 and the size of what is stored, by counted work."""
 
 from datetime import timedelta
 from typing import Any
