@@ -9,11 +9,10 @@ MANUAL = Path(__file__).resolve().parents[4] / "docs/api.md"
 
 
 def test_the_manual_lists_every_failure_with_its_status() -> None:
-    rows = re.findall(r"^\| (\d{3}) \| `(\w+)` \| (yes|no) \| (.+) \|$", MANUAL.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (\d{3}) \| (yes|no) \| (`.+`) \|$", MANUAL.read_text(), re.MULTILINE)
+    listed = [(status, again, code) for status, again, codes in rows for code in codes.strip("`").split("`, `")]
 
-    assert rows == [
-        (str(f.status), f.code, "yes" if f.recoverable else "no", f.meaning) for f in sorted(list_failures())
-    ]
+    assert listed == sorted((str(f.status), "yes" if f.recoverable else "no", f.code) for f in list_failures())
 
 
 def test_a_code_stands_for_one_status() -> None:
