@@ -53,6 +53,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "For integrators and operators": (
         *(
+            "first_hour_integrator",
             "install",
             "api",
             "models",

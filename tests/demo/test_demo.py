@@ -12,12 +12,14 @@ from http.cookiejar import CookieJar
 
 import pytest
 
+from tests.demo.conftest import ROOT
 from tests.demo.newcomer import Demo
 from tests.demo.test_readme import TOUR, fits
 from tests.live.processes import free_port
 
 pytestmark = pytest.mark.slow
 
+FIRST_HOUR = (ROOT / "docs/first_hour_integrator.md").read_text()
 FIRST_START_SECONDS, SECOND_START_SECONDS = 90, 10
 
 
@@ -88,33 +90,25 @@ def test_why_and_replay_of_the_tour_work_as_it_says(demo: Demo) -> None:
 
 
 @pytest.mark.long
-def test_the_calls_by_thread_of_the_manual_tell_what_was_decided_and_why(demo: Demo) -> None:
-    """Seed 004, "How to test"."""
-    calls = f"CE_URL={demo.url} sh docs/try-sessions.sh"
+def test_the_calls_of_the_first_hour_answer_as_it_says(demo: Demo) -> None:
+    blocks = re.findall(
+        r"(?:^ {4}.*\n)+", FIRST_HOUR.partition("In a second")[2].partition("From Python")[0], re.MULTILINE
+    )
+    calls = textwrap.dedent("".join(blocks)).replace("http://127.0.0.1:8000", demo.url)
 
-    lines = demo.shell(calls).splitlines()
-    again = demo.shell(f"FROM=+15550001234 {calls} && FROM=+15550001234 {calls}").splitlines()
+    # The last call reads a stream until its time limit, so it ends with an error.
+    lines = demo.shell(f"{calls}true").splitlines()
 
-    assert [tuple(line.split()[:5]) for line in lines] == [
-        ("new", "first_message", "RUNNING", "turns", "1"),
-        ("continue", "within_timeout", "RUNNING", "turns", "2"),
-        ("new", "explicit_reset", "RUNNING", "turns", "1"),
-        ("continue", "within_timeout", "RUNNING", "turns", "2"),
-        ("continue", "within_timeout", "RUNNING", "turns", "2"),
-        ("-", "-", "RUNNING", "turns", "3"),
-        ("-", "-", "COMPLETE", "turns", "3"),
-        ("new", "session_closed", "RUNNING", "turns", "1"),
-    ]
-    assert lines[2].endswith("Reset! -> Starting fresh. How can I help you?")
-    assert again[:8] != again[8:]
-    assert again[8].startswith("continue  within_timeout")
-
-
-def test_a_call_by_thread_that_fails_says_why(demo: Demo) -> None:
-    told = demo.shell(f"CE_URL={demo.url} CE_API_KEY=wrong sh docs/try-sessions.sh 2>&1 || true")
-
-    assert told.startswith("When do you open on Saturday?: ")
-    assert "Unknown API key." in told
+    asks, confirms, again, reused, wrong, first, second, reset, account, why = map(json.loads, lines[:10])
+    assert asks["stateReport"]["asked"]["field"] == "orderNumber"
+    assert confirms["stateReport"]["confirm"] == {"yes": "yes", "no": "no"}
+    assert again == confirms
+    assert reused["errorCode"] == "IDEMPOTENCY_KEY_REUSED"
+    assert "Did you mean message?" in wrong["fields"]["msg"][0]
+    assert [told["reason"] for told in (first, second, reset)] == ["first_message", "within_timeout", "explicit_reset"]
+    assert account["sentences"][1]["text"] == "The user wrote “51007”."
+    assert why["decisions"]
+    assert [line for line in lines if line.startswith("event: ")][-1] == "event: ASSISTANT_OUTPUT"
 
 
 def test_its_people_can_log_in_over_http(demo: Demo) -> None:

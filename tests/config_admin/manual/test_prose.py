@@ -16,7 +16,13 @@ PATHS = (DOCS / "paths.md").read_text()
 
 
 def test_every_file_is_a_chapter() -> None:
-    assert sorted(SLUGS) == sorted(path.stem for path in DOCS.glob("*.md"))
+    assert sorted(SLUGS) == sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "README")
+
+
+def test_the_index_leads_to_every_chapter() -> None:
+    index = (DOCS / "README.md").read_text()
+
+    assert set(re.findall(r"\]\((\w+)\.md\)", index)) == set(SLUGS)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
