@@ -126,5 +126,5 @@ def write_list(rows: Iterator[Row]) -> str:
     addresses: dict[str, list[str]] = {}
     for callers, address in rows:
         addresses.setdefault(callers, []).append(f"`{re.sub('<[^>]*:', '<', address)}`")
-    items = [f"- **{callers or 'nobody'}**: {', '.join(found)}" for callers, found in addresses.items()]
+    items = [f"- **{callers}**: {', '.join(found)}" for callers, found in addresses.items() if callers]
     return "\n".join("\n".join(wrap(item, 140, subsequent_indent="  ", break_on_hyphens=False)) for item in items)
