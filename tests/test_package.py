@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parent.parent
 UV = str(Path(sys.executable).parent / "uv")
 #: A page of the admin, a chapter with a picture, files of ours and of a library.
 PAGES = (
-    "/admin/", "/docs/", "/docs/tasks/", "/static/docs/tasks/collect-1.jpg", "/static/convengine/admin.css",
-    "/static/convengine/ce-editor.js", "/static/unfold/js/app.js", "/api/docs/", "/api/schema/",
+    "/admin/", "/docs/", "/docs/first_hour_analyst/", "/static/docs/tasks/collect-1.jpg",
+    "/static/convengine/admin.css", "/static/convengine/ce-editor.js", "/static/unfold/js/app.js", "/api/docs/", "/api/schema/",
 )  # fmt: skip
 _START_SECONDS = 120
 PASSWORD = "long-enough-4711"
@@ -114,7 +114,7 @@ def _check_pages(port: int, name: str, password: str) -> None:
         pages = {path: visitor.get(path) for path in PAGES}
 
     assert {path: page.status_code for path, page in pages.items()} == dict.fromkeys(PAGES, 200)
-    assert "/static/docs/tasks/collect-1.jpg" in pages["/docs/tasks/"].text
+    assert "/static/docs/tasks/collect-1.jpg" in pages["/docs/first_hour_analyst/"].text
     assert "Log in" not in pages["/admin/"].text
 
 
@@ -302,7 +302,13 @@ def test_a_fresh_django_project_holds_it_beside_its_own_users_and_rest_settings(
     manage("convengine", "config_import", str(next(bicycles)), "--apply")
     manage("convengine", "user", "create", "ada", "--superuser")
     key = manage("convengine", "key", "create", "website").strip()
-    pages = ["/admin/", "/admin/auth/user/add/", "/admin/config_admin/ceintent/", "/docs/tasks/", "/api/docs/"]
+    pages = [
+        "/admin/",
+        "/admin/auth/user/add/",
+        "/admin/config_admin/ceintent/",
+        "/docs/first_hour_analyst/",
+        "/api/docs/",
+    ]
     seen = json.loads(
         installation.run(tmp_path, "python", "visit.py", json.dumps(pages), key, DJANGO_SETTINGS_MODULE="shop.settings")
     )

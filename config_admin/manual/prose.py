@@ -21,10 +21,9 @@ from convengine.server.deployment.folders import find_shipped
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         *(
-            "start",
-            "tour",
+            "first_hour_analyst",
+            "first_hour_qa",
             "glossary",
-            "tasks",
             "workplace",
             "authoring",
             "grid",

@@ -108,7 +108,7 @@ def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
 
 #: By table, and by table and column if that differs.
 RELATED_CHAPTERS: Mapping[str, Sequence[str]] = {
-    "ce_intent": ("start", "understanding"),
+    "ce_intent": ("first_hour_analyst", "understanding"),
     "ce_intent_classifier": ("patterns", "understanding"),
     "ce_intent_classifier.pattern": ("patterns",),
     "ce_rule": ("rules",),

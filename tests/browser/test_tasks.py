@@ -11,7 +11,7 @@ from tests.browser.pictures import ROOT, WRITES, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
-MANUAL = ROOT / "docs" / "tasks.md"
+MANUAL = ROOT / "docs" / "first_hour_analyst.md"
 TASKS = {
     "collect": "Make an intent that collects two fields and confirms",
     "why": "Find out why a sentence went to the wrong intent",

@@ -24,7 +24,7 @@ from convengine.server.deployment.folders import find_shipped
 CONFIGURATION = find_shipped("fixtures") / "demo" / "configuration.json"
 #: Tests of the demonstration, as scenario files.
 TESTS = CONFIGURATION.parent / "tests"
-#: What the demo's key may do; the approval of a sensitive action is a part of docs/tour.md.
+#: What the demo's key may do; the approval of a sensitive action is a part of docs/first_hour_qa.md.
 SCOPES = ["turns", "sessions", "audit", "config", "approve"]
 #: The users of the demo: name, group, superuser.
 PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))

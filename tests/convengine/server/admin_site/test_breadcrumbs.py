@@ -72,9 +72,9 @@ def test_a_page_has_one_main_heading_which_names_it(client: Client) -> None:
 
 def test_a_chapter_stands_in_the_manual(client: Client) -> None:
     assert titles(client, reverse("manual")) == ["Home", "Manual"]
-    assert read_crumbs(client, reverse("manual_chapter", args=["start"]))[1:] == [
+    assert read_crumbs(client, reverse("manual_chapter", args=["first_hour_analyst"]))[1:] == [
         ("Manual", "/docs/"),
-        ("Getting started", ""),
+        ("The first hour of an analyst", ""),
     ]
 
 
