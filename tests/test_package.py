@@ -27,7 +27,8 @@ UV = str(Path(sys.executable).parent / "uv")
 #: A page of the admin, a chapter with a picture, files of ours and of a library.
 PAGES = (
     "/admin/", "/docs/", "/docs/first_hour_analyst/", "/static/docs/tasks/collect-1.jpg",
-    "/static/convengine/admin.css", "/static/convengine/ce-editor.js", "/static/unfold/js/app.js", "/api/docs/", "/api/schema/",
+    "/static/convengine/admin.css", "/static/convengine/ce-editor.js", "/static/unfold/js/app.js",
+    "/api/docs/", "/api/schema/",
 )  # fmt: skip
 _START_SECONDS = 120
 PASSWORD = "long-enough-4711"

@@ -12,7 +12,7 @@ from convengine.engine.rules.conditions.evaluate import compile_path
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SLUGS = [slug for part in prose.PARTS.values() for slug in part]
-PATHS = (DOCS / "paths.md").read_text()
+PATHS = (DOCS / "rules.md").read_text().partition("### JSON paths")[2]
 
 
 def test_every_file_is_a_chapter() -> None:

@@ -49,11 +49,11 @@ def test_an_entry_comes_alone_for_the_panel(ben: Client) -> None:
 
 
 def test_an_entry_leads_to_the_chapters_about_it(ben: Client) -> None:
-    assert 'href="/docs/paths/"' in ben.get("/docs/entry/ce_rule.match_pattern/").content.decode()
+    assert 'href="/docs/rules/"' in ben.get("/docs/entry/ce_rule.match_pattern/").content.decode()
 
 
 def test_chapters_are_found_with_everything_else(ben: Client) -> None:
-    assert 'href="/docs/paths/"' in ben.get("/admin/find/", {"q": "json paths"}).content.decode()
+    assert 'href="/docs/rules/"' in ben.get("/admin/find/", {"q": "conditions and texts"}).content.decode()
 
 
 def test_the_entry_of_a_setting_is_found_by_its_name(ben: Client) -> None:
