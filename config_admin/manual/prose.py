@@ -29,7 +29,6 @@ PARTS: Mapping[str, Sequence[str]] = {
             "grid",
             "rules",
             "forms",
-            "extraction",
             "actions",
         ),
         *(

@@ -114,7 +114,7 @@ RELATED_CHAPTERS: Mapping[str, Sequence[str]] = {
     "ce_rule": ("rules",),
     "ce_policy": ("understanding",),
     "ce_policy.pattern": ("rules", "understanding"),
-    "ce_output_schema": ("forms", "extraction"),
+    "ce_output_schema": ("forms",),
     "ce_prompt_template": ("prompts", "rules"),
     "ce_response": ("rules", "prompts"),
     "ce_verbose": ("rules",),

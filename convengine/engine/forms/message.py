@@ -1,4 +1,4 @@
-"""The user's message of a turn: understood once, and read once into each form (docs/extraction.md)."""
+"""The user's message of a turn: understood once, and read once into each form (docs/forms.md)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

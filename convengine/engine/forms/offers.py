@@ -1,4 +1,4 @@
-"""What a form asks back: whether an offered value is meant, and what to change (docs/extraction.md)."""
+"""What a form asks back: whether an offered value is meant, and what to change (docs/forms.md)."""
 
 from convengine.engine.forms.asking import (
     find_form_language,

@@ -1,4 +1,4 @@
-"""What of a message goes into a form is stored, with its events (docs/extraction.md)."""
+"""What of a message goes into a form is stored, with its events (docs/forms.md)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the user answers, asks and wants: the moves of the turn's message (docs/extraction.md)."""
+"""What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message

@@ -1,4 +1,4 @@
-"""Which span goes to which field: one score decides (docs/extraction.md)."""
+"""Which span goes to which field: one score decides (docs/forms.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

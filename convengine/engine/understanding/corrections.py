@@ -1,4 +1,4 @@
-"""Which values replace one that the form holds: "change the name to Ann", "not 5 but 6" (docs/extraction.md)."""
+"""Which values replace one that the form holds: "change the name to Ann", "not 5 but 6" (docs/forms.md)."""
 
 from collections.abc import Iterator
 

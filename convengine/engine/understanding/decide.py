@@ -1,4 +1,4 @@
-"""Taken, offered, refused, or left: what becomes of a value (docs/extraction.md)."""
+"""Taken, offered, refused, or left: what becomes of a value (docs/forms.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

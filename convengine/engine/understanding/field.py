@@ -1,4 +1,4 @@
-"""What a field accepts: its kind, its bounds, its options (docs/extraction.md)."""
+"""What a field accepts: its kind, its bounds, its options (docs/forms.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Free text of an asked text field: the message as typed, without what stands around it (docs/extraction.md)."""
+"""Free text of an asked text field: the message as typed, without what stands around it (docs/forms.md)."""
 
 from collections.abc import Iterator, Sequence
 

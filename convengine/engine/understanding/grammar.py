@@ -1,4 +1,4 @@
-"""Phrases of the word tables, matched against words: `[on] [the] {day} of|in {month}` (docs/extraction.md).
+"""Phrases of the word tables, matched against words: `[on] [the] {day} of|in {month}` (docs/forms.md).
 
 In a template `[x]` may be left out, `a|b` are alternatives, `a_b` are two words of one alternative, `{name}` is a class
 of words, a number or another phrase, and `~x` follows without a blank. `{name_2}` is a second `{name}`.

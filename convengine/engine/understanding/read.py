@@ -1,4 +1,4 @@
-"""A message read into a form: words, spans, clauses and moves, then assignment and decision (docs/extraction.md)."""
+"""A message read into a form: words, spans, clauses and moves, then assignment and decision (docs/forms.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Corrections in a form that is being filled and at its confirmation, and answers to offers (docs/extraction.md)."""
+"""Corrections in a form that is being filled and at its confirmation, and answers to offers (docs/forms.md)."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The moves that a model finds where the tables find none: they do what the tables' own moves do (docs/extraction.md).
+"""The moves that a model finds where the tables find none: they do what the tables' own moves do (docs/forms.md).
 
 None of them answers a confirmation or runs anything: a yes counts only for the asked yes/no field, and a wish to leave
 is always asked back.

@@ -1,4 +1,4 @@
-"""The examples of docs/extraction.md are true."""
+"""The examples of docs/forms.md are true."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
 
 SITUATION = Situation(datetime(2026, 2, 24, 10, tzinfo=ZoneInfo("Europe/London")), "Europe/London", "en-GB")
-PAGE = (Path(__file__).resolve().parents[4] / "docs/extraction.md").read_text()
+PAGE = (Path(__file__).resolve().parents[4] / "docs/forms.md").read_text()
 SCHEMA = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0])
 EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?(?: \[holds: (\{.*\})\])?\n= (.*)$", PAGE, re.MULTILINE)
 #: Nobody reads a longer page to its end.
