@@ -34,7 +34,6 @@ PARTS: Mapping[str, Sequence[str]] = {
         *(
             "tools",
             "planner",
-            "prompts",
             "understanding",
             "reading",
             "reports",
