@@ -33,7 +33,6 @@ PARTS: Mapping[str, Sequence[str]] = {
         ),
         *(
             "tools",
-            "planner",
             "understanding",
             "reading",
             "reports",
