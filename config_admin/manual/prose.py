@@ -41,7 +41,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "groups",
             "access",
         ),
-        *("health", "drafts", "tests", "what_if", "transfer"),
+        *("health", "drafts", "tests", "transfer"),
     ),
     "For integrators and operators": (
         *(
