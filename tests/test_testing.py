@@ -1,4 +1,4 @@
-"""The example of docs/testing.md: its files are written, its tests and scenarios run, as a reader would run them."""
+"""The example of docs/scenarios.md: its files are written, its tests and scenarios run, as a reader would run them."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-MANUAL = (ROOT / "docs/testing.md").read_text()
+MANUAL = (ROOT / "docs/scenarios.md").read_text()
 #: The blocks of code, each below a line that names its file in backticks.
 FILES = dict(re.findall(r"`([\w./]+\.(?:py|yaml|toml))`[^\n]*:\n\n```\w+\n([\s\S]*?)```", MANUAL))
 

@@ -51,7 +51,6 @@ PARTS: Mapping[str, Sequence[str]] = {
             "sessions",
             "models",
             "extending",
-            "testing",
             "scenarios",
             "deployment",
             "operations",

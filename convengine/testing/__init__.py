@@ -1,4 +1,4 @@
-"""For tests of a bot: the fixture `bot` (a pytest plugin), and the arguments that extensions get (docs/testing.md)."""
+"""For tests of a bot: the fixture `bot` (a pytest plugin), and arguments of extensions (docs/scenarios.md)."""
 
 from convengine.engine.turn.payload import JsonPayload, TextPayload
 from convengine.testing.factories import (

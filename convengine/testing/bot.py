@@ -174,7 +174,7 @@ class Bot:
     def stub_model(
         self, purpose: str, reply: Json = "", *, contains: str | Sequence[str] = (), error: str | None = None
     ) -> None:
-        """Let a scripted model answer calls of a purpose (docs/scenarios.md#5-the-scripted-model). Earlier stubs come
+        """Let a scripted model answer calls of a purpose (docs/scenarios.md#the-scripted-model). Earlier stubs come
         first. Without any, the bot has no model; calls of purposes that no stub names fail, as with a model that
         is unavailable.
         """

@@ -1,4 +1,4 @@
-"""The pytest plugin: the fixture `bot`, the marker `bot`, and scenario files as tests (docs/testing.md)."""
+"""The pytest plugin: the fixture `bot`, the marker `bot`, and scenario files as tests (docs/scenarios.md)."""
 
 import os
 import sys
