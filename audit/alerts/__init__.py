@@ -1,1 +1,1 @@
-"""Alerts: rules on the numbers of the reports, their messages, and silences (docs/alerts.md)."""
+"""Alerts: rules on the numbers of the reports, their messages, and silences (docs/reports.md#alerts)."""

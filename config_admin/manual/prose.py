@@ -36,7 +36,6 @@ PARTS: Mapping[str, Sequence[str]] = {
             "understanding",
             "reading",
             "reports",
-            "alerts",
             "trust",
             "groups",
             "access",
