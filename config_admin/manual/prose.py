@@ -26,7 +26,6 @@ PARTS: Mapping[str, Sequence[str]] = {
             "glossary",
             "workplace",
             "authoring",
-            "grid",
             "rules",
             "forms",
             "actions",

@@ -80,7 +80,7 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.get_by_role("button", name="Save all").click()
     page.get_by_role("alert").get_by_role("button").first.click()
     expect(page.locator("#ce-grid-tip")).to_be_visible()
-    take_picture(page, "grid", "grid", page.locator(".ce-grid"))
+    take_picture(page, "grid", "workplace", page.locator(".ce-grid"))
 
 
 @pytest.mark.long
