@@ -27,6 +27,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "workplace",
             "authoring",
             "rules",
+            "understanding",
             "forms",
             "actions",
         ),
