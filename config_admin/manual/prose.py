@@ -20,44 +20,13 @@ from convengine.server.deployment.folders import find_shipped
 #: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
-        *(
-            "first_hour_analyst",
-            "first_hour_qa",
-            "glossary",
-            "workplace",
-            "authoring",
-            "rules",
-            "understanding",
-            "forms",
-            "actions",
-        ),
-        *(
-            "tools",
-            "understanding",
-            "reading",
-            "reports",
-            "trust",
-            "groups",
-            "access",
-        ),
-        *("health", "drafts", "tests", "transfer"),
+        *("first_hour_analyst", "workplace", "authoring", "forms", "understanding", "rules", "actions", "tools"),
+        *("health", "tests", "drafts", "transfer", "first_hour_qa", "reading", "reports", "trust", "groups", "access"),
+        "glossary",
     ),
     "For integrators and operators": (
-        *(
-            "first_hour_integrator",
-            "install",
-            "api",
-            "sessions",
-            "models",
-            "extending",
-            "scenarios",
-            "deployment",
-            "operations",
-            "observability",
-            "scaling",
-            "production",
-        ),
-        "architecture",
+        *("first_hour_integrator", "install", "api", "sessions", "models", "extending", "scenarios", "deployment"),
+        *("operations", "observability", "scaling", "production", "architecture"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
