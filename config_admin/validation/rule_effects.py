@@ -39,9 +39,9 @@ def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
         case Group(combinator, False, members) if combinator == "and" or len(members) == 1:
             for member in members:
                 yield from _list_equalities(member)
-        case Comparison(Path() | Field() as left, Operator("==" | "is" | "="), Literal(value)):
+        case Comparison(Path() | Field() as operand, Operator("==" | "is" | "="), Literal(value)):
             # As text: a number and its text are equal in a path.
-            yield f"@.{left}" if isinstance(left, Field) else str(left), str(value)
+            yield f"@.{operand}" if isinstance(operand, Field) else str(operand), str(value)
 
 
 def list_params(rule: rows.Rule) -> tuple[str, ...]:

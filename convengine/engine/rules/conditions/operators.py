@@ -211,7 +211,7 @@ class Operator:
     @property
     def label(self) -> str:
         """Its name in a form."""
-        return self.own_label or PLACE.sub(lambda place: _UNITS.get(place[1], ""), self.phrase).strip()
+        return self.own_label or PLACE.sub(lambda gap: _UNITS.get(gap[1], ""), self.phrase).strip()
 
     def list_near(self, value: Json, now: datetime) -> Iterator[Json]:
         """Values that fulfil a comparison with the value, and values that do not."""

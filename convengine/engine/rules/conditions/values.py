@@ -85,8 +85,8 @@ class Scope:
     def record_found(self, path: str, values: list[Json], result: bool) -> None:
         """Record what a path found."""
         if len(self.operands) < self.most:
-            found = shorten_value(values[0]) if values else None
-            self.operands.append({"path": path, "value": found, "op": "exists", "literal": None, "result": result})
+            first = shorten_value(values[0]) if values else None
+            self.operands.append({"path": path, "value": first, "op": "exists", "literal": None, "result": result})
 
 
 def shorten_value(value: Json) -> Json:

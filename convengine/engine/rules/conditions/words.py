@@ -233,12 +233,12 @@ def describe_comparison(operator: Operator, value: Json, *, field: str | None = 
 
 def _fill_phrase(operator: Operator, name: str, say: Callable[[str], str]) -> str:
     """The phrase with the right side in words; of a path, values of points in time are before and after each other."""
-    place = PLACE.search(operator.phrase)
-    if place is None:
+    gap = PLACE.search(operator.phrase)
+    if gap is None:
         return operator.phrase
-    said = say(place[1])
-    phrase = operator.time_phrase if operator.time_phrase and _is_of_time(name, said) else operator.phrase
-    return PLACE.sub(lambda _: said, phrase)
+    words = say(gap[1])
+    phrase = operator.time_phrase if operator.time_phrase and _is_of_time(name, words) else operator.phrase
+    return PLACE.sub(lambda _: words, phrase)
 
 
 def _describe_right(operator: Operator, value: Json, unit: str) -> str:
