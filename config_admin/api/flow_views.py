@@ -17,7 +17,7 @@ from config_admin.api.serializers import (
     WriteFlowSerializer,
     describe_refusal,
 )
-from config_admin.flows.flows import FlowRefused
+from config_admin.flows.document import FlowRefused
 from config_admin.flows.reading import list_flows, read_flow
 from config_admin.flows.saving import create_flow, update_flow
 from config_admin.snapshot.active import snapshots

@@ -7,7 +7,8 @@ from typing import Any
 
 from config_admin.faq.entries import Entry, Problem, describe_language, fold_question, make_code, read_entries
 from config_admin.faq.sheet import Line
-from config_admin.flows.flows import FlowKind, write_rows
+from config_admin.flows.document import FlowKind
+from config_admin.flows.mapping import write_rows
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.restore.checks import lay_rows_over
 from config_admin.snapshot.active import snapshots
@@ -282,7 +283,7 @@ def _write_entry(planned: PlannedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
     for table, table_rows in write_rows(flow).items():
         for row in table_rows:
             if planned.is_new or table == _PHRASES:
-                yield table, {**row, "returns": True} if table == rows.Intent.table else row
+                yield table, row
 
 
 def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from config_admin.flows.flows import Document, FlowKind
+from config_admin.flows.document import Document, FlowKind
 from config_admin.validation.phrase_overlaps import PhraseOverlap, describe_phrase
 from config_admin.validation.programs import ENGINE_NAMES, list_known_names
 from config_admin.validation.template_faults import describe_template_fault

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from config_admin.flows.flows import Document
+from config_admin.flows.document import Document
 from config_admin.flows.reading import FlowReading, list_question_codes
 from config_admin.flows.saving import plan_new_flow, plan_update
 from config_admin.restore.checks import lay_rows_over

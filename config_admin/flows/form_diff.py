@@ -4,19 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config_admin.flows.flows import FIELD_TEXTS
-from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES
+from config_admin.flows.field_kinds import find_field_kind
+from config_admin.flows.forms import FIELD_LABELS, FLOW_LABELS, FLOW_VALUES
+from config_admin.flows.mapping import FIELD, FORM
+from config_admin.flows.row_shapes import Part
 from config_admin.flows.summary import say_field_value
 from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath
 
-_KEYS_OF_FORMS: Mapping[str, str] = {
-    "x-on-no": "on_no", "x-on-leave": "on_leave", "x-ask-mode": "ask_mode", "x-locale": "locale",
-    "x-max-misses": "max_misses",
-}  # fmt: skip
-_KEYS_OF_FIELDS: Mapping[str, str] = {
-    "title": "title", "x-min": "min", "x-max": "max", "minimum": "min", "maximum": "max",
-    **{name: key for key, name in FIELD_TEXTS.items()},
-}  # fmt: skip
+_KEYS_OF_FORMS = {name: part.key for name, part in FORM.items() if isinstance(part, Part) and part.key in FLOW_LABELS}
+_KEYS_OF_FIELDS = {name: part.key for name, part in FIELD.items()}
 
 
 def describe_form_difference(difference: Difference, old: Json, new: Json) -> Difference:
@@ -45,9 +41,8 @@ def _say_value(path: JsonPath, value: Json, old: Json, new: Json) -> str:
     if len(path) == 1:
         return str(FLOW_VALUES.get(_KEYS_OF_FORMS[key], {}).get(value, value))
     declared = _find_property(str(path[1]), old, new)
-    field_type = str(declared.get("x-kind") or declared.get("format") or declared.get("type"))
-    field_type = {"date-time": "datetime"}.get(field_type, field_type)
-    return str(say_field_value(field_type if field_type in BOUNDED else "text", _KEYS_OF_FIELDS[key], value))
+    field_type = find_field_kind(declared) or ""
+    return say_field_value(field_type, _KEYS_OF_FIELDS[key], value)
 
 
 def _find_property(name: str, old: Json, new: Json) -> Mapping[str, Any]:

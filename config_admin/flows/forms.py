@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -12,7 +12,8 @@ from django.forms import BaseFormSet, formset_factory
 
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
-from config_admin.flows.flows import Document, FlowKind, Json, Values, write_condition
+from config_admin.flows.document import ASKING, Document, FlowKind, Json, Values, write_condition
+from config_admin.flows.field_kinds import FIELD_KINDS, OWN_INPUTS, has_input
 from config_admin.validation.installation import describe_installation
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
@@ -22,39 +23,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import find_language
 
-#: The types of fields, with their labels.
-TYPES: Mapping[str, str] = {
-    "text": "Text",
-    "choice": "Choice",
-    "date": "Date",
-    "time": "Time",
-    "datetime": "Date and time",
-    "duration": "Duration",
-    "number": "Number",
-    "money": "Amount of money",
-    "phone": "Phone number",
-    "email": "E-mail address",
-    "postcode": "Post code",
-    "iban": "IBAN",
-    "yes_no": "Yes or no",
-    "pattern": "Text of a pattern",
-}
-BOUNDED = ("date", "time", "datetime", "duration", "number", "money")
-#: The types of fields with a day.
-DATES = ("date", "datetime")
-#: The types of fields that use an input.
-TYPES_OF_INPUTS: Mapping[str, Sequence[str]] = {
-    "min": BOUNDED,
-    "max": BOUNDED,
-    "options": ("choice",),
-    "currency": ("money",),
-    "country": ("phone", "postcode"),
-    "pattern": ("pattern",),
-    "after": DATES,
-}
 #: The most characters of a phrase, and the most phrases.
 LONGEST_PHRASE, MOST_PHRASES = 500, 500
-ASKING = f"{FlowKind.collect} {FlowKind.lookup}"
 LOCALES: Mapping[str, str] = {
     "": "As the conversation",
     "en-GB": "English (United Kingdom)",
@@ -126,7 +96,7 @@ class FlowForm(forms.Form):
         "When the user wants to leave",
         _ON_LEAVE,
         "By “cancel” or another subject. A wish for a person always leaves.",
-        flows=ASKING,
+        flows=" ".join(ASKING),
     )
     on_no = _choice("After a no", _ON_NO, "What happens when the user does not confirm.", flows=FlowKind.collect)
     task = forms.ChoiceField(
@@ -214,7 +184,7 @@ class FieldForm(forms.Form):
     use_required_attribute = False
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     title = _text("Field", required=True, length=80)
-    type = _choice("Type", TYPES)
+    type = _choice("Type", {name: kind.label for name, kind in FIELD_KINDS.items()})
     required = _choice(
         "Needed",
         {"yes": "Required", "no": "Optional"},
@@ -273,11 +243,11 @@ class FieldForm(forms.Form):
         """Inputs that the type needs, and values that it allows."""
         cleaned = super().clean() or self.cleaned_data
         field_type = cleaned["type"] = cleaned.get("type") or "text"
-        for name, types in TYPES_OF_INPUTS.items():
-            if field_type not in types and name in cleaned:
+        for name in OWN_INPUTS:
+            if not has_input(field_type, name) and name in cleaned:
                 cleaned[name] = ""
                 self.errors.pop(name, None)
-        if field_type in BOUNDED:
+        if has_input(field_type, "min"):
             self._clean_bounds(cleaned, field_type)
         if field_type == "choice" and "options" in cleaned:
             self._check_choices(cleaned["options"])
@@ -364,7 +334,7 @@ class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
             after = form.cleaned_data.get("after", "")
             if after and _fold(after) not in dates:
                 form.add_error("after", f"“{after}” is no earlier field with a date. Enter the name of one.")
-            if form.cleaned_data.get("type") in DATES:
+            if has_input(form.cleaned_data.get("type", ""), "after"):
                 dates |= {_fold(form.cleaned_data.get(key) or "") for key in ("title", "name")}
 
 
@@ -430,7 +400,7 @@ def read_document(
         "phrases": split_lines(given["phrases"]),
         "answer": given["answer"] or texts[f"answer_{given['kind']}"],
     }
-    if given["kind"] in ASKING.split():
+    if given["kind"] in ASKING:
         known = {field["name"]: field for field in stored.get("fields", ())}
         named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
         flow["fields"] = list(_name_earlier_dates(named))
@@ -473,7 +443,7 @@ def _name_earlier_dates(fields: Iterable[Values]) -> Iterator[Values]:
     for field in fields:
         after = field.get("after")
         yield {**field, "after": names.get(_fold(after), after)} if after else field
-        if field["type"] in DATES:
+        if has_input(field["type"], "after"):
             names |= {_fold(field["title"]): field["name"], _fold(field["name"]): field["name"]}
 
 

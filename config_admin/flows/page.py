@@ -34,6 +34,8 @@ from config_admin.flows.advice import (
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
+from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
+from config_admin.flows.field_kinds import OWN_INPUTS, get_field_kind
 from config_admin.flows.first_messages import (
     MAX_SENTENCES,
     PlayedSentence,
@@ -43,23 +45,9 @@ from config_admin.flows.first_messages import (
     play_sentences,
     suggest_messages,
 )
-from config_admin.flows.flows import (
-    COLLECT,
-    CONFIRM,
-    DONE,
-    FAILED,
-    FIELD_TYPES,
-    FlowKind,
-    FlowRefused,
-    Values,
-    find_refusal_problems,
-    get_flow_schema,
-)
 from config_admin.flows.forms import (
-    ASKING,
     LONGEST_PHRASE,
     MOST_PHRASES,
-    TYPES_OF_INPUTS,
     FieldForms,
     FlowForm,
     QuestionForms,
@@ -71,7 +59,8 @@ from config_admin.flows.forms import (
     split_lines,
     strip_article,
 )
-from config_admin.flows.reading import FlowReading, find_flow_of_question, normalise_flow, read_flow
+from config_admin.flows.mapping import find_part, normalise_flow
+from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.form_save import reasons
@@ -91,7 +80,6 @@ from convengine.engine.text.difference import Difference
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
-from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
@@ -160,7 +148,8 @@ def edit(request: HttpRequest, intent: str) -> HttpResponse:
         require_right(request, right)
     reading = read_flow(get_editor_context(request).snapshot, intent)
     if reading is None:
-        raise Http404(f"{code(intent)} is no flow: its rows have another shape. Edit them on its workspace.")
+        why = describe_no_flow(get_editor_context(request).snapshot, intent)
+        raise Http404(f"{code(intent)} is no flow. {why} Edit its rows on its workspace.")
     return _FlowPage(request, reading).respond()
 
 
@@ -287,7 +276,7 @@ class _FlowPage:
         self._find_gone_fields(forms)
         if self.gone_fields:
             return False
-        if forms.flow.cleaned_data["kind"] not in ASKING.split():
+        if forms.flow.cleaned_data["kind"] not in ASKING:
             return True
         if not list_filled(forms.fields):
             self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
@@ -463,9 +452,9 @@ class _FlowPage:
             "condition": {"operators": describe_operators(), "fields": list(_list_condition_fields(forms))},
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
-            "asking": ASKING,
+            "asking": " ".join(ASKING),
             "collect": FlowKind.collect.value,
-            "types_of_inputs": {name: " ".join(types) for name, types in TYPES_OF_INPUTS.items()},
+            "types_of_inputs": {name: " ".join(types) for name, types in OWN_INPUTS.items()},
             "offered": OFFERED,
             "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,
@@ -539,7 +528,7 @@ def _list_condition_fields(forms: PageForms) -> Iterator[Mapping[str, Any]]:
         yield {
             "name": field["name"],
             "label": field["title"],
-            "kind": FieldKind.CHOICE if field_type == "choice" else find_kind(FIELD_TYPES.get(field_type, {})),
+            "kind": FieldKind.CHOICE if field_type == "choice" else find_kind(get_field_kind(field_type).property),
             "values": list_choice_values(str(form["options"].value() or "")) if field_type == "choice" else [],
         }
     yield from FACTS
@@ -641,31 +630,15 @@ def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
     return PreviewRow(difference.how, text, "" if note.endswith(text) else note)
 
 
-#: The inputs that make a row, by its table and state; and those of a table in any other state.
-_INPUTS: Mapping[tuple[str, str], str] = {
-    ("ce_response", CONFIRM): "id_confirmation",
-    ("ce_response", DONE): "id_answer",
-    ("ce_response", ANY): "id_answer",
-    ("ce_response", HAND_OVER): "id_hand_over",
-    ("ce_response", FAILED): "id_task_failed",
-    ("ce_rule", CONFIRM): "id_task",
-    ("ce_response", COLLECT): "fields-title",
-    ("ce_rule", COLLECT): "refusals-title",
-}
-_INPUTS_OF_TABLE = {
-    "ce_intent": "id_code",
-    "ce_intent_classifier": "id_phrases",
-    "ce_output_schema": "fields-title",
-    "ce_rule": "fields-title",
-    "ce_tool": "id_tool",
-}
+#: The headings of the lists of a document; other parts have an input.
+_HEADINGS = {"fields": "fields-title", "not_allowed": "refusals-title"}
 
 
 def _describe_errors(plan: Plan) -> Iterator[Problem]:
     for error in plan.errors:
         finding = error.finding
         row = plan.placed.wanted.get(finding.table, {}).get(finding.row) or {}
-        state = code(str(row.get("state_code") or ""))
-        anchor = _INPUTS.get((finding.table, state)) or _INPUTS_OF_TABLE.get(finding.table, "")
+        part = find_part(finding.table, row, finding.field or "") if row else "code"
+        anchor = _HEADINGS.get(part, f"id_{part}")
         label = f"{table_label(finding.table)}: {column_label(finding.table, finding.field or '')}"
         yield Problem(f"{label[:1].upper()}{label[1:]}: {finding.message}", anchor)

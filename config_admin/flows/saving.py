@@ -6,8 +6,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from config_admin.flows.flows import Document, FlowRefused, Values, check_flow, number_question, write_rows
-from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, normalise_flow, read_flow
+from config_admin.flows.document import Document, FlowRefused, Values, check_flow
+from config_admin.flows.mapping import normalise_flow, number_question, write_rows
+from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, read_flow
 from config_admin.releases.changes import Author
 from config_admin.releases.queries import content_hash_of
 from config_admin.snapshot.active import snapshots

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound
 from config_admin.flows.choices import format_choices
-from config_admin.flows.flows import Document, FlowKind, Values, write_condition, write_rows
-from config_admin.flows.forms import BOUNDED, FIELD_LABELS, FLOW_LABELS, FLOW_VALUES, TYPES
+from config_admin.flows.document import Document, FlowKind, Values, write_condition
+from config_admin.flows.field_kinds import get_field_kind, has_input
+from config_admin.flows.forms import FIELD_LABELS, FLOW_LABELS, FLOW_VALUES
+from config_admin.flows.mapping import write_rows
 from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.conditions.words import describe_condition
@@ -59,7 +61,7 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
 def _describe_field(field: Document, question: str) -> Iterator[str]:
     is_asked = field.get("required", True) or field.get("question")
     needed = "required" if field.get("required", True) else "optional"
-    yield f"{TYPES[field['type']]}, {needed}{_describe_bounds(field)}"
+    yield f"{get_field_kind(field['type']).label}, {needed}{_describe_bounds(field)}"
     yield f"Asks: {question}" if is_asked else "Never asked, because it is optional and has no question"
     for option in field.get("options", ()):
         yield f"Choice: {format_choices([option])}"
@@ -126,7 +128,9 @@ def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference
         if name in before:
             yield from _compare_field(before[name], field)
         else:
-            yield Difference(("fields", name), ABSENT, f"{field['title']} ({TYPES[field['type']]})", "Field")
+            yield Difference(
+                ("fields", name), ABSENT, f"{field['title']} ({get_field_kind(field['type']).label})", "Field"
+            )
     orders = [
         [field["name"] for field in fields if field["name"] in before.keys() & after.keys()] for fields in (old, new)
     ]
@@ -155,9 +159,9 @@ def say_field_value(field_type: str, key: str, value: Any) -> str:
     if value is None or value == "":
         return "nothing"
     if key == "type":
-        return TYPES.get(value, str(value))
+        return get_field_kind(value).label
     if key == "options":
         return "; ".join(format_choices(value).splitlines())
-    if key in ("min", "max") and field_type in BOUNDED:
+    if key in ("min", "max") and has_input(field_type, key):
         return str(format_bound(field_type, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config_admin.flows.flows import write_rows
+from config_admin.flows.mapping import write_rows
 from config_admin.models import CeRule
 from config_admin.transfer.apply_import import add_rows
 from convengine.server.extensions.registry import Registry

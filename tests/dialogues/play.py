@@ -16,7 +16,7 @@ from django.test import override_settings
 from django.utils.dateparse import parse_datetime
 
 from config_admin import models as m
-from config_admin.flows.flows import COLLECT, CONFIRM, DONE, write_rows
+from config_admin.flows.mapping import COLLECT, CONFIRM, DONE, write_rows
 from config_admin.transfer.apply_import import add_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.understanding.field import field_spec

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils.dateparse import parse_datetime
 
-from config_admin.flows.flows import COLLECT, CONFIRM, DONE
+from config_admin.flows.mapping import COLLECT, CONFIRM, DONE
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.understanding.language import find_language
 from tests.api import Caller

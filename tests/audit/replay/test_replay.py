@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from audit.models import CeAudit
 from audit.replay.replay import NotReplayable, find_replay_difference
-from config_admin.flows.flows import write_rows
+from config_admin.flows.mapping import write_rows
 from config_admin.models import CeConfig, CeResponse, CeRule
 from config_admin.transfer.apply_import import add_rows
 from convengine.engine.turn.codec import compress, decompress, dumps

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.flows import write_rows
-from config_admin.flows.reading import normalise_flow, read_flow
+from config_admin.flows.mapping import normalise_flow, write_rows
+from config_admin.flows.reading import read_flow
 from config_admin.models import CeIntentClassifier, CeRelease, CeResponse
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots

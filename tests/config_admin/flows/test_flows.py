@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
-from config_admin.flows.flows import FlowRefused, check_flow, get_flow_schema, write_rows
+from config_admin.flows.document import FlowRefused, check_flow, get_flow_schema
+from config_admin.flows.mapping import write_rows
 from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller

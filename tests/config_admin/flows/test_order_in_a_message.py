@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.flows import write_rows
+from config_admin.flows.mapping import write_rows
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
 from tests.dialogues.rows.worlds import make_flows

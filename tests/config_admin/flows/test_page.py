@@ -12,8 +12,8 @@ from django.urls import reverse
 from audit.models import CeAccessLog
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
-from config_admin.flows.flows import write_rows
-from config_admin.flows.reading import normalise_flow, read_flow
+from config_admin.flows.mapping import normalise_flow, write_rows
+from config_admin.flows.reading import read_flow
 from config_admin.flows.saving import create_flow
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots

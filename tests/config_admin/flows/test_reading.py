@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from config_admin import models as m
-from config_admin.flows.flows import get_flow_schema, write_rows
-from config_admin.flows.reading import find_flow_of_question, list_flows, normalise_flow, read_flow
+from config_admin.flows.document import get_flow_schema
+from config_admin.flows.mapping import normalise_flow, write_rows
+from config_admin.flows.reading import describe_no_flow, find_flow_of_question, list_flows, read_flow
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.apply_import import add_rows
@@ -157,6 +158,32 @@ def test_rows_of_another_shape_are_no_flow() -> None:
     with change_set():
         m.CeResponse.objects.filter(intent_code="BOOKING").update(response_type="DERIVED", derivation_hint="Be kind.")
     assert read() is None
+
+
+def test_the_row_that_a_flow_lacks_is_named() -> None:
+    store({**BASE, "kind": "answer"})
+    with change_set():
+        m.CeResponse.objects.filter(intent_code="BOOKING").update(state_code="LATER")
+    row = m.CeResponse.objects.get(intent_code="BOOKING")
+    snapshot = snapshots.current()
+
+    assert describe_no_flow(snapshot, "NONE") == "There is no intent NONE."
+    assert describe_no_flow(snapshot, "BOOKING") == (
+        f"Its answer is missing: no row of ce_response has it. Row {row.pk} has another state_code."
+    )
+
+
+def test_a_flow_opens_beside_a_refusal_that_says_nothing() -> None:
+    when = {"combinator": "and", "rules": [{"field": "text", "operator": "isEmpty"}]}
+    refusal = {"when": when, "text": "Not so.", "field": "text"}
+    fields = [FIELDS[1], {**FIELDS[0], "required": True}]
+    store({**BASE, "kind": "collect", "fields": fields, "not_allowed": [refusal]})
+    with change_set():
+        m.CeRule.objects.filter(action="REFUSE_VALUE").update(action_value="text")
+    row = m.CeRule.objects.get(action="REFUSE_VALUE")
+
+    assert "not_allowed" not in read().document
+    assert [other.pk for other in read().other_rows] == [row.pk]
 
 
 def test_flows_are_listed_without_the_intents_of_their_questions() -> None:

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
-from config_admin.flows.flows import FlowRefused
-from config_admin.flows.reading import normalise_flow, read_flow
+from config_admin.flows.document import FlowRefused
+from config_admin.flows.mapping import normalise_flow
+from config_admin.flows.reading import read_flow
 from config_admin.flows.saving import create_flow, export_flow, merge_value, update_flow
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots

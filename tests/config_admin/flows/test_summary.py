@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.reading import normalise_flow
+from config_admin.flows.mapping import normalise_flow
 from config_admin.flows.summary import describe_changes, summarise_flow
 from convengine.engine.text.difference import ABSENT
 from tests.config_admin.flows.test_reading import BASE

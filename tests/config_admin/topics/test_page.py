@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.flows.flows import write_rows
+from config_admin.flows.mapping import write_rows
 from config_admin.flows.reading import read_flow
 from config_admin.releases.change_set import change_set
 from config_admin.restore.renamed_intents import filter_open_conversations

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.flows import FlowRefused, get_flow_schema, write_rows
+from config_admin.flows.document import FlowRefused, get_flow_schema
+from config_admin.flows.mapping import write_rows
 from config_admin.models import CeIntent
 from tests.dialogues.rows.worlds import CHECK, DENTIST, get_text, hold, make_caller, say
 

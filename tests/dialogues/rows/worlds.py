@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from config_admin.flows.flows import write_rows
+from config_admin.flows.mapping import write_rows
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import control_plane
 from config_admin.transfer.apply_import import add_rows

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.flows.flows import get_flow_schema
+from config_admin.flows.document import get_flow_schema
 from config_admin.transfer.json_schemas import build_schemas, write_schema
 from convengine.server.deployment.exact_command import ExactCommand
 

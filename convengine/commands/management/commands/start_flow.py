@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
-from config_admin.flows.flows import FlowRefused
+from config_admin.flows.document import FlowRefused
 from config_admin.flows.page import list_flow_rights
 from config_admin.flows.saving import create_flow, update_flow, write_flow_file
 from config_admin.management.authors import add_author_argument, read_author

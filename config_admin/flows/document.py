@@ -1,0 +1,129 @@
+"""A flow document: its JSON Schema, its kinds, and what is wrong with one.
+
+The page *Start a flow* and `manage.py start_flow FILE` give the same document, and so the same rows.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from convengine.engine.rules.actions import refuse_value
+from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.conditions.evaluate import ALIASES
+from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
+from convengine.engine.text.wording import join_names
+from convengine.engine.turn.enums import Word
+from convengine.engine.turn.facts import RESERVED_FACTS
+
+Json = Any
+Values = dict[str, Json]
+Document = Mapping[str, Json]
+
+
+class FlowKind(Word):
+    """A kind of flow."""
+
+    answer = "answer", "Answer a question", "Recognises phrases and gives one answer."
+    collect = (
+        "collect",
+        "Collect and confirm",
+        "Asks for each field, repeats the values, and goes on after a yes. A “No” asks what to change.",
+    )
+    lookup = "lookup", "Look something up", "Asks for what a tool needs, calls it, and answers with what it found."
+    handover = (
+        "handover",
+        "Hand over to a person",
+        "Says that a person takes over, and marks the conversation for your staff.",
+    )
+
+
+#: The kinds that ask for fields.
+ASKING = (FlowKind.collect, FlowKind.lookup)
+
+
+class FlowRefused(ValueError):
+    """The document is no flow; `problems` names each place and what is wrong with it."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@cache
+def get_flow_schema() -> Values:
+    """The JSON Schema of a flow document."""
+    schema: Values = json.loads(Path(__file__).with_name("flow.schema.json").read_text("utf-8"))
+    return schema
+
+
+def check_flow(document: Json) -> None:
+    """Raises FlowRefused."""
+    errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
+    problems = [f"{_name_place(error)}: {error.message}" for error in errors]
+    if not problems:
+        names = [field["name"] for field in document.get("fields", ())]
+        problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+        problems += _find_wrong_order(document.get("fields", ()))
+        problems += [
+            f"not_allowed.{number}.{key}: {problem}"
+            for number, item in enumerate(document.get("not_allowed", ()))
+            for key, problem in find_refusal_problems(item, document.get("fields", ()))
+        ]
+    if problems:
+        raise FlowRefused(problems)
+
+
+def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
+    """A line for each `after` that names no earlier date."""
+    dates: list[str] = []
+    for number, field in enumerate(fields):
+        is_date = field["type"] in ("date", "datetime")
+        if "after" in field and not (is_date and field["after"] in dates):
+            known = (
+                f"Use one of {', '.join(dates)}." if is_date and dates else "Only a date behind another date has it."
+            )
+            yield f"fields.{number}.after: {field['after']!r} is no earlier date. {known}"
+        if is_date:
+            dates.append(field["name"])
+
+
+def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterator[tuple[str, str]]:
+    """What is wrong with an item of `not_allowed`, by its key."""
+    is_asked = {field["name"]: field.get("required", True) or field.get("question") for field in fields}
+    known = {*is_asked, *ALIASES, *RESERVED_FACTS}
+    listed = join_names(is_asked) or "none"
+    try:
+        tested = list_fields(parse_condition(write_condition(item["when"])))
+    except ConditionError as error:
+        yield "when", str(error)
+    else:
+        for name in tested:
+            if name.split(".")[0] not in known:
+                yield "when", f"“{name}” is no field of this flow. Its fields are {listed}."
+    if item["field"] not in is_asked:
+        yield "field", f"“{item['field']}” is no field of this flow. Its fields are {listed}."
+    elif not is_asked[item["field"]]:
+        yield "field", f"“{item['field']}” is never asked for: it is optional and has no question."
+    else:
+        try:
+            refuse_value.parse(write_refusal(item))
+        except ActionValueError as error:
+            yield "text", error.message
+
+
+def write_refusal(item: Document) -> str:
+    """What its rule says, and which field it asks again."""
+    return f"{item['field']}: {item['text']}"
+
+
+def write_condition(when: Json) -> str:
+    """A condition as its rule stores it."""
+    return json.dumps(when, ensure_ascii=False)
+
+
+def _name_place(error: ValidationError) -> str:
+    return ".".join(str(part) for part in error.absolute_path) or "the document"

@@ -1,0 +1,70 @@
+"""The kinds of fields that a flow collects: what each is called, what it adds to its property, and its inputs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_BOUNDS = ("min", "max")
+
+
+@dataclass(frozen=True)
+class FieldKind:
+    """A kind of field, by its name in the document."""
+
+    label: str
+    #: What it adds to its property; a property with just this is of this kind.
+    property: Mapping[str, Any] = field(default_factory=dict)
+    #: The inputs that only some kinds have.
+    inputs: tuple[str, ...] = ()
+
+
+def _text(label: str, name: str, *inputs: str, key: str = "x-kind") -> FieldKind:
+    return FieldKind(label, {"type": "string", key: name}, inputs)
+
+
+#: The keys of a property that tell kinds apart.
+KIND_KEYS = ("type", "format", "x-kind")
+FIELD_KINDS: Mapping[str, FieldKind] = {
+    "text": FieldKind("Text", {"type": "string"}),
+    "choice": FieldKind("Choice", {}, ("options",)),
+    "date": _text("Date", "date", *_BOUNDS, "after", key="format"),
+    "time": _text("Time", "time", *_BOUNDS),
+    "datetime": _text("Date and time", "date-time", *_BOUNDS, "after", key="format"),
+    "duration": _text("Duration", "duration", *_BOUNDS),
+    "number": FieldKind("Number", {"type": "number"}, _BOUNDS),
+    "money": FieldKind("Amount of money", {"type": "number", "x-kind": "money"}, (*_BOUNDS, "currency")),
+    "phone": _text("Phone number", "phone", "country", key="format"),
+    "email": _text("E-mail address", "email", key="format"),
+    "postcode": _text("Post code", "postcode", "country"),
+    "iban": _text("IBAN", "iban"),
+    "yes_no": FieldKind("Yes or no", {"type": "boolean"}),
+    "pattern": FieldKind("Text of a pattern", {"type": "string"}, ("pattern",)),
+}
+
+
+def find_field_kind(declared: Mapping[str, Any]) -> str | None:
+    """The kind of field that a property declares; null for properties of another shape."""
+    if isinstance(declared.get("x-options"), list):
+        return "choice"
+    if "enum" in declared:
+        return None
+    signature = {key: declared[key] for key in KIND_KEYS if key in declared}
+    name = next((name for name, kind in FIELD_KINDS.items() if kind.property and kind.property == signature), None)
+    return "pattern" if name == "text" and declared.get("pattern") else name
+
+
+def get_field_kind(name: str) -> FieldKind:
+    """A kind by its name; one with nothing for an unknown name."""
+    return FIELD_KINDS.get(name, FieldKind(name))
+
+
+def has_input(kind: str, name: str) -> bool:
+    """True for a kind of field that uses the input."""
+    return name in get_field_kind(kind).inputs
+
+
+#: The inputs that only some kinds have, with these kinds.
+OWN_INPUTS: Mapping[str, list[str]] = {
+    name: [kind for kind in FIELD_KINDS if has_input(kind, name)]
+    for name in dict.fromkeys(name for kind in FIELD_KINDS.values() for name in kind.inputs)
+}
