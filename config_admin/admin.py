@@ -2,7 +2,7 @@
 
 from config_admin.comparison.row_diff import DESCRIBERS
 from config_admin.drafts import admin as draft_admin
-from config_admin.flows.form_diff import describe_form_difference
+from config_admin.flows.summary import describe_form_difference
 from config_admin.gradual import admin as gradual_admin
 from config_admin.history import release_admin
 from config_admin.tables.classifier import admin as classifier

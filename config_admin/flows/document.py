@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from config_admin.flows.field_kinds import FIELD_KINDS
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions.evaluate import ALIASES
@@ -57,6 +58,14 @@ class FlowRefused(ValueError):
 def get_flow_schema() -> Values:
     """The JSON Schema of a flow document."""
     schema: Values = json.loads(Path(__file__).with_name("flow.schema.json").read_text("utf-8"))
+    fields = schema["properties"]["fields"]["items"]["properties"]
+    fields["type"]["x-labels"] = {name: FIELD_KINDS[name].label for name in fields["type"]["enum"]}
+    return schema
+
+
+def get_item_schema(key: str) -> Values:
+    """The JSON Schema of an item of a list of the document."""
+    schema: Values = get_flow_schema()["properties"][key]["items"]
     return schema
 
 

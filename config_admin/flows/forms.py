@@ -11,9 +11,11 @@ from django import forms
 from django.forms import BaseFormSet, formset_factory
 
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
-from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
-from config_admin.flows.document import ASKING, Document, FlowKind, Json, Values, write_condition
-from config_admin.flows.field_kinds import FIELD_KINDS, OWN_INPUTS, has_input
+from config_admin.flows.choices import ChoicesInvalid, read_choices
+from config_admin.flows.document import Document, FlowKind, Json, Values, get_flow_schema, get_item_schema
+from config_admin.flows.field_kinds import OWN_INPUTS, has_input
+from config_admin.flows.mapping import list_parts
+from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
 from config_admin.validation.installation import describe_installation
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
@@ -23,126 +25,42 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import find_language
 
-#: The most characters of a phrase, and the most phrases.
-LONGEST_PHRASE, MOST_PHRASES = 500, 500
-LOCALES: Mapping[str, str] = {
-    "": "As the conversation",
-    "en-GB": "English (United Kingdom)",
-    "en-US": "English (United States)",
-    "de-DE": "German (Germany)",
-    "de-AT": "German (Austria)",
-    "de-CH": "German (Switzerland)",
-}
-_ASK_MODES = {"ONE": "One by one", "ALL": "All that are missing at once"}
-_ON_NO = {"ASK_WHAT_TO_CHANGE": "Ask what to change", "RESTART": "Start again", "CANCEL": "Cancel"}
-_ON_LEAVE = {"ASK": "Ask first, if values were given", "LEAVE": "Leave at once", "STAY": "Stay until it is done"}
 #: Words before the title of a field that do not belong to it.
 _ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)
 #: Names that belong to the engine.
 _RESERVED = ("clock", "dialogue")
-_PLAIN_TEXTS = ("question", "again", "invalid")
+#: The inputs of a field that are open if they hold something.
+_MORE = ("again", "invalid")
+#: The most cards of a list that a request may have.
+_MOST_CARDS = 1000
 
 
-def _text(
-    label: str, help: str = "", *, flows: str = "", lines: int = 1, required: bool = False, length: int = 4000
-) -> forms.CharField:
-    attrs = {"data-flows": flows} if flows else {}
-    widget = forms.Textarea(attrs={**attrs, "rows": lines}) if lines > 1 else forms.TextInput(attrs=attrs)
-    return forms.CharField(label=label, help_text=help, required=required, widget=widget, max_length=length)
-
-
-def _choice(label: str, choices: Mapping[str, str], help: str = "", *, flows: str = "") -> forms.ChoiceField:
-    widget = forms.Select(attrs={"data-flows": flows} if flows else {})
-    return forms.ChoiceField(
-        label=label, help_text=help, required=False, choices=list(choices.items()), widget=widget,
-        initial=next(iter(choices)),
-    )  # fmt: skip
-
-
-class FlowForm(forms.Form):
+class FlowForm(make_form(get_flow_schema(), optional=["answer"])):  # type: ignore[misc]
     """Everything of a flow but its fields and questions."""
 
-    use_required_attribute = False
     kind = forms.ChoiceField(
         label="Type of flow", choices=FlowKind.choices, widget=forms.RadioSelect, initial=FlowKind.answer
-    )
-    code = _text("Code", "Capital letters, digits and underscores, such as BOOK_TABLE.", required=True, length=60)
-    title = _text("Name", "Shown to users when they choose between intents.", required=True, length=200)
-    description = _text(
-        "What users want here",
-        "One sentence, for a language model that chooses between intents. If empty, the name is used.",
-        length=1000,
-    )
-    phrases = _text(
-        "Phrases",
-        "Examples of what users write, one per line, as they type it. "
-        "The order of the words does not matter, and small words such as “the” do not count.",
-        lines=6,
-        required=True,
-        length=100_000,
-    )
-    ask_mode = _choice("How to ask", _ASK_MODES)
-    locale = _choice(
-        "Language", LOCALES, "The language of default texts. Dates and numbers are read in this language first."
-    )
-    confirmation = _text(
-        "Confirmation",
-        "The question for a yes or no. All values are repeated before it, unless it names fields itself with {{ }}.",
-        flows=FlowKind.collect,
-        lines=2,
-        length=2000,
-    )
-    on_leave = _choice(
-        "When the user wants to leave",
-        _ON_LEAVE,
-        "By “cancel” or another subject. A wish for a person always leaves.",
-        flows=" ".join(ASKING),
-    )
-    on_no = _choice("After a no", _ON_NO, "What happens when the user does not confirm.", flows=FlowKind.collect)
-    task = forms.ChoiceField(
-        label="Task",
-        required=False,
-        help_text="Code that runs after the yes. Your developers register it; it reads the fields from the context.",
-    )
-    task_failed = _text(
-        "Answer if the task fails",
-        "If empty, the built-in text says that nothing was done.",
-        flows=FlowKind.collect,
-        lines=2,
-        length=2000,
-    )
-    tool = forms.ChoiceField(label="Tool", required=False, help_text="The tool receives the fields above by name.")
-    answer = _text("Answer", "The final answer to the user.", lines=3)
-    max_misses = forms.IntegerField(
-        label="Give up after", required=False, min_value=1, max_value=100,
-        help_text="Answers in a row that are not understood. If empty, 3, or what is set for all flows.",
-    )  # fmt: skip
-    hand_over = _text(
-        "Text when the form is given up",
-        "Whom to contact. If empty, the built-in text refers the user to your staff.",
-        lines=2,
-        length=2000,
     )
 
     def __init__(self, *args: Any, snapshot: Snapshot, flow_code: str = "", **options: Any) -> None:
         super().__init__(*args, **options)
         self._snapshot, self._flow_code = snapshot, flow_code
-        tools = {tool.tool_code: tool for tool in snapshot.enabled_rows(rows.Tool)}
-        tool: Any = self.fields["tool"]
-        tool.choices = [
-            ("", "Choose a tool"),
-            *((tool_code, f"{tool_code} · {tools[tool_code].description or ''}") for tool_code in tools),
-        ]
-        tool.widget.attrs["data-flows"] = FlowKind.lookup
-        task: Any = self.fields["task"]
-        task.choices = [("", "None"), *((name, name) for name in _list_tasks(self.initial.get("task")))]
-        task.widget.attrs["data-flows"] = FlowKind.collect
-        locale: Any = self.fields["locale"]
-        if (stored := self.initial.get("locale")) and stored not in LOCALES:
-            locale.choices = [*LOCALES.items(), (stored, stored)]
+        tools = {
+            tool.tool_code: f"{tool.tool_code} · {tool.description or ''}" for tool in snapshot.enabled_rows(rows.Tool)
+        }
+        self._offer("tool", tools)
+        self._offer("task", {name: name for name in _list_tasks(self.initial.get("task"))})
+        if stored := self.initial.get("locale"):
+            self._offer("locale", {stored: stored})
         if flow_code:
             self.fields["code"].disabled = True
             self.fields["code"].help_text = "A flow keeps its code. Rename it on its workspace."
+
+    def _offer(self, name: str, labels: Mapping[str, str]) -> None:
+        """Let more values be chosen."""
+        field: Any = self.fields[name]
+        known = dict(field.choices)
+        field.choices = [*field.choices, *(each for each in labels.items() if each[0] not in known)]
 
     def clean_code(self) -> str:
         """A code that no intent has yet."""
@@ -164,7 +82,7 @@ class FlowForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Inputs that only some flows need."""
-        cleaned = super().clean() or self.cleaned_data
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if cleaned.get("kind") == FlowKind.answer and not cleaned.get("answer"):
             self.add_error("answer", "Enter the answer.")
         if cleaned.get("kind") == FlowKind.lookup and not cleaned.get("tool"):
@@ -178,44 +96,25 @@ def _list_tasks(stored: str | None) -> list[str]:
     return sorted(registered | ({stored} if stored else set()))
 
 
-class FieldForm(forms.Form):
+_PHRASES = get_flow_schema()["properties"]["phrases"]
+#: The most characters of a phrase, and the most phrases.
+LONGEST_PHRASE, MOST_PHRASES = _PHRASES["items"]["maxLength"], _PHRASES["maxItems"]
+
+
+class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # type: ignore[misc]
     """One field to collect."""
 
-    use_required_attribute = False
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
-    title = _text("Field", required=True, length=80)
-    type = _choice("Type", {name: kind.label for name, kind in FIELD_KINDS.items()})
-    required = _choice(
-        "Needed",
-        {"yes": "Required", "no": "Optional"},
-        "An optional field is asked once, and only if it has a question. Users may skip it.",
-    )
-    question = _text("Question", length=1000)
-    options = _text(
-        "Choices",
-        "One choice per line. After a colon, other words for it: “window: by the window, outside view”. "
-        "To store another value than users see, write “value = label”.",
-        lines=4,
-        length=20_000,
-    )
-    min = _text("From", "Both ends are allowed.", length=40)
-    max = _text("To", length=40)
-    after = _text(
-        "Not before",
-        "The name of an earlier field with a date. A day before that one is refused: a return before the pick-up.",
-        length=80,
-    )
-    currency = _text("Currency", "Three letters, such as EUR.", length=3)
-    country = _text("Country", "For numbers without a country code: two letters, such as GB.", length=2)
-    pattern = _text("Pattern", "A regular expression for the whole value, such as [A-Z]{2}[0-9]{4}.", length=500)
-    again = _text(
-        "Question if the answer was not understood", "If empty, the question is repeated with an apology.", length=1000
-    )
-    invalid = _text(
-        "Text if the value is not allowed",
-        "If empty, it gives the reason and asks again. May use {{ value }}, {{ reason }}.",
-        length=1000,
-    )  # fmt: skip
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The inputs that are always open."""
+        return [field for field in super().inputs if field.name not in _MORE]
+
+    @property
+    def more_inputs(self) -> list[Any]:
+        """The inputs that are open if they hold something."""
+        return [self[name] for name in _MORE]
 
     def has_changed(self) -> bool:
         """False for a field that only has a position."""
@@ -241,7 +140,7 @@ class FieldForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Inputs that the type needs, and values that it allows."""
-        cleaned = super().clean() or self.cleaned_data
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         field_type = cleaned["type"] = cleaned.get("type") or "text"
         for name in OWN_INPUTS:
             if not has_input(field_type, name) and name in cleaned:
@@ -281,26 +180,17 @@ class FieldForm(forms.Form):
             self.add_error("pattern", str(error))
 
 
-class QuestionForm(forms.Form):
+class QuestionForm(make_form(get_item_schema("questions_and_answers"))):  # type: ignore[misc]
     """Questions that are answered beside the flow."""
 
-    use_required_attribute = False
-    questions = _text("Questions", "What users ask, one phrasing per line.", lines=3, required=True, length=20_000)
-    answer = _text("Answer", lines=3, required=True)
 
-
-class RefusalForm(forms.Form):
+class RefusalForm(make_form(get_item_schema("not_allowed"))):  # type: ignore[misc]
     """A combination of values that the flow does not allow."""
 
-    use_required_attribute = False
-    when = forms.CharField(
-        label="When", max_length=10_000, widget=forms.Textarea(attrs={"rows": 3, "data-condition": ""})
-    )
-    text = _text(
-        "Text", "Why not, and what is possible instead. It is sent before the question.", required=True, length=1000
-    )
-    field = _text("Ask again for", "The field whose value is dropped and asked again.", required=True, length=80)
-    field.widget.attrs["list"] = "flow-fields"
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["when"].widget.attrs["data-condition"] = ""
+        self.fields["field"].widget.attrs["list"] = "flow-fields"
 
     def clean_when(self) -> Json:
         """The condition as JSON."""
@@ -311,17 +201,8 @@ class RefusalForm(forms.Form):
         return json.loads(self.cleaned_data["when"])
 
 
-#: The labels of the page by the keys of a flow document, and those of a field.
-FLOW_LABELS: Mapping[str, str] = {name: str(field.label) for name, field in FlowForm.base_fields.items()}
-FIELD_LABELS: Mapping[str, str] = {
-    name: "Name" if name == "title" else str(field.label)
-    for name, field in FieldForm.base_fields.items()
-    if name != "name"
-}
-#: The labels of the values that are chosen; the first is the default.
-FLOW_VALUES: Mapping[str, Mapping[str, str]] = {
-    "ask_mode": _ASK_MODES, "on_no": _ON_NO, "on_leave": _ON_LEAVE, "locale": LOCALES,
-}  # fmt: skip
+for _name, _kinds in OWN_INPUTS.items():
+    FieldForm.base_fields[_name].kinds = " ".join(_kinds)
 
 
 class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
@@ -342,22 +223,17 @@ def _fold(title: str) -> str:
     return strip_article(title).casefold()
 
 
-FieldForms = formset_factory(
-    FieldForm,
-    formset=_FieldForms,
-    extra=1,
-    max_num=50,
-    absolute_max=1000,
-    validate_max=True,
-    can_order=True,
-    can_delete=True,
-)
-QuestionForms = formset_factory(
-    QuestionForm, extra=1, max_num=200, absolute_max=1000, validate_max=True, can_delete=True
-)
+def _make_cards(form: type[forms.Form], key: str, **options: Any) -> Any:
+    """The forms of a list of the document."""
+    most = get_flow_schema()["properties"][key]["maxItems"]
+    return formset_factory(
+        form, extra=1, max_num=most, absolute_max=_MOST_CARDS, validate_max=True, can_delete=True, **options
+    )
 
 
-RefusalForms = formset_factory(RefusalForm, extra=1, max_num=50, absolute_max=1000, validate_max=True, can_delete=True)
+FieldForms = _make_cards(FieldForm, "fields", formset=_FieldForms, can_order=True)
+QuestionForms = _make_cards(QuestionForm, "questions_and_answers")
+RefusalForms = _make_cards(RefusalForm, "not_allowed")
 
 
 # --- documents ----------------------------------------------------------------------------------------------------
@@ -365,24 +241,22 @@ RefusalForms = formset_factory(RefusalForm, extra=1, max_num=50, absolute_max=10
 
 def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], list[Values]]:
     """The values of the form, of its fields, refusals and questions, for a document."""
-    values = {**flow, "phrases": "\n".join(flow["phrases"])}
     titles = {field["name"]: field["title"] for field in flow.get("fields", ())}
     fields = [
         {
-            **field,
-            "required": "yes" if field.get("required", True) else "no",
-            "options": format_choices(field.get("options", ())),
-            **({"after": titles.get(field["after"], field["after"])} if field.get("after") else {}),
+            **show_values(get_item_schema("fields"), {"required": True, **field}),
+            **({"after": titles.get(field["after"], field["after"])} if "after" in field else {}),
             **{name: format_bound(field["type"], field[name]) for name in ("min", "max") if name in field},
         }
         for field in flow.get("fields", ())
     ]
     refusals = [
-        {**item, "when": write_condition(item["when"]), "field": titles.get(item["field"], item["field"])}
+        {**show_values(get_item_schema("not_allowed"), item), "field": titles.get(item["field"], item["field"])}
         for item in flow.get("not_allowed", ())
     ]
-    questions = [{**item, "questions": "\n".join(item["questions"])} for item in flow.get("questions_and_answers", ())]
-    return values, fields, refusals, questions
+    schema = get_item_schema("questions_and_answers")
+    questions = [show_values(schema, item) for item in flow.get("questions_and_answers", ())]
+    return show_values(get_flow_schema(), flow), fields, refusals, questions
 
 
 def read_document(
@@ -393,28 +267,18 @@ def read_document(
     stored: Document,
 ) -> Values:
     """The flow document of valid forms. `stored`: the document that is edited, or an empty one."""
-    given = form.cleaned_data
-    texts = get_texts(find_language(given["locale"]))
-    flow: Values = {
-        **{name: given[name] for name in ("code", "title", "description", "kind")},
-        "phrases": split_lines(given["phrases"]),
-        "answer": given["answer"] or texts[f"answer_{given['kind']}"],
-    }
-    if given["kind"] in ASKING:
-        known = {field["name"]: field for field in stored.get("fields", ())}
-        named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
-        flow["fields"] = list(_name_earlier_dates(named))
-        titled = {_fold(field["title"]): field["name"] for field in flow["fields"]}
-        flow["not_allowed"] = [_read_refusal(row.cleaned_data, titled) for row in list_filled(refusals)]
-        names = ("ask_mode", "locale", "on_no", "on_leave", "max_misses", "hand_over")
-        flow |= {name: given[name] for name in names if given[name]}
-    if given["kind"] == FlowKind.lookup:
-        flow["tool"] = given["tool"]
-    if given["kind"] == FlowKind.collect:
-        flow |= {name: given[name] for name in ("confirmation", "task", "task_failed") if given[name]}
-    if items := [_read_question(row.cleaned_data) for row in list_filled(questions)]:
-        flow["questions_and_answers"] = items
-    return flow
+    flow = {"kind": form.cleaned_data["kind"], **read_values(get_flow_schema(), form.cleaned_data)}
+    texts = get_texts(find_language(flow.get("locale", "")))
+    flow = {"answer": texts[f"answer_{flow['kind']}"], **flow}
+    known = {field["name"]: field for field in stored.get("fields", ())}
+    named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
+    flow["fields"] = list(_name_earlier_dates(named))
+    titled = {_fold(field["title"]): field["name"] for field in flow["fields"]}
+    flow["not_allowed"] = [_read_refusal(row.cleaned_data, titled) for row in list_filled(refusals)]
+    schema = get_item_schema("questions_and_answers")
+    items = [read_values(schema, row.cleaned_data) for row in list_filled(questions)]
+    parts = {key: value for key, value in flow.items() if key in list_parts(flow["kind"])}
+    return {**parts, **({"questions_and_answers": items} if items else {})}
 
 
 def list_filled(formset: "BaseFormSet[Any]") -> list[Any]:
@@ -425,13 +289,7 @@ def list_filled(formset: "BaseFormSet[Any]") -> list[Any]:
 
 def _read_field(cleaned: Mapping[str, Any], known: Mapping[str, Document]) -> Values:
     name = cleaned.get("name") or ""
-    field: Values = {"name": name, "title": cleaned["title"], "type": cleaned["type"]}
-    if cleaned["required"] == "no":
-        field["required"] = False
-    field |= {key: cleaned[key].strip() for key in _PLAIN_TEXTS if cleaned[key].strip()}
-    field |= {key: cleaned[key] for key in ("min", "max", "currency", "country", "pattern") if cleaned[key] != ""}
-    if cleaned.get("after"):
-        field["after"] = cleaned["after"].strip()
+    field = {"name": name, **read_values(get_item_schema("fields"), cleaned)}
     if field["type"] == "choice":
         field["options"] = read_choices(cleaned["options"], known.get(name, {}).get("options", ()))
     return field
@@ -449,27 +307,15 @@ def _name_earlier_dates(fields: Iterable[Values]) -> Iterator[Values]:
 
 def _read_refusal(cleaned: Mapping[str, Any], titled: Mapping[str, str]) -> Values:
     """`titled`: the names of the fields by their titles, which people write instead."""
-    field = cleaned["field"].strip()
-    return {
-        "when": _name_fields(cleaned["when"], titled),
-        "text": cleaned["text"].strip(),
-        "field": titled.get(_fold(field), field),
-    }
+    item = read_values(get_item_schema("not_allowed"), cleaned)
+    field = titled.get(_fold(item["field"]), item["field"])
+    return {**item, "when": _name_fields(item["when"], titled), "field": field}
 
 
 def _name_fields(condition: Values, titled: Mapping[str, str]) -> Values:
     if "rules" in condition:
         return {**condition, "rules": [_name_fields(member, titled) for member in condition["rules"]]}
     return {**condition, "field": titled.get(_fold(condition["field"]), condition["field"])}
-
-
-def _read_question(cleaned: Mapping[str, Any]) -> Values:
-    return {"questions": split_lines(cleaned["questions"]), "answer": cleaned["answer"].strip()}
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines that say something, each once."""
-    return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
 def strip_article(title: str) -> str:

@@ -306,6 +306,11 @@ def list_shapes(kind: str) -> list[RowShape]:
     return [shape for shape in FLOW_ROWS if kind in shape.kinds]
 
 
+def list_parts(kind: str) -> set[str]:
+    """The keys of the parts that a document of this kind has."""
+    return {"code", "kind"}.union(*(shape.list_keys() for shape in list_shapes(kind)))
+
+
 def find_part(table: str, values: Mapping[str, Json], column: str) -> str:
     """The part of a document that a column is written from; for one without a part, that of its row."""
     for shape in FLOW_ROWS:

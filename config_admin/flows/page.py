@@ -35,7 +35,7 @@ from config_admin.flows.advice import (
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
-from config_admin.flows.field_kinds import OWN_INPUTS, get_field_kind
+from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.first_messages import (
     MAX_SENTENCES,
     PlayedSentence,
@@ -56,12 +56,12 @@ from config_admin.flows.forms import (
     list_initial,
     name_apart,
     read_document,
-    split_lines,
     strip_article,
 )
 from config_admin.flows.mapping import find_part, normalise_flow
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
+from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
@@ -454,7 +454,6 @@ class _FlowPage:
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
             "asking": " ".join(ASKING),
             "collect": FlowKind.collect.value,
-            "types_of_inputs": {name: " ".join(types) for name, types in OWN_INPUTS.items()},
             "offered": OFFERED,
             "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,

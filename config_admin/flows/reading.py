@@ -178,7 +178,7 @@ class _FlowRows:
             return "No row says what follows when its form is complete, or the form has another state than COLLECT."
         for shape in list_shapes(self.kind):
             for key in ("phrases", "answer"):
-                if key not in document and shape.holds(key):
+                if key not in document and key in shape.list_keys():
                     return f"Its {key} is missing: no row of {shape.table} has it.{self._describe_nearest(shape)}"
         return ""
 

@@ -83,6 +83,14 @@ def read_column(column: Column, stored: Json, document: Document) -> Json:
     return document
 
 
+def _list_keys(column: Column) -> Iterator[str]:
+    if isinstance(column, Part):
+        yield column.key
+    elif isinstance(column, Mapping):
+        for inner in column.values():
+            yield from _list_keys(inner)
+
+
 @dataclass(frozen=True)
 class RowShape:
     """A row of these kinds of flows, or a row for each item of a list."""
@@ -138,10 +146,9 @@ class RowShape:
         }
         return [name for name, value in constants.items() if fold(name, values[name]) != fold(name, value)]
 
-    def holds(self, key: str) -> bool:
-        """True for a row with a part of the document."""
-        parts = (column for column in self.columns.values() if isinstance(column, Part))
-        return key == self.each or any(part.key == key for part in parts)
+    def list_keys(self) -> set[str]:
+        """The keys of the parts of a document that it holds."""
+        return {self.each} if self.each else set(_list_keys(self.columns))
 
     def tells(self, values: Mapping[str, Json]) -> bool:
         """True for a row that has what tells the kind of its flow."""

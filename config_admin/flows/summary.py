@@ -1,25 +1,27 @@
-"""A flow in the words of its page: all of it, and what an edit changes."""
+"""A flow in the words of its page: all of it, what an edit changes, and what differs between two forms."""
 
-import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound
 from config_admin.flows.choices import format_choices
-from config_admin.flows.document import Document, FlowKind, Values, write_condition
-from config_admin.flows.field_kinds import get_field_kind, has_input
-from config_admin.flows.forms import FIELD_LABELS, FLOW_LABELS, FLOW_VALUES
-from config_admin.flows.mapping import write_rows
+from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema, write_condition
+from config_admin.flows.field_kinds import find_field_kind, get_field_kind, has_input
+from config_admin.flows.mapping import FIELD, FORM, write_rows
+from config_admin.flows.row_shapes import Part
+from config_admin.flows.schema_form import list_inputs, say_value
 from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.conditions.words import describe_condition
 from convengine.engine.text.difference import ABSENT, Difference
 from convengine.engine.understanding.language import find_language
 
-_PLAIN_KEYS = (
-    "title", "description", "locale", "ask_mode", "confirmation", "on_no", "task", "task_failed", "tool", "answer",
-    "on_leave", "max_misses", "hand_over",
-)  # fmt: skip
+_FLOW, _FIELD = dict(list_inputs(get_flow_schema())), dict(list_inputs(get_item_schema("fields")))
+#: The parts with one value, and what a field is called among others.
+_PLAIN_KEYS = tuple(key for key in _FLOW if key not in ("code", "phrases"))
+_FIELD_LABELS = {key: "Name" if key == "title" else declared["title"] for key, declared in _FIELD.items()}
 
 
 class SummaryPart(NamedTuple):
@@ -48,7 +50,7 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
     if fields:
         shown = {"on_leave": "ASK", "max_misses": 3, **shown}
     parts += [
-        SummaryPart(FLOW_LABELS[key], [_say_value(key, shown[key])])
+        SummaryPart(_FLOW[key]["title"], [say_value(_FLOW[key], shown[key])])
         for key in _PLAIN_KEYS
         if key != "title" and shown.get(key) not in (None, "", flow["title"])
     ]
@@ -67,7 +69,7 @@ def _describe_field(field: Document, question: str) -> Iterator[str]:
         yield f"Choice: {format_choices([option])}"
     for key in ("again", "invalid", "pattern", "currency", "country"):
         if field.get(key):
-            yield f"{FIELD_LABELS[key]}: {field[key]}"
+            yield f"{_FIELD_LABELS[key]}: {field[key]}"
 
 
 def _describe_bounds(field: Document) -> str:
@@ -94,7 +96,9 @@ def _write_questions(flow: Document) -> Mapping[str, str]:
 def describe_changes(old: Document, new: Document) -> list[Difference]:
     """The differences of two documents of one flow, which are normalised."""
     changes = [
-        Difference((key,), _say_value(key, old.get(key)), _say_value(key, new.get(key)), FLOW_LABELS[key])
+        Difference(
+            (key,), say_value(_FLOW[key], old.get(key)), say_value(_FLOW[key], new.get(key)), _FLOW[key]["title"]
+        )
         for key in _PLAIN_KEYS
         if old.get(key) != new.get(key)
     ]
@@ -140,28 +144,45 @@ def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference
 
 
 def _compare_field(old: Values, new: Values) -> Iterator[Difference]:
-    for key, label in FIELD_LABELS.items():
+    for key, label in _FIELD_LABELS.items():
         if old.get(key) != new.get(key):
-            was, now = (say_field_value(field["type"], key, field.get(key)) for field in (old, new))
+            was, now = (_say_field_value(field["type"], key, field.get(key)) for field in (old, new))
             yield Difference(("fields", new["name"], key), was, now, f"{new['title']}, {label}")
 
 
-def _say_value(key: str, value: Any) -> str:
-    if value is None or value == "":
-        return FLOW_VALUES[key][next(iter(FLOW_VALUES[key]))] if key in FLOW_VALUES else "nothing"
-    return str(FLOW_VALUES.get(key, {}).get(value, value))
+def _say_field_value(kind: str, key: str, value: Any) -> str:
+    is_bound = key in ("min", "max") and has_input(kind, key) and value not in (None, "")
+    return str(format_bound(kind, value)) if is_bound else say_value(_FIELD[key], value)
 
 
-def say_field_value(field_type: str, key: str, value: Any) -> str:
-    """A value of a field in the words of the page."""
-    if key == "required":
-        return "Optional" if value is False else "Required"
-    if value is None or value == "":
-        return "nothing"
-    if key == "type":
-        return get_field_kind(value).label
-    if key == "options":
-        return "; ".join(format_choices(value).splitlines())
-    if key in ("min", "max") and has_input(field_type, key):
-        return str(format_bound(field_type, value))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+# --- two forms ----------------------------------------------------------------------------------------------------
+
+
+#: The keys of a form that the page has an input for.
+_KEYS_OF_FORM = {name: part.key for name, part in FORM.items() if isinstance(part, Part) and part.key in _FLOW}
+
+
+def describe_form_difference(difference: Difference, old: Json, new: Json) -> Difference:
+    """A difference of two forms' schemas in the words of the page of a flow, if the page has the value."""
+    if any(isinstance(value, (list, dict)) for value in (difference.before, difference.after)):
+        return difference
+    match difference.path:
+        case [str(name)] if name in _KEYS_OF_FORM:
+            declared = _FLOW[_KEYS_OF_FORM[name]]
+            label, say = declared["title"], partial(say_value, declared)
+        case ["properties", str(field), str(name)] if name in FIELD:
+            key, found = FIELD[name].key, _find_property(field, old, new)
+            label = f"{found.get('title') or field}, {_FIELD_LABELS[key]}"
+            say = partial(_say_field_value, find_field_kind(found) or "", key)
+        case _:
+            return difference
+    before, after = ("" if value is ABSENT else say(value) for value in (difference.before, difference.after))
+    return replace(difference, before=before, after=after, label=label)
+
+
+def _find_property(name: str, old: Json, new: Json) -> Mapping[str, Any]:
+    for schema in (new, old):
+        properties = schema.get("properties") if isinstance(schema, Mapping) else None
+        if isinstance(properties, Mapping) and isinstance(properties.get(name), Mapping):
+            return dict(properties[name])
+    return {}

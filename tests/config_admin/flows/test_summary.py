@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from config_admin.flows.mapping import normalise_flow
-from config_admin.flows.summary import describe_changes, summarise_flow
-from convengine.engine.text.difference import ABSENT
+from config_admin.flows.summary import describe_changes, describe_form_difference, summarise_flow
+from convengine.engine.text.difference import ABSENT, diff_json
 from tests.config_admin.flows.test_reading import BASE
 
 pytestmark = pytest.mark.django_db
@@ -61,3 +61,20 @@ def test_changes_are_named_as_on_the_page() -> None:
         ("Order of the fields", "day, place, phone", "phone, day, x"),
         ("Answered beside the flow", "how much is it – It is free.", ABSENT),
     ]
+
+
+def make_schema(**keys: Any) -> dict[str, Any]:
+    time = {"type": "string", "format": "time", "title": "time", "x-max": keys.pop("last")}
+    return {"type": "object", "properties": {"time": time}, "required": ["time"], **keys}
+
+
+def test_bounds_and_choices_of_the_page_have_its_words() -> None:
+    old = make_schema(last="19:00", **{"x-on-leave": "ASK", "x-spoken": True})
+    new = make_schema(last="20:00", **{"x-on-leave": "LEAVE", "x-spoken": False})
+    differences = [describe_form_difference(each, old, new) for each in diff_json(old, new)]
+
+    assert {each.label or each.path_text: [part.text for part in each.segments] for each in differences} == {
+        "time, To": ["19:00", "20:00"],
+        "When the user wants to leave": ["Ask first, if values were given", "Leave at once"],
+        "x-spoken": ["true", "false"],
+    }

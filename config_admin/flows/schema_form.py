@@ -1,0 +1,127 @@
+"""A form from a JSON Schema: an input for each property with a `title`, and its values as inputs and back.
+
+`description` is the help of an input. `x-labels` are the labels of the values that are chosen, `x-lines` the lines of a
+text, `x-longest` its most characters, and `x-kinds` the kinds of documents that have it. `x-blank` is the label of an
+empty choice whose values the page knows.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from django import forms
+
+from config_admin.flows.choices import format_choices
+from config_admin.flows.document import Document, Json, Values
+
+#: The most characters of a text without a limit of its own.
+_LONGEST = 4000
+#: Texts with at least as many characters take the whole width.
+_WIDE = 500
+
+Schema = Mapping[str, Json]
+
+
+def list_inputs(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """The properties that have an input, in the order of the form."""
+    return ((name, declared) for name, declared in schema["properties"].items() if "title" in declared)
+
+
+class SchemaForm(forms.Form):
+    """A form of inputs for properties."""
+
+    use_required_attribute = False
+    #: The properties that have an input.
+    properties: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The inputs of the properties."""
+        return [self[name] for name in self.properties]
+
+
+def make_form(schema: Schema, optional: Collection[str] = ()) -> type[SchemaForm]:
+    """A form with the inputs of an object. `optional`: required properties that the page fills."""
+    required = set(schema["required"]) - set(optional)
+    fields = {name: _make_field(declared, name in required) for name, declared in list_inputs(schema)}
+    return type("Inputs", (SchemaForm,), {**fields, "properties": tuple(fields)})
+
+
+def _make_field(declared: Schema, required: bool) -> forms.Field:
+    named: dict[str, Any] = {"label": declared["title"], "help_text": declared.get("description", "")}
+    attrs = {"data-flows": " ".join(declared["x-kinds"])} if "x-kinds" in declared else {}
+    lines = declared.get("x-lines", 1)
+    field: Any
+    if "x-labels" in declared or "x-blank" in declared:
+        labels = declared.get("x-labels") or {"": declared["x-blank"]}
+        widget: forms.Widget = forms.Select(attrs=attrs)
+        field = forms.ChoiceField(
+            choices=list(labels.items()), initial=next(iter(labels)), widget=widget, required=False, **named
+        )
+    elif declared.get("type") == "integer":
+        limits = {"min_value": declared["minimum"], "max_value": declared["maximum"]}
+        field = forms.IntegerField(required=required, **limits, **named)
+    else:
+        widget = forms.Textarea(attrs={**attrs, "rows": lines}) if lines > 1 else forms.TextInput(attrs=attrs)
+        longest = declared.get("x-longest") or declared.get("maxLength") or _LONGEST
+        field = forms.CharField(widget=widget, max_length=longest, required=required, **named)
+    field.is_wide = lines > 1 or declared.get("maxLength", 0) >= _WIDE
+    return field  # type: ignore[no-any-return]
+
+
+def _is_list(declared: Schema) -> bool:
+    return declared.get("type") == "array"
+
+
+def _is_list_of_texts(declared: Schema) -> bool:
+    return _is_list(declared) and declared["items"].get("type") == "string"
+
+
+def show_values(schema: Schema, document: Document) -> Values:
+    """What the inputs show for a document."""
+    return {
+        **document,
+        **{name: _show(declared, document[name]) for name, declared in list_inputs(schema) if name in document},
+    }
+
+
+def _show(declared: Schema, value: Json) -> Json:
+    if _is_list_of_texts(declared):
+        return "\n".join(value)
+    if _is_list(declared):
+        return format_choices(value)
+    if declared.get("type") == "object":
+        return json.dumps(value, ensure_ascii=False)
+    return ("no", "yes")[value] if isinstance(value, bool) and "x-labels" in declared else value
+
+
+def read_values(schema: Schema, given: Mapping[str, Any]) -> Values:
+    """The document for what was given; blanks are left out."""
+    read = {name: _read(declared, given.get(name)) for name, declared in list_inputs(schema)}
+    return {name: value for name, value in read.items() if value not in ("", None, [])}
+
+
+def _read(declared: Schema, value: Any) -> Json:
+    if _is_list_of_texts(declared):
+        return split_lines(value or "")
+    if declared.get("type") == "boolean":
+        return value != "no"
+    return value.strip() if isinstance(value, str) else value
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines that say something, each once."""
+    return list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+
+
+def say_value(declared: Schema, value: Json) -> str:
+    """A value in the words of the form; a blank one is the default."""
+    labels = declared.get("x-labels", {})
+    if value in ("", None, []):
+        value = declared.get("default", "")
+        if value not in labels and not isinstance(value, bool):
+            return "nothing"
+    shown = _show(declared, value)
+    if isinstance(shown, str):
+        return str(labels.get(shown, "; ".join(shown.splitlines()) if _is_list(declared) else shown))
+    return json.dumps(shown, ensure_ascii=False)
