@@ -315,9 +315,9 @@ def find_part(table: str, values: Mapping[str, Json], column: str) -> str:
     """The part of a document that a column is written from; for one without a part, that of its row."""
     for shape in FLOW_ROWS:
         if shape.table == table and not shape.list_differences(values):
-            source = shape.columns.get(column)
-            if column == "intent_code" or (isinstance(source, Part) and source.key):
-                return source.key if isinstance(source, Part) else "code"
+            content = shape.columns.get(column)
+            if column == "intent_code" or (isinstance(content, Part) and content.key):
+                return content.key if isinstance(content, Part) else "code"
             parts = [each.key for each in shape.columns.values() if isinstance(each, Part)]
             return shape.each or shape.needs or next(iter(parts), "fields")
     return "code"

@@ -453,7 +453,6 @@ class _FlowPage:
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
             "asking": " ".join(ASKING),
-            "collect": FlowKind.collect.value,
             "offered": OFFERED,
             "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,

@@ -171,9 +171,9 @@ def describe_form_difference(difference: Difference, old: Json, new: Json) -> Di
             declared = _FLOW[_KEYS_OF_FORM[name]]
             label, say = declared["title"], partial(say_value, declared)
         case ["properties", str(field), str(name)] if name in FIELD:
-            key, schema = FIELD[name].key, _find_property(field, old, new)
-            label = f"{schema.get('title') or field}, {_FIELD_LABELS[key]}"
-            say = partial(_say_field_value, find_field_kind(schema) or "", key)
+            key, declared_field = FIELD[name].key, _find_property(field, old, new)
+            label = f"{declared_field.get('title') or field}, {_FIELD_LABELS[key]}"
+            say = partial(_say_field_value, find_field_kind(declared_field) or "", key)
         case _:
             return difference
     before, after = ("" if value is ABSENT else say(value) for value in (difference.before, difference.after))
