@@ -5,10 +5,10 @@ from config_admin.history.evidence import collect_evidence, open_evidence
 from config_admin.history.release_notes import list_release_notes, list_releases_of_period
 from config_admin.history.row_origins import find_row_origins
 from config_admin.history.then_and_now import between, right_to_read, then_and_now
+from config_admin.releases.active import snapshots
 from config_admin.releases.diff import differences
 from config_admin.releases.integrity import read_chain_end, read_seal, verify_configuration
-from config_admin.restore.renamed_intents import list_older_codes
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.renamed_intents import list_older_codes
 from config_admin.test_cases.erasing import erase_tests, list_titles
 from config_admin.transfer.whole_configuration import list_configuration_tables, load_file, read_release_rows
 from convengine.server.interfaces.configuration import Configuration, ConfigurationFiles, NamedConfigurations

@@ -30,7 +30,7 @@ from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_dr
 from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
 from config_admin.drafts.schedule import ScheduleRefused, cancel_schedule, schedule_draft
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.transfer.import_report import serialize_differences
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.errors import envelope

@@ -20,7 +20,7 @@ from config_admin.api.serializers import (
 from config_admin.flows.document import FlowRefused
 from config_admin.flows.reading import list_flows, read_flow
 from config_admin.flows.saving import create_flow, update_flow
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult
 from config_admin.transfer.import_report import serialize_plan
 from convengine.engine.errors import RequestInvalid

@@ -20,7 +20,7 @@ from config_admin.releases.audience import (
     give_to_all,
 )
 from config_admin.releases.models import CeGradualRelease, GradualStatus, GuardMetric
-from config_admin.restore.stop_gradual import stop_gradual_release
+from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.server.api.schema import extend_schema
 
 _Texts = serializers.ListField

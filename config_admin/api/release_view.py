@@ -11,9 +11,9 @@ from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
+from config_admin.releases.active import snapshots
 from config_admin.releases.head import lock_head
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.snapshot.active import snapshots
 from convengine.engine.errors import PreconditionFailed, RequestInvalid
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.api.base_view import ApiView

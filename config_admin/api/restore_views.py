@@ -16,8 +16,8 @@ from config_admin.api.serializers import (
 )
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.restore.revert import RevertConflict
+from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.releases.revert import RevertConflict
 from config_admin.transfer.import_report import serialize_differences, serialize_stranded
 from config_admin.transfer.restore_release import plan_restore, restore_release
 from convengine.server.api.schema import extend_schema

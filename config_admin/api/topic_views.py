@@ -22,7 +22,7 @@ from config_admin.api.serializers import (
     TopicResultSerializer,
     describe_refusal,
 )
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.topics.export import export_topic, list_needed_tools
 from config_admin.topics.saving import (
     CodeRefused,

@@ -19,7 +19,7 @@ from config_admin.api.serializers import (
 from config_admin.health.background import runs
 from config_admin.health.check import build_report
 from config_admin.health.stored_findings import store_run
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.errors import RequestInvalid

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.text import capfirst
 
 from config_admin.editing.links import column_label
-from config_admin.releases.content import EXTRA_COLUMNS, kept_columns, key_of
 from config_admin.releases.tree import Content
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.secret_columns import mask_row, mask_value
+from config_admin.validation.stored_columns import EXTRA_COLUMNS, kept_columns, key_of
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
 from convengine.engine.text.difference import Difference, Json, diff_json, format_json, pair_by_content

@@ -43,12 +43,12 @@ from config_admin.form_save.confirmation import (
 from config_admin.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.content import control_plane
+from config_admin.releases.restore_checks import check_restored_rows
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.row_versions import find_last_versions
 from config_admin.releases.tree import Content, RowDifference
-from config_admin.restore.checks import check_restored_rows
 from config_admin.test_cases.gate import describe_problems
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import badge_column, what_if_url

@@ -10,8 +10,8 @@ from config_admin.drafts.edits import MergedEdits, hash_edits
 from config_admin.drafts.models import CeDraft
 from config_admin.drafts.open_draft import read_draft
 from config_admin.drafts.review import list_approvers, list_open_returns
+from config_admin.releases.active import snapshots
 from config_admin.releases.audience import find_gradual_release
-from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate, read_gate_tags
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.release_settings import APPROVALS

@@ -12,10 +12,11 @@ from django.utils import timezone
 from config_admin.drafts.models import CeDraft, CeDraftEdit, DraftStatus
 from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
 from config_admin.releases.changes import name_author
-from config_admin.releases.content import contents, control_plane, up_to_date
+from config_admin.releases.content import contents, up_to_date
 from config_admin.releases.make_release import reserve_ids
 from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import Content, RowDifference
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 

@@ -15,9 +15,9 @@ from config_admin.drafts.review import lock_draft
 from config_admin.drafts.sections import SECTIONS, Section
 from config_admin.editing.links import draft_url
 from config_admin.releases.changes import name_author
+from config_admin.releases.choose_release import is_answered
 from config_admin.releases.models import CeReleaseMove
-from config_admin.restore.renamed_intents import list_renames
-from config_admin.snapshot.choose_release import is_answered
+from config_admin.releases.renamed_intents import list_renames
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import Intent

@@ -5,10 +5,10 @@ from dataclasses import replace
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, get_live_head, read_draft
 from config_admin.releases import tree
+from config_admin.releases.active import snapshots
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import NoSuchRelease, manifest_of
 from config_admin.releases.working_copy import WorkingCopy, find_working_copy
-from config_admin.snapshot.active import snapshots
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows
 

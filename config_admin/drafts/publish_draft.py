@@ -12,7 +12,7 @@ from config_admin.drafts.review import add_entry, list_approvers, lock_draft
 from config_admin.releases.audience import AudienceSpec, start_gradual_release
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.restore.restore_rows import restore_rows
+from config_admin.releases.restore_rows import restore_rows
 
 
 class DraftMoved(ValueError):

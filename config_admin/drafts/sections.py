@@ -15,11 +15,11 @@ from config_admin.drafts.open_draft import read_draft
 from config_admin.editing.links import row_name, row_url
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis
-from config_admin.releases.content import control_plane
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.validation.installation import describe_installation
+from config_admin.validation.stored_columns import control_plane
 from convengine.server.interfaces.configuration import ConfigurationName
 
 #: How many findings are shown, and how long a page waits for the check, in seconds.

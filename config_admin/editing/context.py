@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.world import World
 from convengine.engine.turn.snapshot import Snapshot

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.text import capfirst
 
-from config_admin.releases.content import control_plane
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import Row
 

@@ -15,10 +15,10 @@ from config_admin.faq.plan import FaqPlan, plan_faq
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.change_set import get_released_head
-from config_admin.releases.content import control_plane
 from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
+from config_admin.validation.stored_columns import control_plane
 
 #: How many lines of each kind the page shows.
 MAX_SHOWN = 100

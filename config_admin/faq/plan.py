@@ -9,9 +9,9 @@ from config_admin.faq.entries import Entry, Problem, describe_language, fold_que
 from config_admin.faq.sheet import Line
 from config_admin.flows.document import FlowKind
 from config_admin.flows.mapping import write_rows
+from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.restore.checks import lay_rows_over
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.restore_checks import lay_rows_over
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.validation.findings import Finding

@@ -7,7 +7,7 @@ from datetime import datetime
 from config_admin.flows.document import Document
 from config_admin.flows.reading import FlowReading, list_question_codes
 from config_admin.flows.saving import plan_new_flow, plan_update
-from config_admin.restore.checks import lay_rows_over
+from config_admin.releases.restore_checks import lay_rows_over
 from config_admin.transfer.import_plan import place_rows
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
 from convengine.engine.clarification.collision import get_intent_name

@@ -23,7 +23,7 @@ from config_admin.flows.document import (
 )
 from config_admin.flows.field_kinds import FIELD_KINDS, find_field_kind
 from config_admin.flows.row_shapes import BLANK, Column, Part, RowShape, read_column, write_column
-from config_admin.releases.content import control_plane
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.conditions.rows import parse_condition

@@ -66,13 +66,13 @@ from config_admin.flows.summary import SummaryPart, describe_changes, summarise_
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.form_save.workspace_return import FLOW
-from config_admin.releases.content import control_plane
+from config_admin.releases.active import snapshots
+from config_admin.releases.compile import row_of
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
-from config_admin.snapshot.active import snapshots
-from config_admin.snapshot.compile import row_of
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line

@@ -9,9 +9,9 @@ from typing import Any
 from config_admin.flows.document import Document, FlowRefused, Values, check_flow
 from config_admin.flows.mapping import normalise_flow, number_question, write_rows
 from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, read_flow
+from config_admin.releases.active import snapshots
 from config_admin.releases.changes import Author
 from config_admin.releases.queries import content_hash_of
-from config_admin.snapshot.active import snapshots
 from config_admin.transfer import document as transfer
 from config_admin.transfer.ancestry import find_release
 from config_admin.transfer.apply_import import ImportResult, add_rows, import_document

@@ -11,7 +11,7 @@ from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.page import health_url
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.validation.codes import HEALTH_CODES
 from config_admin.validation.installation import describe_installation
 from convengine.engine.text.compare import shorten_line

@@ -23,7 +23,7 @@ from config_admin.form_save.optimistic_lock import SeenVersion
 from config_admin.form_save.reasons import get_subject
 from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
-from config_admin.snapshot.compile import row_of
+from config_admin.releases.compile import row_of
 from config_admin.validation.codes import CODES
 from config_admin.validation.findings import Finding
 from config_admin.validation.save_checks import check_row, stale_edit

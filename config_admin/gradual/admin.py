@@ -13,8 +13,8 @@ from config_admin.gradual.form import AudienceForm
 from config_admin.gradual.guard import Sides, count_sides
 from config_admin.releases.audience import NotGradual, change_audience, give_to_all
 from config_admin.releases.models import CeGradualRelease, GradualStatus
-from config_admin.restore.restore_rows import RowsBelongTogether
-from config_admin.restore.stop_gradual import stop_gradual_release
+from config_admin.releases.restore_rows import RowsBelongTogether
+from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.turn.labels import format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.record_columns import badge_column, effect_url

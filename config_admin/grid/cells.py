@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from config_admin.editing.fields import Unread, field_of
-from config_admin.releases.content import as_json, kept_columns
+from config_admin.releases.content import as_json
 from config_admin.transfer.values import ValueRefused, normalise_word, parse_text
+from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.fault import MARK
 

@@ -10,16 +10,16 @@ from django.utils import timezone
 from config_admin.editing.fields import Unread
 from config_admin.form_save.optimistic_lock import digest_of
 from config_admin.grid.cells import value_of
+from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.change_set import change_set, get_content_hash, lock_content
 from config_admin.releases.changes import Author
-from config_admin.releases.content import as_json, contents, control_plane, kept_columns, key_of
+from config_admin.releases.content import as_json, contents
 from config_admin.releases.models import CeRelease, Origin
+from config_admin.releases.restore_checks import compile_rows, overlay_rows
+from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.releases.row_versions import RowVersion, find_last_version, find_last_versions
 from config_admin.releases.tree import Content, has_same_text
-from config_admin.restore.checks import compile_rows, overlay_rows
-from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.snapshot.active import snapshots
 from config_admin.transfer.import_plan import get_highest_id
 from config_admin.transfer.values import find_limit_problem, get_default
 from config_admin.validation.common import find_fallbacks, report_last_fallback
@@ -27,6 +27,7 @@ from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_delete, check_row
+from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from config_admin.health.check import check_all
 from config_admin.health.stored_findings import CeHealthReport, store_findings
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.turn.job import Counts, Every, Job
 

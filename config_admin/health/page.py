@@ -18,8 +18,8 @@ from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import read_ages, store_run
-from config_admin.releases.content import control_plane
 from config_admin.releases.working_copy import write_outside
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase

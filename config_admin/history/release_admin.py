@@ -29,15 +29,15 @@ from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release
-from config_admin.releases.content import control_plane
 from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.restore.checks import check_restored_rows
-from config_admin.restore.revert import revert_release, wanted_by_revert
-from config_admin.restore.roll_back import differences_by_roll_back, roll_back
+from config_admin.releases.restore_checks import check_restored_rows
+from config_admin.releases.revert import revert_release, wanted_by_revert
+from config_admin.releases.roll_back import differences_by_roll_back, roll_back
 from config_admin.transfer import page as transfer_page
+from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, effect_url, excerpt_column, turns_url, what_if_url

@@ -18,13 +18,14 @@ from config_admin.editing.links import put_back_url, row_name, row_url
 from config_admin.form_save import reasons
 from config_admin.form_save.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
 from config_admin.form_save.request_change_set import record_request
-from config_admin.releases.content import content_of, contents, key_of
+from config_admin.releases.content import content_of, contents
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import NoSuchRelease, row_at
+from config_admin.releases.restore_checks import check_restored_rows, compile_rows
+from config_admin.releases.revert import revert_row
 from config_admin.releases.row_versions import history_of, select_author
 from config_admin.releases.tree import Content, RowDifference, has_same_text
-from config_admin.restore.checks import check_restored_rows, compile_rows
-from config_admin.restore.revert import revert_row
+from config_admin.validation.stored_columns import key_of
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.content import contents, control_plane
+from config_admin.releases.content import contents
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import Content, RowDifference, has_same_text
+from config_admin.validation.stored_columns import control_plane
 
 #: The rows that differ, by table in import order and by key.
 RowDifferences = Mapping[str, Sequence[RowDifference]]

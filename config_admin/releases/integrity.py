@@ -10,7 +10,6 @@ from typing import Any
 
 from config_admin.releases import head, read_rows
 from config_admin.releases.blobs import batches, canonical, hash_of
-from config_admin.releases.content import control_plane
 from config_admin.releases.models import CeRelease, CeReleaseBlob
 from config_admin.releases.release_seal import (
     GENESIS,
@@ -20,6 +19,7 @@ from config_admin.releases.release_seal import (
     history_columns,
     history_model,
 )
+from config_admin.validation.stored_columns import control_plane
 from convengine.server.interfaces.release_history import ConfigurationFinding, ConfigurationReport
 
 Json = Any

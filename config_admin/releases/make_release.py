@@ -17,11 +17,11 @@ from simple_history.models import HistoricalRecords
 from config_admin.releases import content, head, tree
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
-from config_admin.releases.content import control_plane
 from config_admin.releases.models import AMENDING, CeConfigHead, CeRelease, CeReleaseMove, Origin
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.release_seal import list_history, seal_release
 from config_admin.releases.row_history import write_history
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.turn.scope import ANY
 
@@ -114,7 +114,7 @@ def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
 def compare(change: ChangeSet, manifest: dict[str, str], blobs: Blobs) -> Findings:
     """Compare the rows that a change set may have changed with a configuration."""
     findings = Findings(blobs, dict(manifest))
-    for table in content.control_plane():
+    for table in control_plane():
         if change.everything or table in change.tables:
             whole = change.everything or table in change.touched_tables
             _compare_table(findings, table, None if whole else change.touched[table])

@@ -8,9 +8,9 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
-from config_admin.releases import content
 from config_admin.releases.make_release import settle
 from config_admin.releases.models import AMENDING, Origin
+from config_admin.validation.stored_columns import control_plane
 from convengine.server.database.sealed_tables import seal_tables
 
 #: Only the transaction that made the newest release may complete it.
@@ -33,7 +33,7 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
         if not _complete(sender.label):
             # The tables are older than this code, which cannot read them.
             return
-        install_triggers(connections[using], content.control_plane())
+        install_triggers(connections[using], control_plane())
         seal_tables(connections[using], ["ce_release"], for_ever=True, unless=_AMENDED)
         seal_tables(connections[using], ["ce_release_blob"], for_ever=True)
     changed = any(migration.app_label == sender.label for migration, _ in plan or ())

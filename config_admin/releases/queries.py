@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from config_admin.releases import content, tree
+from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.models import CeRelease
 from config_admin.releases.tree import Content
+from config_admin.validation.stored_columns import control_plane
 
 
 class NoSuchRelease(LookupError):
@@ -47,6 +48,6 @@ def row_at(config_version: int, table: str, pk: Any) -> Content | None:
     Raises NoSuchRelease, and KeyError for an unknown table.
     """
     blobs = Blobs()
-    column = content.control_plane()[table]._meta.pk
+    column = control_plane()[table]._meta.pk
     assert column is not None
     return tree.row_of(blobs, table, manifest_of(config_version).get(table), column.to_python(pk))

@@ -8,8 +8,9 @@ from django.db import models
 
 from config_admin.releases import read_rows
 from config_admin.releases.blobs import Blobs, canonical, hash_of
-from config_admin.releases.content import as_json, control_plane
+from config_admin.releases.content import as_json
 from config_admin.releases.models import CeRelease
+from config_admin.validation.stored_columns import control_plane
 
 Json = Any
 #: The seal before the first release.

@@ -12,6 +12,7 @@ from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeRelease
 from config_admin.releases.release_seal import history_model
 from config_admin.releases.tree import RowDifference
+from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn.fault import find_unreadable_columns
 
 #: Existed before, exists now -> the library's sign.
@@ -63,12 +64,12 @@ def _entries(
 
 def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """The columns that no release stores, of the existing rows."""
-    model = content.control_plane()[table]
-    kept_columns, key = content.kept_columns(table), content.key_of(table)
+    model = control_plane()[table]
+    columns, key = kept_columns(table), key_of(table)
     columns = {
         column.attname: column
         for column in model._meta.concrete_fields
-        if column.attname not in kept_columns or column.primary_key
+        if column.attname not in columns or column.primary_key
     }
     return {row[key]: row for row in read_rows.read(model, columns, pks)}
 
@@ -76,7 +77,7 @@ def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
 def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """A row for the history table: an invalid value is replaced by the one before it."""
     bad = find_unreadable_columns(row)
-    model = content.control_plane()[table]
+    model = control_plane()[table]
     given = {name: value for name, value in row.items() if name not in bad}
     given |= {name: before[name] for name in bad.keys() - find_unreadable_columns(before).keys() if name in before}
     instance = model(**content.as_columns(model._meta.concrete_fields, given))

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from config_admin.releases.content import EXTRA_COLUMNS
 from config_admin.releases.tree import Content, has_same_text
+from config_admin.validation.stored_columns import EXTRA_COLUMNS
 
 Json = Any
 

@@ -12,10 +12,11 @@ from django.db.models.functions import Cast, Coalesce
 from django.utils import formats, timezone
 
 from config_admin.releases.blobs import batches
-from config_admin.releases.content import content_of, control_plane, key_of
+from config_admin.releases.content import content_of
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import history_model
 from config_admin.releases.tree import Content
+from config_admin.validation.stored_columns import control_plane, key_of
 
 #: Table and primary key as text.
 RowKey = tuple[str, str]

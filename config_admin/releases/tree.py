@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from config_admin.releases.blobs import Blobs, canonical
-from config_admin.releases.content import key_of, up_to_date
+from config_admin.releases.content import up_to_date
+from config_admin.validation.stored_columns import key_of
 
 Json = Any
 Pk = Any

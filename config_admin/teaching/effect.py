@@ -8,9 +8,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.restore.checks import lay_rows_over
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.restore_checks import lay_rows_over
 from config_admin.teaching.lesson import Lesson
 from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.play import play_test

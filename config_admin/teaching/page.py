@@ -19,11 +19,11 @@ from config_admin.editing.given_messages import RIGHT, add_given_messages, read_
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import describe_new_release, record_request
-from config_admin.releases.content import control_plane
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
 from config_admin.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.transfer.apply_import import ImportRefused, add_document
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.steps.intents.suggestions import (
     NOTHING_SUGGESTED,
     SuggestedIntent,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from config_admin.releases.restore_checks import Wanted
 from config_admin.releases.tree import Content
-from config_admin.restore.checks import Wanted
 from config_admin.topics.mentions import replace_intents
 from config_admin.topics.topic import Topic
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row

@@ -24,12 +24,11 @@ from config_admin.form_save.confirmation import (
     warnings_of,
 )
 from config_admin.form_save.request_change_set import describe_new_release, record_request
-from config_admin.releases.content import control_plane
 from config_admin.releases.diff import compare_wanted
 from config_admin.releases.head import newest
-from config_admin.restore.checks import Wanted
-from config_admin.restore.renamed_intents import filter_open_conversations
-from config_admin.restore.restore_rows import RowsBelongTogether
+from config_admin.releases.renamed_intents import filter_open_conversations
+from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.restore_rows import RowsBelongTogether
 from config_admin.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.topics.export import export_topic, list_needed_tools
 from config_admin.topics.saving import (
@@ -43,6 +42,7 @@ from config_admin.topics.saving import (
 from config_admin.topics.topic import Topic
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import RowDifferences, compare_wanted
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.restore.checks import Wanted, check_restored_rows
-from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.restore_checks import Wanted, check_restored_rows
+from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.topics.topic import Topic, collect_topic, has_rows_of
 from config_admin.validation.common import CODE

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from config_admin.flows.reading import list_question_codes
-from config_admin.releases.content import contents, control_plane
+from config_admin.releases.content import contents
 from config_admin.topics.mentions import mentions_intent, replace_intents
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.relations import index_rows
+from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import list_row_texts
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -13,13 +13,13 @@ from django.db.models import Q
 
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.content import control_plane
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, CeReleaseSource
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.working_copy import find_working_copy, write_outside
 from config_admin.transfer.document import Ancestor, BaseRelease, Document, Numbers, read_numbers
 from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.stored_columns import control_plane
 
 #: How many releases an export lists.
 MOST_RELEASES = 1000

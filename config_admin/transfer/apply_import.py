@@ -10,7 +10,7 @@ from config_admin.editing.links import row_name
 from config_admin.releases.change_set import change_set, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
+from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.transfer.ancestry import store_source
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from config_admin.releases import diff
-from config_admin.releases.content import control_plane
 from config_admin.releases.tree import RowDifference
 from config_admin.transfer.base_release import apply_rows
 from config_admin.transfer.document import Document, FileRefused, Mode
@@ -12,6 +11,7 @@ from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import load_contents
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import fresh_ids, match_rows
+from config_admin.validation.stored_columns import control_plane
 
 Side = int | Path
 

@@ -8,7 +8,6 @@ from typing import Any
 from django.template.defaultfilters import pluralize
 
 from config_admin.releases.change_set import get_released_head
-from config_admin.releases.content import control_plane
 from config_admin.releases.queries import content_hash_of
 from config_admin.transfer import bundle, sheets, workbooks
 from config_admin.transfer.ancestry import list_ancestors
@@ -26,6 +25,7 @@ from config_admin.transfer.import_plan import load_contents, load_current_conten
 from config_admin.transfer.natural_keys import SCOPE
 from config_admin.validation.columns import REGEX, LanguageByWord, list_column_specs
 from config_admin.validation.settings import get_setting
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY

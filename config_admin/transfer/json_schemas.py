@@ -13,10 +13,11 @@ from django.db import models
 
 from config_admin.editing.links import column_label, table_title
 from config_admin.manual.tables import get_column_help
-from config_admin.releases.content import as_json, control_plane, key_of
+from config_admin.releases.content import as_json
 from config_admin.transfer.document import Mode
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
+from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
 from convengine.engine.turn import rows
 from convengine.play.schema import SCHEMA as SCENARIO

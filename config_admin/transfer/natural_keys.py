@@ -10,8 +10,8 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.releases.content import control_plane, kept_columns, key_of
 from config_admin.validation.columns import NaturalKey
+from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import ROW_TYPE_OF

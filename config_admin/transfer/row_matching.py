@@ -9,7 +9,7 @@ from django.utils import timezone
 from config_admin.editing.links import table_title
 from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
-from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
+from config_admin.releases.content import as_json
 from config_admin.transfer.ancestry import Base
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.natural_keys import (
@@ -25,6 +25,7 @@ from config_admin.transfer.natural_keys import (
 )
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
 from convengine.server.interfaces.older_templates import Change, convert_row
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from django.db import models
 
-from config_admin.releases.content import kept_columns
 from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean, join_alternatives
 from convengine.engine.turn.enums import Word

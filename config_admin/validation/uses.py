@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from config_admin.releases.content import control_plane
 from config_admin.validation import relations
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code

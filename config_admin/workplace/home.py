@@ -36,7 +36,7 @@ from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, 
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
 from config_admin.releases.release_seal import history_model
-from config_admin.restore.revert import wanted_by_revert
+from config_admin.releases.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from convengine.engine.rules.explain import list_faults

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 
-from config_admin.restore.renamed_intents import find_deletion, find_renamed_intent
+from config_admin.releases.renamed_intents import find_deletion, find_renamed_intent
 
 
 def redirect_to_renamed(request: HttpRequest, intent: str, get_url: Callable[[str], str]) -> HttpResponseRedirect:

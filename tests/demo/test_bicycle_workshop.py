@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from config_admin.flows.reading import list_flows
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from convengine.server import wiring
 from convengine.server.model_clients.connections import read_connections
 from tests.api import Caller

@@ -2,7 +2,7 @@
 
 from config_admin.health.check import check_all
 from config_admin.models import CeConfig, CeRule
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.active import snapshots
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_row
 from convengine.engine.turn.rows import ROW_TYPES

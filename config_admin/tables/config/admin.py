@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from config_admin.editing.setting_fields import value_field
-from config_admin.snapshot.compile import row_of
+from config_admin.releases.compile import row_of
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.config.model import CeConfig
 from config_admin.validation.settings import describe_default, find_setting

@@ -14,7 +14,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.editing.condition_fields import describe_operators, list_condition_fields
 from config_admin.editing.context import get_editor_context
 from config_admin.health.page import health
-from config_admin.snapshot.compile import row_of
+from config_admin.releases.compile import row_of
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.rule.model import CeRule

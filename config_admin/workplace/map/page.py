@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_name, row_url, workspace_url
-from config_admin.releases.content import control_plane
+from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
 from config_admin.workplace.map.graph import (
     WORDS,

@@ -16,7 +16,7 @@ from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.compile import row_of
+from config_admin.releases.compile import row_of
 from convengine.engine.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.pipeline.stages import (
     AUDIT_EVENT_LOST,

@@ -17,8 +17,8 @@ from django.utils import timezone
 from audit.simulator import page
 from audit.timeline.addresses import turn_url
 from config_admin import models as m
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.test_cases.documents import read_scenario, store_test
 from convengine.play.in_memory import MemoryPlayer
 from tests.api import Caller

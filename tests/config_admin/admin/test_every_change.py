@@ -14,8 +14,9 @@ from django.urls import reverse
 from config_admin import models as m
 from config_admin.editing.setting_fields import to_choice
 from config_admin.releases.change_set import change_set
-from config_admin.releases.content import content_of, contents, control_plane, kept_columns
+from config_admin.releases.content import content_of, contents
 from config_admin.releases.diff import differences
+from config_admin.validation.stored_columns import control_plane, kept_columns
 from convengine.engine.turn.live_settings import CATALOGUE
 from tests.cases import for_each
 from tests.config_admin.admin.pages import address, fill, newest, send_again

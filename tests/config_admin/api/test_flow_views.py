@@ -8,8 +8,8 @@ import pytest
 from config_admin.flows.mapping import normalise_flow, write_rows
 from config_admin.flows.reading import read_flow
 from config_admin.models import CeIntentClassifier, CeRelease, CeResponse
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from tests.api import Caller, make_key
 from tests.config_admin.flows.test_reading import FULL
 

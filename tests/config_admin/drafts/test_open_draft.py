@@ -11,10 +11,10 @@ from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
 from config_admin.drafts.publish_draft import discard_draft
 from config_admin.releases import head
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set, get_released_head
+from config_admin.releases.roll_back import roll_back
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.restore.roll_back import roll_back
-from config_admin.snapshot.active import snapshots
 from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import get_highest_id

@@ -9,7 +9,7 @@ from config_admin.drafts.open_draft import DraftEnded, open_draft
 from config_admin.drafts.publish_draft import DraftEmpty, discard_draft, publish_draft
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
-from config_admin.restore.restore_rows import RestoreRefused
+from config_admin.releases.restore_rows import RestoreRefused
 from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

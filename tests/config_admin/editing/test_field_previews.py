@@ -6,7 +6,7 @@ import pytest
 
 from config_admin.editing.field_previews import FIELD_PREVIEWS
 from config_admin.editing.sample_turns import sample_typed_message
-from config_admin.releases.content import control_plane
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn import rows
 from tests.builders import (
     make_action,

@@ -6,9 +6,9 @@ from config_admin.editing import pickers
 from config_admin.editing.context import EditorContext
 from config_admin.editing.fields import Option, PickerInput, Unread, WordSelect
 from config_admin.editing.pickers import get_code_language, list_suggested_names
-from config_admin.releases.content import control_plane
 from config_admin.validation import settings
 from config_admin.validation.columns import list_column_specs
+from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.world import World
 from convengine.engine.threads import settings as session
 from convengine.engine.turn import rows

@@ -15,8 +15,8 @@ from config_admin.editing.links import workspace_url
 from config_admin.flows.mapping import normalise_flow, write_rows
 from config_admin.flows.reading import read_flow
 from config_admin.flows.saving import create_flow
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make

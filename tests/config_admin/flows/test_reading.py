@@ -8,8 +8,8 @@ from config_admin import models as m
 from config_admin.flows.document import get_flow_schema
 from config_admin.flows.mapping import normalise_flow, write_rows
 from config_admin.flows.reading import describe_no_flow, find_flow_of_question, list_flows, read_flow
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.transfer.apply_import import add_rows
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from config_admin.flows.document import FlowRefused
 from config_admin.flows.mapping import normalise_flow
 from config_admin.flows.reading import read_flow
 from config_admin.flows.saving import create_flow, export_flow, merge_value, update_flow
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from convengine.server import wiring
 from convengine.server.confirmed_actions.review import Settlement, settle_execution
 from convengine.server.confirmed_actions.run_once import Executions

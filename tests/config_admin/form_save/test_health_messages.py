@@ -7,8 +7,8 @@ from config_admin import models as m
 from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import RowKey
 from config_admin.models import CeHealthAcknowledgement
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from tests.config_admin.admin.pages import address, send_again
 from tests.config_admin.builders import make, new

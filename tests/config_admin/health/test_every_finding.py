@@ -16,8 +16,8 @@ from config_admin.health.stored_findings import store_findings
 from config_admin.health.survey import Survey
 from config_admin.history import release_findings
 from config_admin.releases import head
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.validation.codes import HEALTH_CODES
 from config_admin.validation.findings import Severity
 from config_admin.validation.world import World

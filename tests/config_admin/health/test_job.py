@@ -4,8 +4,8 @@ import pytest
 
 from config_admin import models as m
 from config_admin.health.job import JOB, check_release
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from convengine.server.jobs.running import all_jobs
 from tests.config_admin.builders import make
 

@@ -7,8 +7,8 @@ from config_admin import models as m
 from config_admin.editing.links import release_url
 from config_admin.health.check import check_all
 from config_admin.health.stored_findings import store_findings
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.validation.world import World
 from tests.config_admin.builders import make
 

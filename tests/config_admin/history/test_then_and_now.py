@@ -7,7 +7,7 @@ from config_admin.editing.links import row_url
 from config_admin.history.then_and_now import then_and_now
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
-from config_admin.restore.restore_rows import restore_rows
+from config_admin.releases.restore_rows import restore_rows
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
 

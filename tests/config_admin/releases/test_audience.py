@@ -13,6 +13,7 @@ from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import PublicationRefused, publish_draft
 from config_admin.releases import head
+from config_admin.releases.active import Snapshots
 from config_admin.releases.audience import (
     AudienceInvalid,
     AudienceSpec,
@@ -22,9 +23,8 @@ from config_admin.releases.audience import (
     give_to_all,
 )
 from config_admin.releases.change_set import change_set
-from config_admin.restore.stop_gradual import stop_gradual_release
-from config_admin.snapshot.active import Snapshots
-from config_admin.snapshot.choose_release import compute_point
+from config_admin.releases.choose_release import compute_point
+from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.errors import GradualReleaseRunning
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest

@@ -8,10 +8,10 @@ from django.db import connection, connections, transaction
 from simple_history.models import HistoricalRecords
 
 from config_admin import models as m
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set, current
 from config_admin.releases.diff import differences
 from config_admin.releases.models import Origin
-from config_admin.snapshot.active import snapshots
 from convengine.engine.turn import rows
 from tests.config_admin.builders import changed_rows, make
 from tests.config_admin.builders import rules as some_rules

@@ -8,6 +8,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases import content
+from config_admin.validation.stored_columns import control_plane, kept_columns
 from convengine.engine.turn import rows
 from tests.config_admin.builders import MODELS, make
 
@@ -34,11 +35,11 @@ def test_decimals_are_numbers():
 
 
 def test_tables_stand_in_the_order_of_an_import():
-    assert list(content.control_plane()) == [row_type.table for row_type in rows.ROW_TYPES]
+    assert list(control_plane()) == [row_type.table for row_type in rows.ROW_TYPES]
 
 
 def test_columns_that_the_engine_writes_are_not_kept():
-    assert not set(m.CeMcpServer.ENGINE_COLUMNS) & set(content.kept_columns("ce_mcp_server"))
+    assert not set(m.CeMcpServer.ENGINE_COLUMNS) & set(kept_columns("ce_mcp_server"))
 
 
 @pytest.mark.django_db

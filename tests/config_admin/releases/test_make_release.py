@@ -5,11 +5,11 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.make_release import settle
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import row_at
-from config_admin.snapshot.active import snapshots
 from tests.config_admin.builders import make, new, rules
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

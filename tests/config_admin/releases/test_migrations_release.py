@@ -7,9 +7,9 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from config_admin import models as m
-from config_admin.releases.content import control_plane
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.migrations_release import after_migrate
+from config_admin.validation.stored_columns import control_plane
 from tests.config_admin.builders import MODELS, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

@@ -7,8 +7,8 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from config_admin import models as m
+from config_admin.releases.active import snapshots
 from config_admin.releases.queries import row_at
-from config_admin.snapshot.active import snapshots
 from tests.cases import for_each
 from tests.config_admin.builders import EACH_MODEL, EXAMPLES, MODELS, edit, make, new
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 from config_admin import models as m
 from config_admin.flows.mapping import write_rows
 from config_admin.flows.reading import read_flow
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.restore.renamed_intents import filter_open_conversations
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.renamed_intents import filter_open_conversations
 from config_admin.transfer.apply_import import add_rows, import_document
 from config_admin.transfer.document import Mode
 from config_admin.transfer.files import read_bytes

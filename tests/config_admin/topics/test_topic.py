@@ -3,8 +3,8 @@
 import pytest
 
 from config_admin import models as m
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.topics.topic import Topic, collect_topic
 from tests.config_admin.builders import make
 from tests.config_admin.topics.builders import make_references, make_topic

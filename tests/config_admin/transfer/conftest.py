@@ -7,8 +7,8 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.releases.content import control_plane
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row
+from config_admin.validation.stored_columns import control_plane
 from tests.config_admin.builders import make
 
 

@@ -7,11 +7,11 @@ import pytest
 from django.conf import settings
 
 from config_admin import models as m
-from config_admin.releases.content import control_plane
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.transfer.row_matching import fresh_ids, match_rows
+from config_admin.validation.stored_columns import control_plane
 from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import document
 

@@ -19,10 +19,10 @@ from audit.models import CeAlert
 from config_admin import models as m
 from config_admin.health.check import check_all
 from config_admin.health.stored_findings import store_findings
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from config_admin.restore.revert import revert_release
-from config_admin.snapshot.active import snapshots
+from config_admin.releases.revert import revert_release
 from config_admin.validation.world import World
 from convengine.engine.rules.row_names import name_row
 from convengine.server.sessions.models import CeConversation, CeConversationHistory

@@ -8,8 +8,8 @@ from config_admin.form_save.health_messages import news_of
 from config_admin.health.check import check_all
 from config_admin.health.diagnosis import RowKey
 from config_admin.models import CeConfig, CeRule
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from tests.dialogues.rows.worlds import get_text, list_events, make_caller, make_setting, say
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from config_admin.flows.mapping import write_rows
 from config_admin.releases.change_set import change_set
-from config_admin.releases.content import control_plane
 from config_admin.transfer.apply_import import add_rows
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.server import wiring
 from tests.api import Caller

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 from config_admin.history.release_admin import ROLL_BACK, UNDONE_BY_EDITORS
 from config_admin.management.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.restore.revert import RevertConflict
+from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.releases.revert import RevertConflict
 from config_admin.transfer.import_report import describe_differences, serialize_differences, serialize_stranded
 from config_admin.transfer.restore_release import plan_restore, restore_release
 from convengine.engine.errors import DraftRequired

@@ -26,7 +26,7 @@ from config_admin.management.authors import (
 )
 from config_admin.releases.audience import AudienceInvalid
 from config_admin.releases.changes import Author, name_author
-from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser

@@ -22,8 +22,8 @@ from config_admin.releases.audience import (
 )
 from config_admin.releases.changes import name_author
 from config_admin.releases.models import CeGradualRelease
-from config_admin.restore.restore_rows import RowsBelongTogether
-from config_admin.restore.stop_gradual import stop_gradual_release
+from config_admin.releases.restore_rows import RowsBelongTogether
+from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 

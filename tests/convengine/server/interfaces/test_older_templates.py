@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from config_admin.releases.content import kept_columns
 from config_admin.validation.columns import TEMPLATE, get_column_spec
+from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.interfaces.older_templates import COLUMNS, Change, convert_row, template_columns
 from tests.builders import make_config, make_response

@@ -7,14 +7,14 @@ from django.utils.text import capfirst
 from config_admin.releases import content
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
-from config_admin.releases.content import control_plane
 from config_admin.releases.diff import changes_of
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import release_of, row_at
+from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.restore_rows import restore_rows
 from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import Content
-from config_admin.restore.checks import Wanted
-from config_admin.restore.restore_rows import restore_rows
+from config_admin.validation.stored_columns import control_plane
 
 
 class RevertConflict(ValueError):

@@ -8,9 +8,9 @@ from django.test import override_settings
 
 from config_admin import models as m
 from config_admin.releases import head
+from config_admin.releases.active import KEEP, Snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.snapshot.active import KEEP, Snapshots
 from convengine.engine.turn import rows
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
@@ -240,7 +240,7 @@ def test_an_edit_of_another_process_is_seen_at_the_next_pin(snapshots):
     connection.close()
     printed = in_another_process(
         "from config_admin.models import CeRule\n"
-        "from config_admin.snapshot.active import snapshots\n"
+        "from config_admin.releases.active import snapshots\n"
         "print(snapshots.current().config_version)\n"
         "CeRule.objects.update(priority=3)\n"
         "print(snapshots.current().config_version)\n"

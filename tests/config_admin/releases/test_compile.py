@@ -6,8 +6,8 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
+from config_admin.releases.compile import compile_release, compile_rows, row_of
 from config_admin.releases.queries import manifest_of
-from config_admin.snapshot.compile import compile_release, compile_rows, row_of
 from convengine.engine.turn import rows
 from tests.config_admin.builders import MODELS, make, new
 from tests.config_admin.builders import rules as some_rules

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from config_admin.releases.content import control_plane
 from config_admin.releases.tree import Content
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.turn import rows
 from convengine.server.sessions.models import CeConversation

@@ -5,10 +5,10 @@ from config_admin.releases.changes import Author
 from config_admin.releases.diff import compare_manifests, differences, rows_after
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
 from config_admin.releases.queries import manifest_of
+from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.restore_rows import restore_rows
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.restore.checks import Wanted
-from config_admin.restore.restore_rows import restore_rows
 
 
 def roll_back(

@@ -4,8 +4,8 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.restore.restore_rows import RowsBelongTogether
-from config_admin.restore.revert import RevertConflict, revert_release, revert_row
+from config_admin.releases.restore_rows import RowsBelongTogether
+from config_admin.releases.revert import RevertConflict, revert_release, revert_row
 from tests.config_admin.builders import changed_rows, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

@@ -10,7 +10,8 @@ from django.db import models
 
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.content import as_json, kept_columns
+from config_admin.releases.content import as_json
+from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.turn import rows
 from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.snapshot import Snapshot, Table

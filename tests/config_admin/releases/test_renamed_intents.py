@@ -5,8 +5,8 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
-from config_admin.restore.renamed_intents import find_deletion, find_renamed_intent, list_older_codes
-from config_admin.restore.restore_rows import restore_rows
+from config_admin.releases.renamed_intents import find_deletion, find_renamed_intent, list_older_codes
+from config_admin.releases.restore_rows import restore_rows
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from config_admin.releases.active import snapshots
+from config_admin.releases.compile import Chunk, compile_chunk
 from config_admin.releases.tree import Content
-from config_admin.snapshot.active import snapshots
-from config_admin.snapshot.compile import Chunk, compile_chunk
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.installation import describe_installation

@@ -8,11 +8,7 @@ from django.db import DatabaseError
 
 from config_admin.releases import head
 from config_admin.releases.change_set import get_released_head
-from config_admin.releases.head import Head
-from config_admin.releases.models import CeGradualRelease
-from config_admin.releases.queries import NoSuchRelease, content_hash_of, manifest_of
-from config_admin.releases.working_copy import WorkingCopy, find_working_copy
-from config_admin.snapshot.choose_release import (
+from config_admin.releases.choose_release import (
     Audience,
     Move,
     UnderWay,
@@ -20,7 +16,11 @@ from config_admin.snapshot.choose_release import (
     read_moves,
     read_stopped_releases,
 )
-from config_admin.snapshot.compile import Compiled, compile_release
+from config_admin.releases.compile import Compiled, compile_release
+from config_admin.releases.head import Head
+from config_admin.releases.models import CeGradualRelease
+from config_admin.releases.queries import NoSuchRelease, content_hash_of, manifest_of
+from config_admin.releases.working_copy import WorkingCopy, find_working_copy
 from convengine.engine.errors import ConfigInvalid
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.release_choice import ReleaseChoice, ReleaseReason

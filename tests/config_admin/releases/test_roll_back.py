@@ -6,7 +6,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import differences
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.restore.roll_back import roll_back
+from config_admin.releases.roll_back import roll_back
 from tests.config_admin.builders import MODELS, edit, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

@@ -8,10 +8,11 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, models
 from config_admin.releases import content
 from config_admin.releases.blobs import batches
 from config_admin.releases.change_set import current, record_write
+from config_admin.releases.renamed_intents import list_renames
+from config_admin.releases.restore_checks import Wanted, check_restored_rows
 from config_admin.releases.tree import Content
-from config_admin.restore.checks import Wanted, check_restored_rows
-from config_admin.restore.renamed_intents import list_renames
 from config_admin.validation.findings import Finding
+from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn import rows
 
 
@@ -42,7 +43,7 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
         raise RestoreRefused(errors)
     with record_write() as change:
         for table in wanted:
-            change.touch(content.control_plane()[table], wanted[table])
+            change.touch(control_plane()[table], wanted[table])
         before = write_rows(wanted)
         _check_references()
         if (intents := rows.Intent.table) in before:
@@ -52,7 +53,7 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
 
 def write_rows(wanted: Wanted) -> dict[str, dict[Any, models.Model]]:
     """Write the content of rows, without a check and outside of change sets; returns the rows as they were."""
-    tables = [table for table in content.control_plane() if table in wanted]
+    tables = [table for table in control_plane() if table in wanted]
     before = {table: content.load_rows(table, list(wanted[table])) for table in tables}
     for table in reversed(tables):
         for pks in batches(before[table]):
@@ -64,11 +65,11 @@ def write_rows(wanted: Wanted) -> dict[str, dict[Any, models.Model]]:
 
 
 def _plain_rows(table: str) -> "models.QuerySet[Any]":
-    return models.QuerySet(content.control_plane()[table])
+    return models.QuerySet(control_plane()[table])
 
 
 def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
-    model = content.control_plane()[table]
+    model = control_plane()[table]
     made: list[Any] = []
     for pk, row in contents.items():
         if row is not None:
@@ -84,7 +85,7 @@ def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[
 def _check_references() -> None:
     """Refuse here, with a message, what the database would refuse at the commit."""
     try:
-        connection.check_constraints(table_names=list(content.control_plane()))
+        connection.check_constraints(table_names=list(control_plane()))
     except IntegrityError as error:
         raise RowsBelongTogether(
             "A tool has its own settings that are not part of this change. Change those first."

@@ -5,8 +5,8 @@ from django.db import transaction
 from config_admin.releases.audience import end_gradual_release, lock_gradual_release
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import CeGradualRelease, GradualStatus, Origin
-from config_admin.restore.restore_rows import restore_rows
-from config_admin.restore.roll_back import wanted_by_roll_back
+from config_admin.releases.restore_rows import restore_rows
+from config_admin.releases.roll_back import wanted_by_roll_back
 
 
 def stop_gradual_release(author: str, reason: str = "", gradual_id: int | None = None) -> CeGradualRelease:

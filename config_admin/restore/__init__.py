@@ -1,1 +1,0 @@
-"""Restore rows as one release: a row, the change of a release, or everything."""

@@ -1,1 +1,0 @@
-"""The configuration of a release as the frozen value that a turn reads."""
