@@ -1,10 +1,10 @@
 """Imports the admin of tables and releases, so that they register themselves."""
 
-from config_admin.comparison.row_diff import DESCRIBERS
 from config_admin.drafts import admin as draft_admin
+from config_admin.editing.row_diff import DESCRIBERS
 from config_admin.flows.summary import describe_form_difference
-from config_admin.gradual import admin as gradual_admin
 from config_admin.history import release_admin
+from config_admin.history.gradual import admin as gradual_admin
 from config_admin.tables.classifier import admin as classifier
 from config_admin.tables.config import admin as config
 from config_admin.tables.container_config import admin as container_config

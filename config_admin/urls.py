@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
-from config_admin.form_save.session_check import check_sign_in
+from config_admin.editing.session_check import check_sign_in
 from config_admin.workplace import finder, home
 
 urlpatterns = [

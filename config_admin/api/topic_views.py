@@ -22,9 +22,8 @@ from config_admin.api.serializers import (
     TopicResultSerializer,
     describe_refusal,
 )
-from config_admin.releases.active import snapshots
-from config_admin.topics.export import export_topic, list_needed_tools
-from config_admin.topics.saving import (
+from config_admin.flows.topics.export import export_topic, list_needed_tools
+from config_admin.flows.topics.saving import (
     CodeRefused,
     Plan,
     TopicRefused,
@@ -35,7 +34,8 @@ from config_admin.topics.saving import (
     plan_switch,
     store_topic,
 )
-from config_admin.topics.topic import Topic
+from config_admin.flows.topics.topic import Topic
+from config_admin.releases.active import snapshots
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.import_report import serialize_differences
 from config_admin.transfer.natural_keys import Contents

@@ -12,8 +12,6 @@ from django.urls import path, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from unfold.admin import ModelAdmin
 
-from config_admin.comparison.configurations import build_comparison
-from config_admin.comparison.row_diff import diff_column
 from config_admin.drafts import moves, review_pages, schedule_page
 from config_admin.drafts.conditions import (
     Publication,
@@ -29,9 +27,9 @@ from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
-from config_admin.editing.links import draft_url, release_url, row_name, row_url
-from config_admin.form_save import reasons
-from config_admin.form_save.confirmation import (
+from config_admin.editing import reasons
+from config_admin.editing.configuration_diff import build_comparison
+from config_admin.editing.confirmation import (
     SHOWN,
     Question,
     Refusal,
@@ -40,7 +38,9 @@ from config_admin.form_save.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.gradual.form import AudienceForm
+from config_admin.editing.links import draft_url, release_url, row_name, row_url
+from config_admin.editing.row_diff import diff_column
+from config_admin.history.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.restore_checks import check_restored_rows

@@ -21,7 +21,7 @@ from config_admin.drafts.models import CeDraft, CeDraftSchedule, DraftStatus, Re
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
 from config_admin.drafts.review import add_entry, lock_draft
-from config_admin.form_save.confirmation import list_missing_rights
+from config_admin.editing.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.changes import name_author
 from config_admin.releases.diff import RowDifferences, changes_of

@@ -13,9 +13,9 @@ from config_admin.drafts.edits import merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, format_time, schedule_draft
+from config_admin.editing.confirmation import list_missing_rights
 from config_admin.editing.links import draft_url
-from config_admin.form_save.confirmation import list_missing_rights
-from config_admin.gradual.form import AudienceForm
+from config_admin.history.gradual.form import AudienceForm
 from convengine.server.admin_site.missing_rights import require_right
 
 

@@ -10,6 +10,7 @@ from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
+from config_admin.editing import reasons
 from config_admin.editing.condition_fields import FACTS, describe_operators, find_kind
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import read_given_messages
@@ -22,7 +23,9 @@ from config_admin.editing.links import (
     table_title,
     workspace_url,
 )
+from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.sample_turns import RIGHT
+from config_admin.editing.workspace_return import FLOW
 from config_admin.flows.advice import (
     NameAdvice,
     describe_assumed_country,
@@ -63,9 +66,6 @@ from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_
 from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
 from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
-from config_admin.form_save import reasons
-from config_admin.form_save.request_change_set import describe_new_release, record_request
-from config_admin.form_save.workspace_return import FLOW
 from config_admin.releases.active import snapshots
 from config_admin.releases.compile import row_of
 from config_admin.releases.tree import RowDifference

@@ -8,7 +8,7 @@ from django.db import DatabaseError, models
 from django.utils import timezone
 
 from config_admin.editing.fields import Unread
-from config_admin.form_save.optimistic_lock import digest_of
+from config_admin.editing.optimistic_lock import digest_of
 from config_admin.grid.cells import value_of
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of

@@ -10,7 +10,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from config_admin.comparison.configurations import build_comparison
+from config_admin.editing.configuration_diff import build_comparison
 from config_admin.editing.fields import Option, PickerInput
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.diff import differences

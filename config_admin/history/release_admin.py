@@ -11,11 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.comparison.configurations import build_comparison
-from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import draft_url, release_url, row_name, row_url
-from config_admin.form_save import reasons
-from config_admin.form_save.confirmation import (
+from config_admin.editing import reasons
+from config_admin.editing.configuration_diff import build_comparison
+from config_admin.editing.confirmation import (
     SHOWN,
     Question,
     Refusal,
@@ -24,7 +22,9 @@ from config_admin.form_save.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.editing.first_steps import FirstStep, note_first_step
+from config_admin.editing.links import draft_url, release_url, row_name, row_url
+from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings

@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
-from config_admin.comparison.configurations import changed_row
-from config_admin.comparison.row_diff import changes
+from config_admin.editing import reasons
+from config_admin.editing.configuration_diff import changed_row
+from config_admin.editing.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, row_name, row_url
-from config_admin.form_save import reasons
-from config_admin.form_save.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
-from config_admin.form_save.request_change_set import record_request
+from config_admin.editing.request_change_set import record_request
+from config_admin.editing.row_diff import changes
 from config_admin.releases.content import content_of, contents
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import NoSuchRelease, row_at

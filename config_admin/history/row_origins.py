@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from config_admin.comparison.row_diff import changes
 from config_admin.editing.links import release_url
+from config_admin.editing.row_diff import changes
 from config_admin.releases.row_versions import RowKey, RowVersion, find_last_versions, read_versions
 from config_admin.releases.tree import Content
 from convengine.server.interfaces.release_history import RowOrigin

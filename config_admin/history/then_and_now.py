@@ -8,9 +8,9 @@ from typing import NamedTuple
 from django.contrib.auth import get_permission_codename
 from django.core.exceptions import ValidationError
 
-from config_admin.comparison.configurations import ChangedRow, first_rows
-from config_admin.comparison.row_diff import changes, list_columns, text_of
+from config_admin.editing.configuration_diff import ChangedRow, first_rows
 from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.editing.row_diff import changes, list_columns, text_of
 from config_admin.releases.diff import changes_of
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease

@@ -10,7 +10,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError
 from django.http import HttpRequest
 
-from config_admin.form_save.confirmation import list_missing_rights
+from config_admin.editing.confirmation import list_missing_rights
 from config_admin.releases.changes import Author
 from config_admin.releases.diff import RowDifferences
 from convengine.engine.text.wording import did_you_mean

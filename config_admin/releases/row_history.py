@@ -65,11 +65,11 @@ def _entries(
 def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """The columns that no release stores, of the existing rows."""
     model = control_plane()[table]
-    columns, key = kept_columns(table), key_of(table)
+    stored_columns, key = kept_columns(table), key_of(table)
     columns = {
         column.attname: column
         for column in model._meta.concrete_fields
-        if column.attname not in columns or column.primary_key
+        if column.attname not in stored_columns or column.primary_key
     }
     return {row[key]: row for row in read_rows.read(model, columns, pks)}
 

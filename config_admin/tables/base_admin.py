@@ -12,17 +12,18 @@ from django.http import HttpRequest
 from django.utils import formats, timezone
 from unfold.admin import ModelAdmin
 
+from config_admin.editing.change_admin import ChangeAdmin
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.deleted_row import DeletedRowAdmin
 from config_admin.editing.field_previews import FIELD_PREVIEWS
 from config_admin.editing.fields import field_of
 from config_admin.editing.links import workspace_url
 from config_admin.editing.live_checks import LiveChecksAdmin
 from config_admin.editing.pickers import find_source, get_code_language, list_suggested_names
-from config_admin.form_save.change_admin import ChangeAdmin
-from config_admin.form_save.deleted_row import DeletedRowAdmin
-from config_admin.form_save.row_form import RowForm
-from config_admin.form_save.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
+from config_admin.editing.row_form import RowForm
+from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
 from config_admin.grid.page import GridAdmin
+from config_admin.health.saved_row_messages import tell_health
 from config_admin.history.row_history import HistoryAdmin
 from config_admin.releases.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
@@ -85,6 +86,10 @@ class RowAdmin(
             (title, {"fields": [shown.get(name, name) for name in fields]})
             for title, fields in (*self.sections, ("Saving", saving))
         ]
+
+    def tell_consequences(self, request: HttpRequest, saved: Any) -> None:
+        """The health findings of the saved row."""
+        tell_health(request, saved)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """The row; without its secrets for users who may only read it."""

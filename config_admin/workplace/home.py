@@ -15,7 +15,6 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.comparison.configurations import first_rows
 from config_admin.drafts.models import (
     CeDraft,
     CeDraftReview,
@@ -26,13 +25,14 @@ from config_admin.drafts.models import (
 )
 from config_admin.drafts.review import REVIEW, list_waiting_drafts
 from config_admin.drafts.schedule import UNSETTLED, list_schedules
+from config_admin.editing.configuration_diff import first_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
 from config_admin.editing.links import draft_url, find_readable_url, release_url, row_title, row_url, undo_url
-from config_admin.gradual.guard import GUARD
 from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
 from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
+from config_admin.history.gradual.guard import GUARD
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
 from config_admin.releases.release_seal import history_model

@@ -14,8 +14,8 @@ from django.utils.functional import cached_property
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.request_change_set import record_request
 from config_admin.editing.setting_fields import to_choice, value_field
-from config_admin.form_save.request_change_set import record_request
 from config_admin.validation.settings import describe_allowed_values, find_setting, format_value
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import shorten_line

@@ -14,7 +14,7 @@ from django.utils import formats, timezone
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_name, row_url, workspace_url
-from config_admin.form_save.workspace_return import WORKSPACE, popup_url
+from config_admin.editing.workspace_return import WORKSPACE, popup_url
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import (
     OWN,

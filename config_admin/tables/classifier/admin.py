@@ -7,11 +7,11 @@ from django.http import HttpRequest
 from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from config_admin.flows.teaching.page import teach
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
-from config_admin.teaching.page import teach
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The right to read the message of a turn.

@@ -12,11 +12,11 @@ from django.template.response import TemplateResponse
 from django.urls import path
 
 from config_admin.editing.links import row_url, workspace_url
-from config_admin.faq.page import download_template, faq
+from config_admin.flows.faq.page import download_template, faq
 from config_admin.flows.page import edit, flow_url, start
+from config_admin.flows.topics.page import PAGES as TOPIC_PAGES
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
-from config_admin.topics.page import PAGES as TOPIC_PAGES
 from config_admin.workplace.map.page import chart
 from config_admin.workplace.recent_rows import note_opened_row
 from config_admin.workplace.renamed import redirect_to_renamed

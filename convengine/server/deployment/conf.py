@@ -80,7 +80,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.inbox.job.JOB",
         "config_admin.health.job.JOB",
         "config_admin.drafts.schedule.JOB",
-        "config_admin.gradual.guard.JOB",
+        "config_admin.history.gradual.guard.JOB",
         "convengine.server.jobs.old_runs.JOB",
     ],
     "HANDED_WORK": {"summaries": "convengine.server.memory.after_commit.write_summaries"},

@@ -13,7 +13,7 @@ from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.files import read_bytes
 from tests.api import Caller, make_key
 from tests.config_admin.admin.pages import newest
-from tests.config_admin.topics.builders import make_references, make_topic
+from tests.config_admin.flows.topics.builders import make_references, make_topic
 
 pytestmark = pytest.mark.django_db
 NAMES = {"code": "CREDIT", "title": "Credit"}

@@ -38,7 +38,7 @@ from tests.config_admin.flows.test_page import flow_address
 from tests.config_admin.flows.test_page import send as send_flow
 from tests.config_admin.flows.test_page import sent_by as sent_by_flow
 from tests.config_admin.flows.test_reading import FULL
-from tests.config_admin.topics.builders import make_topic
+from tests.config_admin.flows.topics.builders import make_topic
 from tests.convengine.server.admin_site.test_rights import addresses, rows
 from tests.copied_rows import make_rarely
 

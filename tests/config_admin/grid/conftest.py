@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config_admin.form_save.optimistic_lock import digest_of
+from config_admin.editing.optimistic_lock import digest_of
 from config_admin.grid.edits import Edit, SaveResult, save_edits
 from config_admin.releases.content import content_of
 

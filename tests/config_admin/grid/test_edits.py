@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from config_admin import models as m
-from config_admin.form_save.optimistic_lock import digest_of
+from config_admin.editing.optimistic_lock import digest_of
 from config_admin.grid import edits as grid_edits
 from config_admin.grid.edits import CheckedEdits, Edit, check_edits, get_finding_key, save_edits
 from config_admin.releases import head

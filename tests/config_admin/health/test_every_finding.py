@@ -85,8 +85,8 @@ def test_home_shows_findings_of_rows_that_are_gone(ada: Client, answer: m.CeResp
 
 
 def test_a_draft_and_a_saved_form_show_all(ada: Client, answer: m.CeResponse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config_admin.form_save.health_messages.TOLD", MOST)
-    monkeypatch.setattr("config_admin.form_save.health_messages._SHOWN", HEALTH_CODES.keys())
+    monkeypatch.setattr("config_admin.health.saved_row_messages.TOLD", MOST)
+    monkeypatch.setattr("config_admin.health.saved_row_messages._SHOWN", HEALTH_CODES.keys())
     ada.post(reverse("admin:config_admin_cedraft_add"), {"title": "Spring", "description": "Louder"})
     saved: Any = fill(ada, address(m.CeResponse, "change", answer.pk), priority=7)
 

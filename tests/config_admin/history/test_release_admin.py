@@ -176,7 +176,7 @@ def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
 
 
 def test_more_findings_than_people_read_are_counted(ada: Client, monkeypatch: Any) -> None:
-    from config_admin.form_save import confirmation
+    from config_admin.editing import confirmation
     from config_admin.history import release_admin as release
 
     for module in (release, confirmation):

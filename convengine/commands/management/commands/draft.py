@@ -17,7 +17,7 @@ from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
 from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_draft, publish_draft
 from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
 from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, schedule_draft
-from config_admin.gradual.command_line import add_audience_arguments, read_audience
+from config_admin.history.gradual.command_line import add_audience_arguments, read_audience
 from config_admin.management.authors import (
     AuthorRefused,
     add_author_argument,

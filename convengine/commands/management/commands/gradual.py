@@ -4,8 +4,8 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from config_admin.gradual.admin import PUBLISH
-from config_admin.gradual.command_line import (
+from config_admin.history.gradual.admin import PUBLISH
+from config_admin.history.gradual.command_line import (
     add_audience_arguments,
     describe_gradual_release,
     read_audience,

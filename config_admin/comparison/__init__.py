@@ -1,1 +1,0 @@
-"""Compare two contents of a row or two configurations, and undo changes."""

@@ -1,0 +1,163 @@
+"""Changes of rows in the admin: forms, deletions and list actions, each one release with a reason."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.utils import get_deleted_objects
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.html import format_html, format_html_join
+from unfold.admin import ModelAdmin
+
+from config_admin.editing import enable_rows, reasons
+from config_admin.editing.confirmation import Refusal, link_rows, list_refusals
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import column_label
+from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.editing.usages import Group, group_usages
+from config_admin.releases.change_set import current
+from config_admin.validation.findings import Finding
+from config_admin.validation.save_checks import check_delete
+from config_admin.validation.uses import find_references
+from convengine.engine.turn.rows import ROW_TYPE_OF, Row
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.interfaces.older_templates import Change
+
+
+class ChangeAdmin(ModelAdmin):
+    """How users change rows of a table."""
+
+    delete_confirmation_template = "config_admin/delete.html"
+    delete_selected_confirmation_template = "config_admin/delete.html"
+    actions: Any = ("enable_selected", "disable_selected")
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The form; saving makes one release."""
+        with record_request(request):
+            response: HttpResponse = super().changeform_view(request, *args, **options)
+        if (saved := vars(request).pop("_saved_row", None)) is not None:
+            self.tell_consequences(request, saved)
+        return response
+
+    def tell_consequences(self, request: HttpRequest, saved: Any) -> None:
+        """What the saved row does together with others, in messages of the next page."""
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Store the row, and report converted templates."""
+        super().save_model(request, obj, form, change)
+        vars(request)["_saved_row"] = obj
+        if form.meeting and (note := form.meeting.note) and (open_now := current()):
+            open_now.reason = f"{open_now.reason} ({note})"
+        reasons.remember(request, reasons.get_subject(obj))
+        if form.conversions:
+            items = format_html_join("", "<li>{}: {} → {}</li>", self._describe_conversions(form.conversions))
+            self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
+
+    def _describe_conversions(self, conversions: Iterable[Change]) -> Iterator[tuple[str, str, str]]:
+        for conversion in conversions:
+            yield column_label(self.opts.db_table, conversion.field), conversion.before, conversion.after
+
+    def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """Ask for confirmation with the uses of the row; the deletion is one release."""
+        # Django deletes if a POST has any content.
+        reasons.require_reason(request, consent=list(request.POST))
+        with record_request(request):
+            response: HttpResponse = super().delete_view(request, *args, **options)
+        if isinstance(response, TemplateResponse) and response.context_data:
+            stored = response.context_data.get("object")
+            response.context_data["where_used"] = self.uses_of(request, stored)
+            subject = reasons.get_subject(stored or self.model())
+            response.context_data |= self._reason(request, subject)
+        return response
+
+    def uses_of(self, request: HttpRequest, stored: Any) -> list[Group] | None:
+        """The uses of a row; null for one that is not in force."""
+        snapshot = get_editor_context(request).snapshot
+        row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None
+        return group_usages(snapshot, row) if row else None
+
+    def _reason(self, request: HttpRequest, subject: str) -> dict[str, str]:
+        return {
+            "reason": reasons.recall_reason(request, subject),
+            "reason_missing": reasons.describe_missing_reason(request),
+        }
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Delete the row; the reason is suggested for the next change of the same thing."""
+        reasons.remember(request, reasons.get_subject(obj))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete the selected rows."""
+        reasons.remember(request, self.opts.db_table)
+        super().delete_queryset(request, queryset)
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The list; its actions make one release after a confirmation."""
+        reasons.require_reason(request, consent=("post", "confirmed"))
+        with record_request(request):
+            response: HttpResponse = super().changelist_view(request, *args, **options)
+        if isinstance(response, TemplateResponse) and response.context_data and "reason" not in response.context_data:
+            response.context_data |= self._reason(request, self.opts.db_table)
+        return response
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What would be deleted too, and what prevents it."""
+        return collect_deletions(self, objs, request)
+
+    def find_refusal(self, request: HttpRequest, row: Row) -> str:
+        """Why this user may not have or change such a row, or blank."""
+        return ""
+
+    def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
+        """Why these rows may not be deleted or disabled together, although each alone may."""
+        return ()
+
+    @admin.action(description="Enable selected", permissions=["change"])
+    def enable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Enable rows after the checks."""
+        return enable_rows.switch(self, request, queryset, enabled=True)
+
+    @admin.action(description="Disable selected", permissions=["change"])
+    def disable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Disable rows after the checks."""
+        return enable_rows.switch(self, request, queryset, enabled=False)
+
+    def message_user(
+        self, request: HttpRequest, message: Any, level: Any = messages.INFO, *rest: Any, **more: Any
+    ) -> None:
+        """Add the release of a change to its message."""
+        told_too = format_html("{} {}", message, describe_new_release()) if level == messages.SUCCESS else message
+        super().message_user(request, told_too, level, *rest, **more)
+
+
+#: How many rows a page lists.
+MAX_ROWS = 20
+
+
+def collect_deletions(
+    model_admin: Any, objs: Any, request: HttpRequest
+) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    """As in Django: what is deleted, counts, missing rights, and protected rows, which come from our checks."""
+    objects, snapshot = list(objs), get_editor_context(request).snapshot
+    going, counts, missing, _ = get_deleted_objects(objects, request, model_admin.admin_site)
+    stored = snapshot.table(ROW_TYPE_OF[model_admin.opts.db_table]).by_pk
+    rows = [stored[obj.pk] for obj in objects if obj.pk in stored]
+    refusals = [
+        *list_refusals(model_admin, request, rows),
+        *chain.from_iterable(_list_refusals(snapshot, row) for row in rows),
+    ]
+    refusals += [
+        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in objects})
+    ]
+    shown = going if len(going) <= MAX_ROWS else [*going[:MAX_ROWS], f"… and {len(going) - MAX_ROWS} more"]
+    return shown, counts, missing, list(dict.fromkeys(refusals))
+
+
+def _list_refusals(snapshot: Snapshot, row: Row) -> Iterator[Refusal]:
+    for finding in check_delete(row, snapshot):
+        in_the_way = find_references(snapshot, row) if finding.code == "IN_USE" else ()
+        yield Refusal(finding.message, tuple(link_rows(in_the_way[:MAX_ROWS])))

@@ -1,0 +1,158 @@
+"""The confirmation page: what would change, what prevents it, warnings, and the reason."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from config_admin.editing import reasons
+from config_admin.editing.configuration_diff import ChangedRow, count_by_table, first_rows
+from config_admin.editing.links import column_label, row_name, row_title, row_url
+from config_admin.releases.diff import RowDifferences
+from config_admin.releases.restore_checks import compile_rows
+from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.releases.revert import RevertConflict
+from config_admin.validation.findings import Finding
+from config_admin.validation.stored_columns import control_plane
+from convengine.engine.turn.rows import Row
+from convengine.server.admin_site.rights import describe_groups_with
+
+#: How many rows such a page shows in detail.
+SHOWN = 100
+_ACTIONS = {"added": "add", "changed": "change", "removed": "delete"}
+
+
+class Refusal(NamedTuple):
+    """Why it is impossible, and the rows that prevent it, as (address, name)."""
+
+    message: str
+    rows: Sequence[tuple[str, str]] = ()
+
+
+@dataclass
+class Question:
+    """The content of the page."""
+
+    title: str
+    intro: str
+    #: The label of the button.
+    answer: str
+    back_url: str
+    danger: bool = False
+    refusals: Sequence[Refusal] = ()
+    warnings: Sequence[str] = ()
+    #: Rows with their changes.
+    rows: Sequence[ChangedRow] = ()
+    #: Rows as (address, name), if the change is the same for all.
+    row_links: Sequence[tuple[str, str]] = ()
+    #: How many more rows there are, and where.
+    more: int = 0
+    more_url: str = ""
+    #: News since the page was made.
+    news: str = ""
+    #: Hidden inputs of the form.
+    inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
+    #: The suggested reason.
+    reason: str = ""
+    #: False if there is nothing to give a reason for.
+    asks_reason: bool = True
+    #: The number of rows by table, as (table, number with its words).
+    counts: Sequence[tuple[str, str]] = ()
+    #: What else to know, with rows as (address, name).
+    notes: Sequence[Refusal] = ()
+    #: What else to choose: a template with the inputs of `form`.
+    choice: str = ""
+    form: Any = None
+    #: What the user may do although it is refused to others, and the reason that they gave.
+    override: Sequence[Refusal] = ()
+    override_reason: str = ""
+
+    def show_rows(self, by_table: RowDifferences) -> None:
+        """Add the rows that would change: counted by table, the first ones in detail."""
+        self.counts, self.rows = count_by_table(by_table), first_rows(by_table, SHOWN)
+        self.more = sum(map(len, by_table.values())) - len(self.rows)
+
+    def require_seen(self, request: HttpRequest, name: str, state: Any, news: str) -> None:
+        """Nobody agrees to what they did not see: if the state was another one when the page was made, say so."""
+        self.inputs = [*self.inputs, (name, state)]
+        if request.POST.get(name, str(state)) != str(state):
+            self.news = f"{news} Review the changes again."
+
+    def is_agreed(self, request: HttpRequest) -> bool:
+        """True if the user has seen all of this, may do it, and gave a reason."""
+        is_sent = request.method == "POST" and not self.refusals and not self.news
+        return is_sent and bool(reasons.read_reason(request))
+
+    @contextmanager
+    def collect_refusals(self, *refused: type[Exception]) -> Iterator[None]:
+        """Around the change itself: what refuses it becomes a part of the page."""
+        expected: tuple[type[Exception], ...] = (RowsBelongTogether, RevertConflict, *refused)
+        try:
+            yield
+        except RestoreRefused as error:
+            self.refusals = refusals_of(error.findings)
+        except expected as error:
+            self.refusals = [Refusal(str(error))]
+
+
+def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
+    """The page."""
+    context = {
+        **admin.site.each_context(request),
+        "title": question.title,
+        "question": question,
+        "reason": question.reason,
+        "form": question.form,
+        "reason_missing": reasons.describe_missing_reason(request),
+        "opts": opts,
+    }
+    return TemplateResponse(request, "config_admin/confirm.html", context)
+
+
+def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
+    """What this user may not do to the rows."""
+    messages = (model_admin.find_refusal(request, row) for row in rows)
+    return [Refusal(message) for message in dict.fromkeys(messages) if message]
+
+
+def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[Refusal]:
+    """Why this user may not make these changes: rights that are missing, and rows that are reserved."""
+    refusals: list[Refusal] = []
+    for table, rows in by_table.items():
+        model_admin: Any = admin.site.get_model_admin(control_plane()[table])
+        opts = model_admin.opts
+        for action in dict.fromkeys(_ACTIONS[row.how] for row in rows):
+            if not getattr(model_admin, f"has_{action}_permission")(request):
+                right = f"{opts.app_label}.{action}_{opts.model_name}"
+                message = (
+                    f"You may not {action} {opts.verbose_name_plural}: only {describe_groups_with(right)}. Ask one."
+                )
+                refusals.append(Refusal(message))
+        contents = {(row.pk, at): content for row in rows for at, content in enumerate(row[1:]) if content is not None}
+        refusals += list_refusals(model_admin, request, compile_rows(table, contents).rows)
+    return list(dict.fromkeys(refusals))
+
+
+def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:
+    """The errors, without duplicates, with row, field and code."""
+    errors = (finding for finding in findings if finding.is_error)
+    return [Refusal(f"{_text(finding)} ({finding.code})") for finding in dict.fromkeys(errors)]
+
+
+def warnings_of(findings: Iterable[Finding]) -> list[str]:
+    """The warnings, without duplicates, with row and field."""
+    return list(dict.fromkeys(_text(finding) for finding in findings if not finding.is_error))
+
+
+def _text(finding: Finding) -> str:
+    where = f", {column_label(finding.table, finding.field)}" if finding.field else ""
+    return f"{row_name(finding.table, finding.row)}{where}: {finding.message}"
+
+
+def link_rows(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Rows as (address, name)."""
+    return [(row_url(row.table, row.pk), row_title(row)) for row in rows]

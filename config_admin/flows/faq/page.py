@@ -1,0 +1,193 @@
+"""FAQ: a spreadsheet of questions and answers, pasted or uploaded, with a preview of what it makes."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+
+from config_admin.editing import reasons
+from config_admin.editing.links import release_url, workspace_url
+from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.faq import sheet
+from config_admin.flows.faq.plan import FaqPlan, plan_faq
+from config_admin.releases.change_set import get_released_head
+from config_admin.transfer.apply_import import ImportRefused, add_document
+from config_admin.transfer.document import FileRefused
+from config_admin.transfer.files import CONTENT_TYPES
+from config_admin.validation.stored_columns import control_plane
+
+#: How many lines of each kind the page shows.
+MAX_SHOWN = 100
+_NEEDED = ("ce_intent", "ce_intent_classifier", "ce_response")
+_TEMPLATES = {"faq.xlsx": CONTENT_TYPES["xlsx"], "faq.csv": CONTENT_TYPES["csv"]}
+
+
+class FaqForm(forms.Form):
+    """The cells, pasted or in a file, and what to leave out."""
+
+    file = forms.FileField(
+        label="File",
+        required=False,
+        help_text=f"CSV or XLSX, at most {sheet.MAX_LINES} lines and {sheet.MAX_BYTES // 1024 // 1024} MB.",
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx"}),
+    )
+    text = forms.CharField(
+        label="Cells of a spreadsheet",
+        required=False,
+        strip=False,
+        help_text="Copy the columns in your spreadsheet and paste them here. A file appears here after the preview.",
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "data-most": sheet.MAX_CHARS}),
+    )
+    skip = forms.BooleanField(label="Skip questions that exist already", required=False, initial=True)
+    rest = forms.BooleanField(label="Leave out lines with problems and create the others", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """The lines under `lines`."""
+        cleaned = super().clean() or self.cleaned_data
+        sent = cleaned.get("file")
+        try:
+            if sent:
+                cleaned["lines"] = sheet.read_file(sent.name, sent.read(sheet.MAX_BYTES + 1))
+            else:
+                cleaned["lines"] = sheet.read_text(cleaned.get("text", ""))
+        except FileRefused as refused:
+            self.add_error("file" if sent else "text", f"{refused.position} {refused.problem}")
+        return cleaned
+
+
+def faq(request: HttpRequest) -> HttpResponse:
+    """The form, then the preview, then the release."""
+    _require_rights(request)
+    form = FaqForm(request.POST, request.FILES) if request.method == "POST" else FaqForm()
+    context: dict[str, Any] = {}
+    if request.method == "POST" and form.is_valid():
+        may_move = _may_remove_phrases(request)
+        moved = request.POST.getlist("moved") if may_move else []
+        plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"], moved=moved)
+        wants, is_previewed = "_make" in request.POST, request.POST.get("previewed") == plan.digest
+        may_make = bool(plan.planned) and (not plan.problems or form.cleaned_data["rest"])
+        if wants and may_make and is_previewed and reasons.read_reason(request):
+            made = _make(request, plan)
+            if isinstance(made, HttpResponse):
+                return made
+            context["refused"] = made
+        form = _show_lines(form)
+        context |= _describe_plan(plan, may_make)
+        if wants and may_make and not reasons.read_reason(request):
+            context["reason_missing"] = reasons.MISSING
+        context["is_outdated"] = wants and not is_previewed
+        context["may_move"] = may_move
+        context["rest_missing"] = wants and not may_make and bool(plan.planned)
+    context |= {
+        **admin.site.each_context(request),
+        "title": "FAQ",
+        "opts": control_plane()["ce_intent"]._meta,
+        "form": form,
+        "templates": list(_TEMPLATES),
+        "reason": reasons.read_reason(request),
+    }
+    return TemplateResponse(request, "config_admin/faq.html", context)
+
+
+def _require_rights(request: HttpRequest) -> None:
+    for table in _NEEDED:
+        if not admin.site.get_model_admin(control_plane()[table]).has_add_permission(request):
+            raise PermissionDenied
+
+
+def _may_remove_phrases(request: HttpRequest) -> bool:
+    return admin.site.get_model_admin(control_plane()["ce_intent_classifier"]).has_delete_permission(request)
+
+
+def download_template(request: HttpRequest, name: str) -> HttpResponse:
+    """A file to fill in."""
+    _require_rights(request)
+    if name not in _TEMPLATES:
+        return HttpResponseRedirect("../")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(sheet.write_template(name), content_type=_TEMPLATES[name], headers=headers)
+
+
+def _show_lines(form: FaqForm) -> FaqForm:
+    """The form with the lines of its file as text, so that they can be corrected and sent again."""
+    sent: Any = form.data
+    data = sent.copy()
+    if form.cleaned_data.get("file"):
+        data["text"] = sheet.write_text(form.cleaned_data["lines"])
+    return FaqForm(data)
+
+
+def _make(request: HttpRequest, plan: FaqPlan) -> HttpResponse | list[str]:
+    """Store the rows as one release; returns the reasons if they were refused."""
+    try:
+        with record_request(request):
+            add_document(plan.make_document(), author=request.user.get_username(), reason=reasons.read_reason(request))
+            # The release first: it is refused where changes go to drafts.
+            released = describe_new_release()
+            messages.success(request, f"{_count(plan)} created. {_count_skipped(plan)}".strip())
+            messages.success(request, released)
+    except ImportRefused as refused:
+        return [str(error) for error in refused.plan.errors]
+    codes = [planned.code for planned in plan.planned]
+    if len(codes) == 1:
+        return HttpResponseRedirect(workspace_url(codes[0]))
+    return HttpResponseRedirect(release_url(get_released_head().config_version))
+
+
+def _count(plan: FaqPlan) -> str:
+    """`30 answers with 74 questions`."""
+    answers, questions = len(plan.planned), plan.question_count
+    return f"{answers} answer{pluralize(answers)} with {questions} question{pluralize(questions)}"
+
+
+def _count_skipped(plan: FaqPlan) -> str:
+    count = len(plan.skipped)
+    if not count:
+        return ""
+    lines = f", and with them {plan.skipped_lines} whole line{pluralize(plan.skipped_lines)}"
+    exists = "exists" if count == 1 else "exist"
+    return f"{count} question{pluralize(count)} {exists} already and {pluralize(count, 'is,are')} skipped" + (
+        f"{lines}." if plan.skipped_lines else "."
+    )
+
+
+def _count_answered(plan: FaqPlan) -> str:
+    """`3 questions lead to other answers already.` Blank without such questions."""
+    count = len(plan.answered)
+    leads = pluralize(count, " leads to another answer,s lead to other answers")
+    return f"{count} question{leads} already." if count else ""
+
+
+def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
+    lists = (
+        ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
+        ("Users are asked which one they mean", "warning", "overlaps", _describe_overlaps(plan)),
+        ("Warnings", "warning", "warnings", [str(warning) for warning in plan.warnings]),
+    )
+    return {
+        "plan": plan,
+        "may_make": may_make,
+        "summary": _count(plan),
+        "skipped_summary": _count_skipped(plan),
+        "answered_summary": _count_answered(plan),
+        "answered": plan.answered[:MAX_SHOWN],
+        "more_answered": max(len(plan.answered) - MAX_SHOWN, 0),
+        "lists": [
+            (title, kind, name, lines[:MAX_SHOWN], max(len(lines) - MAX_SHOWN, 0))
+            for title, kind, name, lines in lists
+            if lines
+        ],
+        "shown": plan.planned[:MAX_SHOWN],
+        "more": max(len(plan.planned) - MAX_SHOWN, 0),
+    }
+
+
+def _describe_overlaps(plan: FaqPlan) -> list[str]:
+    return [
+        f"Line {overlap.line}: “{overlap.question}” also matches {', '.join(overlap.others)}."
+        for overlap in sorted(plan.overlaps, key=lambda overlap: overlap.line)
+    ]

@@ -1,0 +1,352 @@
+"""The intents, phrases and answers that a spreadsheet makes, and where they meet others."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import Any
+
+from config_admin.flows.document import FlowKind
+from config_admin.flows.faq.entries import Entry, Problem, describe_language, fold_question, make_code, read_entries
+from config_admin.flows.faq.sheet import Line
+from config_admin.flows.mapping import write_rows
+from config_admin.releases.active import snapshots
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.releases.restore_checks import lay_rows_over
+from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.validation.findings import Finding
+from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap, quote_intent
+from convengine.engine.text.compare import code, shorten, shorten_line
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ResponseType
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.snapshot import Snapshot
+
+#: The characters of an intent's name.
+_NAME = 200
+#: Findings of the save checks that the overlaps report, too.
+_OVERLAP_CODES = frozenset({"PHRASE_OF_OTHER_INTENT", "CLASSIFIER_OVERLAP"})
+_PHRASES = rows.Classifier.table
+
+
+@dataclass(frozen=True)
+class PlannedEntry:
+    """A line, and what it makes."""
+
+    entry: Entry
+    code: str
+    name: str
+    #: The questions that become phrases.
+    questions: tuple[str, ...]
+    #: False when the questions are added to an intent that exists.
+    is_new: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question that phrases of another intent take, so that its own answer would never be given."""
+
+    line: int
+    question: str
+    #: The other intent by name, its phrases in words, and their keys.
+    intent: str
+    phrases: tuple[str, ...]
+    keys: frozenset[Any]
+    #: True when these are all phrases of that intent.
+    takes_all: bool = False
+    #: True when these phrases are removed, so that the question is answered here.
+    is_moved: bool = False
+
+    @property
+    def choice(self) -> str:
+        """What a form sends to have the question answered here."""
+        return fold_question(self.question)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A question that other intents or lines match, too, so that it does not lead to its answer at once."""
+
+    line: int
+    question: str
+    others: tuple[str, ...]
+    #: The keys of the phrases that decide instead: such a question is left out.
+    taking: tuple[Any, ...] = ()
+
+
+@dataclass
+class FaqPlan:
+    """An import of questions and answers before it is made."""
+
+    planned: list[PlannedEntry] = field(default_factory=list)
+    #: The questions that lead to their answers already.
+    skipped: list[str] = field(default_factory=list)
+    answered: list[AnsweredQuestion] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    #: What the save checks warn of, and hints about languages.
+    warnings: list[Problem] = field(default_factory=list)
+    overlaps: list[Overlap] = field(default_factory=list)
+    #: How many lines are empty of new questions.
+    skipped_lines: int = 0
+
+    @property
+    def digest(self) -> str:
+        """A digest of what it makes."""
+        made = [[planned.code, planned.entry.answer, *planned.questions] for planned in self.planned]
+        made.append(self.removed)
+        return hash_of(canonical(made))[:16]
+
+    @property
+    def question_count(self) -> int:
+        """The number of phrases that it makes."""
+        return sum(len(planned.questions) for planned in self.planned)
+
+    @property
+    def removed(self) -> list[Any]:
+        """The keys of the phrases that it removes from other intents."""
+        return sorted({key for answered in self.answered if answered.is_moved for key in answered.keys})
+
+    def make_document(self) -> Document:
+        """The rows, each with its line; and the phrases to remove."""
+        tables: dict[str, list[FileRow]] = {}
+        for planned in self.planned:
+            for table, row in _write_entry(planned):
+                tables.setdefault(table, []).append(FileRow(row, f"Line {planned.entry.line}"))
+        return Document(tables, Mode.ADD, deleted={_PHRASES: self.removed} if self.removed else {})
+
+
+def plan_faq(lines: Sequence[Line], *, skip: bool, moved: Collection[str] = ()) -> FaqPlan:
+    """What the lines make in the configuration in force. Changes nothing.
+
+    A question that another intent answers is left out. `moved`: the choices of those that are answered here instead;
+    the phrases of the other intent are removed. `skip`: without questions that exist.
+    """
+    snapshot = snapshots.current()
+    entries, problems = read_entries(lines)
+    existing = _find_existing(snapshot) if skip else {}
+    plan = _make_plan(snapshot, entries, problems, existing, moved)
+    taken = _find_taken_questions(snapshot, plan)
+    if taken:
+        takers = existing | {question: [*existing.get(question, ()), *phrases] for question, phrases in taken.items()}
+        plan = _make_plan(snapshot, entries, problems, takers, moved)
+    plan.problems.sort(key=lambda problem: problem.line)
+    return plan
+
+
+def _make_plan(
+    snapshot: Snapshot,
+    entries: Sequence[Entry],
+    problems: Sequence[Problem],
+    existing: "_Takers",
+    moved: Collection[str],
+) -> FaqPlan:
+    plan = FaqPlan(problems=list(problems))
+    _Naming(snapshot, plan, existing, moved).plan(entries)
+    _check_rows(plan, snapshot)
+    return plan
+
+
+#: The phrases of another intent that take a question, by its folded text.
+_Takers = Mapping[str, Sequence[rows.Classifier]]
+
+
+def _find_existing(snapshot: Snapshot) -> dict[str, list[rows.Classifier]]:
+    """The phrases in force, by their folded text."""
+    existing: dict[str, list[rows.Classifier]] = {}
+    for row in snapshot.enabled_rows(rows.Classifier):
+        if row.is_phrase and snapshot.is_active(row.intent_code):
+            existing.setdefault(fold_question(row.pattern or ""), []).append(row)
+    return existing
+
+
+def _find_taken_questions(snapshot: Snapshot, plan: FaqPlan) -> dict[str, list[rows.Classifier]]:
+    """The questions of the plan that would never reach their answer, with the stored phrases that decide."""
+    return {
+        fold_question(overlap.question): [row for key in overlap.taking if (row := snapshot.row(rows.Classifier, key))]
+        for overlap in plan.overlaps
+        if overlap.taking
+    }
+
+
+class _Naming:
+    """Gives every line its intent: a new one, or one that has the same answer."""
+
+    def __init__(self, snapshot: Snapshot, plan: FaqPlan, existing: _Takers, moved: Collection[str]) -> None:
+        self._snapshot, self._plan, self._existing, self._moved = snapshot, plan, existing, moved
+        self._answers = _find_answers(snapshot)
+        #: The lines of the intents that are new.
+        self._new: dict[str, Entry] = {}
+
+    def plan(self, entries: Sequence[Entry]) -> None:
+        for entry in entries:
+            questions = tuple(question for question in entry.questions if not self._leaves_out(entry, question))
+            takers = [row for question in entry.questions for row in self._existing.get(fold_question(question), ())]
+            if questions:
+                self._plan_entry(entry, questions, {code(row.intent_code) for row in takers})
+            elif not self._plan.answered or self._plan.answered[-1].line != entry.line:
+                self._plan.skipped_lines += 1
+
+    def _leaves_out(self, entry: Entry, question: str) -> bool:
+        """True for a question that another phrase takes, unless somebody chose to answer it here."""
+        takers = self._existing.get(fold_question(question), ())
+        if not takers:
+            return False
+        intents = {code(row.intent_code): None for row in takers}
+        if any(self._has_answer(intent, entry.answer) for intent in intents):
+            self._plan.skipped.append(question)
+            return True
+        keys = frozenset(row.pk for row in takers)
+        answered = AnsweredQuestion(
+            entry.line,
+            question,
+            " and ".join(quote_intent(self._snapshot, intent) for intent in intents),
+            tuple(describe_phrase(self._snapshot, row) for row in takers),
+            keys,
+            any(keys >= self._list_phrase_keys(intent) for intent in intents),
+            fold_question(question) in self._moved,
+        )
+        self._plan.answered.append(answered)
+        return not answered.is_moved
+
+    def _list_phrase_keys(self, intent: str) -> set[Any]:
+        return {row.pk for row in self._snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent}
+
+    def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
+        name = entry.name or shorten(questions[0].rstrip(" ?"), _NAME)
+        target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
+        if not target and entry.name:
+            target, problem = self._choose_code(entry)
+            if problem:
+                self._plan.problems.append(Problem(entry.line, problem))
+                return
+        is_new = not target or self._snapshot.row(rows.Intent, target) is None
+        intent_code = target or self._make_code(questions[0])
+        if is_new:
+            self._new[intent_code] = entry
+        note = describe_language(entry)
+        self._plan.planned.append(PlannedEntry(entry, intent_code, name, questions, is_new, note))
+
+    def _choose_code(self, entry: Entry) -> tuple[str, str]:
+        """The code of a named intent, and the problem if another answer has it."""
+        chosen = make_code(entry.name)
+        if self._snapshot.row(rows.Intent, chosen):
+            if self._has_answer(chosen, entry.answer):
+                return chosen, ""
+            return "", (
+                f"The intent {quote_intent(self._snapshot, chosen)} exists already and does not give this answer. "
+                "Choose another name, or leave the cell empty."
+            )
+        if chosen not in self._new:
+            return chosen, ""
+        first, in_language = self._new[chosen], make_code(entry.name, entry.language)
+        if first.language != entry.language and self._is_free(in_language):
+            return in_language, ""
+        return "", (
+            f"Line {first.line} has the same intent name. Choose another name, or put all questions with this answer "
+            "into one line."
+        )
+
+    def _make_code(self, question: str) -> str:
+        """A free code from the first question."""
+        chosen = f"FAQ_{make_code(question).removeprefix('FAQ_')}"
+        numbered = (f"{chosen}_{number}" for number in count(2))
+        return next(each for each in chain((chosen,), numbered) if self._is_free(each))
+
+    def _is_free(self, intent_code: str) -> bool:
+        return intent_code not in self._new and self._snapshot.row(rows.Intent, intent_code) is None
+
+    def _has_answer(self, intent_code: str, answer: str) -> bool:
+        """True when the intent gives exactly this answer in any state."""
+        return (intent_code, answer) in self._answers
+
+
+def _find_answers(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
+    """The intents with an answer for any state, and its text."""
+    return frozenset(
+        (code(row.intent_code), (row.exact_text or "").strip())
+        for row in snapshot.enabled_rows(rows.Response)
+        if code(row.state_code) == ANY and code(row.response_type) == ResponseType.EXACT
+    )
+
+
+def _write_entry(planned: PlannedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a line: a flow that answers, and returns to what was open."""
+    flow = {
+        "code": planned.code,
+        "title": shorten(planned.name, _NAME),
+        "description": f"The user asks: {shorten_line(planned.questions[0], 400)}",
+        "kind": FlowKind.answer.value,
+        "phrases": list(planned.questions),
+        "answer": planned.entry.answer,
+    }
+    for table, table_rows in write_rows(flow).items():
+        for row in table_rows:
+            if planned.is_new or table == _PHRASES:
+                yield table, row
+
+
+def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
+    """Run the save checks; lines with errors are no longer planned. Then find the overlaps of the others."""
+    made = plan_import(plan.make_document())
+    by_where = {f"Line {planned.entry.line}": planned.entry.line for planned in plan.planned}
+    problems = {
+        Problem(by_where[located.where], _describe_finding(made, located.finding))
+        for located in made.errors
+        if located.where in by_where
+    }
+    bad = {problem.line for problem in problems}
+    plan.problems += problems
+    plan.warnings += [Problem(each.entry.line, each.note) for each in plan.planned if each.note]
+    plan.warnings += sorted(
+        {
+            Problem(by_where[located.where], _describe_finding(made, located.finding))
+            for located in made.findings
+            if not located.finding.is_error and located.finding.code not in _OVERLAP_CODES and located.where in by_where
+        },
+        key=lambda problem: (problem.line, problem.text),
+    )
+    plan.planned = [planned for planned in plan.planned if planned.entry.line not in bad]
+    plan.overlaps = list(
+        _find_overlaps(made, snapshot, {f"Line {each.entry.line}": each.entry.line for each in plan.planned})
+    )
+
+
+def _describe_finding(made: Plan, finding: Finding) -> str:
+    """The message of a save check; of a phrase with its question, because a line has several."""
+    row = made.placed.wanted.get(finding.table, {}).get(finding.row)
+    return f"“{row['pattern']}”: {finding.message}" if row and finding.table == _PHRASES else finding.message
+
+
+def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) -> Iterator[Overlap]:
+    """The questions of these lines that other intents match, too, as the engine would find after the import."""
+    origins = made.placed.origins
+    wanted = {
+        table: {pk: row for pk, row in given.items() if row is None or origins.get((table, pk)) in by_where}
+        for table, given in made.placed.wanted.items()
+    }
+    after = lay_rows_over(snapshot, wanted)
+    phrases = [pk for pk, row in wanted.get(_PHRASES, {}).items() if row is not None]
+    lines = {pk: by_where[origins[_PHRASES, pk]] for pk in phrases}
+    for pk in phrases:
+        row = after.row(rows.Classifier, pk)
+        if row is not None and (overlap := _find_overlap(after, row, lines)):
+            yield overlap
+
+
+def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int]) -> Overlap | None:
+    overlap = find_phrase_overlap(after, row)
+    if overlap is None or not (overlap.is_asked or overlap.taking):
+        return None
+    return Overlap(
+        lines[row.pk],
+        row.pattern or "",
+        tuple(_describe_other(after, other, lines) for other in overlap.others),
+        tuple(other.pk for other in overlap.taking),
+    )
+
+
+def _describe_other(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
+    if other.pk in lines:
+        return f"“{shorten_line(other.pattern, 60)}” of line {lines[other.pk]}"
+    return f"the {describe_phrase(snapshot, other)}"

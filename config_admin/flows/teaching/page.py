@@ -1,0 +1,288 @@
+"""*Teach this*: choose the intent of a message, read what its phrases would change, and save them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.drafts.middleware import offer_drafts
+from config_admin.drafts.needed_draft import find_needed_draft
+from config_admin.editing import reasons
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
+from config_admin.editing.links import row_url, workspace_url
+from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
+from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
+from config_admin.releases.working_copy import find_working_copy
+from config_admin.transfer.apply_import import ImportRefused, add_document
+from config_admin.validation.stored_columns import control_plane
+from convengine.engine.steps.intents.suggestions import (
+    NOTHING_SUGGESTED,
+    SuggestedIntent,
+    map_intent_titles,
+    suggest_intents,
+)
+from convengine.engine.text.compare import code, shorten_line, storable
+from convengine.engine.text.wording import did_you_mean
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.database.sql import database_time
+from convengine.server.interfaces.inbox import StoredMessage, inbox
+
+TITLE = "Teach this"
+#: Messages of the period that are read.
+MOST_MESSAGES = 100_000
+_MOST_PHRASES, _LONGEST, _SUGGESTED = 50, 500, 4
+_PHRASES = rows.Classifier.table
+
+
+class OfferedPhrase(NamedTuple):
+    """A wording on the page."""
+
+    text: str
+    is_chosen: bool
+
+
+@dataclass
+class Choice:
+    """What the page asks: the phrases, and their intent."""
+
+    phrases: list[OfferedPhrase]
+    intent: str = ""
+    #: The intent as it was typed.
+    typed: str = ""
+    more: str = ""
+    problem: str = ""
+    #: The row that the problem is about; blank for none.
+    problem_url: str = ""
+
+    @property
+    def chosen(self) -> list[str]:
+        lines = (line.strip() for line in self.more.splitlines())
+        return [*(phrase.text for phrase in self.phrases if phrase.is_chosen), *filter(None, lines)]
+
+
+def teach_url(**values: Any) -> str:
+    """The page for a group of the inbox (`group`) or a turn (`message_of`)."""
+    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
+
+
+def teach(request: HttpRequest) -> HttpResponse:
+    """The messages and the intents; with an intent what the phrases would change; then the release."""
+    if not admin.site.get_model_admin(control_plane()[_PHRASES]).has_add_permission(request):
+        raise PermissionDenied
+    snapshot = get_editor_context(request).snapshot
+    group = read_number(request, "group")
+    given = read_given_messages(request)
+    suggestions = suggest_intents(snapshot, [message.text for message in given], _SUGGESTED)
+    choice = _read_choice(request, snapshot, given, suggestions)
+    effect = _find_effect(request, snapshot, choice) if choice.intent and not choice.problem else None
+    context: dict[str, Any] = {}
+    if request.POST.keys() & {"_save", "_to_draft"} and effect and not effect.errors:
+        is_tried = request.POST.get("tried") == effect.digest
+        if is_tried and reasons.read_reason(request):
+            if "_to_draft" in request.POST and find_working_copy() is None:
+                return offer_drafts(request, "The phrases wait in a draft until it is published.")
+            saved = _save(request, effect.lesson, group)
+            if isinstance(saved, HttpResponse):
+                return saved
+            context["refused"] = saved
+        else:
+            context["is_outdated"] = not is_tried
+            context["reason_missing"] = "" if reasons.read_reason(request) else reasons.MISSING
+    context |= {
+        **admin.site.each_context(request),
+        "title": TITLE,
+        "opts": control_plane()[_PHRASES]._meta,
+        "given": given,
+        "may_read": request.user.has_perm(RIGHT),
+        "choice": choice,
+        "suggestions": suggestions,
+        "is_other": choice.intent not in {suggestion.intent for suggestion in suggestions},
+        "intents": _list_intents(snapshot),
+        "reason": reasons.read_reason(request) or _suggest_reason(group),
+        "back_url": reverse("admin:audit_ceaudit_inbox") if group else "",
+        "draft": getattr(request, "ce_draft", None),
+        "needs_draft": find_needed_draft(request),
+        "form_url": _form_url(request, choice),
+        "nothing_suggested": NOTHING_SUGGESTED,
+        "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
+        "is_post": request.method == "POST",
+        **(_describe_effect(snapshot, effect) if effect else {}),
+    }
+    return TemplateResponse(request, "config_admin/teach.html", context)
+
+
+def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:
+    return sorted(map_intent_titles(snapshot).items(), key=lambda item: item[1].casefold())
+
+
+def _read_choice(
+    request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage], suggestions: Sequence[SuggestedIntent]
+) -> Choice:
+    """What was sent; at first all wordings, for the intent in the address."""
+    if request.method != "POST":
+        offered = [OfferedPhrase(shorten_line(message.text, _LONGEST), is_chosen=True) for message in given]
+        choice = Choice(_drop_repeated(offered))
+        typed = request.GET.get("intent", "")
+    else:
+        sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
+        texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
+        offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
+        choice = Choice(offered, more=storable(request.POST.get("more", ""))[: _LONGEST * _MOST_PHRASES])
+        typed = request.POST.get("intent", "")
+        other = request.POST.get("other", "").strip()
+        # What was typed since the page was shown counts, whatever is chosen above it.
+        if typed in ("", "other") or (other and other != request.POST.get("other_before", "")):
+            typed = other
+    choice.typed = storable(typed).strip()
+    choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
+    if request.method == "POST" and not choice.problem:
+        choice.problem = "" if choice.intent else "Choose the intent that these messages mean."
+        if choice.intent and not choice.chosen:
+            choice.problem = "Tick at least one wording, or write one."
+        elif len(choice.chosen) > _MOST_PHRASES:
+            choice.problem = f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
+    return choice
+
+
+def _drop_repeated(offered: Sequence[OfferedPhrase]) -> list[OfferedPhrase]:
+    return list({phrase.text.casefold(): phrase for phrase in reversed(offered)}.values())[::-1]
+
+
+def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
+    """The code of an intent that was typed as code or title, and the problem if there is none."""
+    if not typed:
+        return "", ""
+    titles = map_intent_titles(snapshot)
+    # A choice of the list reads "Order status (ORDER_STATUS)".
+    inner = typed[typed.rfind("(") + 1 : -1] if typed.endswith(")") else typed
+    for name in (typed, inner):
+        if code(name) in titles:
+            return code(name), ""
+    by_title = {title.casefold(): intent for intent, title in titles.items()}
+    if intent := by_title.get(typed.casefold()):
+        return intent, ""
+    return "", f"No intent is called “{shorten_line(typed, 60)}”.{did_you_mean(typed, [*titles, *titles.values()])}"
+
+
+def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Effect | None:
+    """What the phrases that the intent does not have yet would change; null, with the problem, if there are none."""
+    phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
+    if not phrases:
+        choice.problem = "The intent has these phrases already." if choice.chosen else ""
+        return None
+    if disabled := find_disabled_phrase(snapshot, choice.intent, phrases):
+        name = f"“{shorten_line(disabled.pattern or '', 60)}” (phrase {disabled.classifier_id})"
+        choice.problem = f"The intent has {name} already, switched off. Switch that row on, or leave the wording out."
+        choice.problem_url = row_url(disabled.table, disabled.pk)
+        return None
+    lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
+    texts = inbox().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
+    return find_effect(lesson, texts, database_time(), with_tests=_sees_tests(request))
+
+
+def _sees_tests(request: HttpRequest) -> bool:
+    return bool(request.user.has_perm("config_admin.view_cetestcase"))
+
+
+def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | list[str]:
+    """Store the phrases as one release, or in the open draft; returns the reasons if they were refused."""
+    author = request.user.get_username()
+    try:
+        with record_request(request):
+            add_document(lesson.make_document(), author=author, reason=reasons.read_reason(request))
+            count = len(lesson.phrases)
+            # The release first: it is refused where changes go to drafts.
+            released = describe_new_release()
+            messages.success(request, f"{count} phrase{pluralize(count)} of {lesson.intent} saved.")
+            messages.success(request, released)
+    except ImportRefused as refused:
+        return [str(error) for error in refused.plan.errors]
+    if group is not None and request.user.has_perm(RIGHT):
+        _note_taught(group, author, lesson.intent)
+        return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
+    return HttpResponseRedirect(workspace_url(lesson.intent))
+
+
+def _note_taught(group: int, author: str, intent: str) -> None:
+    copy = find_working_copy()
+    if copy is None:
+        inbox().note_taught(group, author, f"Taught as {intent}", is_live=True)
+    else:
+        # The transaction of a draft is rolled back.
+        what = f"Taught as {intent} in the draft “{copy.title}”"
+        copy.later.append(lambda: inbox().note_taught(group, author, what, is_live=False))
+
+
+def _suggest_reason(group: int | None) -> str:
+    return "Messages of the inbox" if group else "A message of a conversation"
+
+
+def _form_url(request: HttpRequest, choice: Choice) -> str:
+    """The form of one phrase with all its columns."""
+    values = {"rule_type": "PHRASE", "intent_code": choice.intent, "message_of": request.GET.get("message_of", "")}
+    given = urlencode({name: value for name, value in values.items() if value})
+    return f"{reverse('admin:config_admin_ceintentclassifier_add')}?{given}"
+
+
+class MessageList(NamedTuple):
+    """Changed messages of a kind, as the page shows them."""
+
+    title: str
+    look: str
+    text: str
+    shown: Sequence[tuple[ChangedMessage, str]]
+    more: int
+
+
+def _describe_effect(snapshot: Snapshot, effect: Effect) -> dict[str, Any]:
+    titles = map_intent_titles(snapshot)
+    return {
+        "effect": effect,
+        "lesson_title": titles.get(effect.lesson.intent, effect.lesson.intent),
+        "caught_count": sum(message.times for message in effect.list_changed(ChangeKind.CAUGHT)),
+        "lists": list(_list_messages(effect, titles)),
+        "missing": [(phrase, _name_intents(titles, intents)) for phrase, intents in effect.missing],
+        "test_url": "admin:config_admin_cetestcase_change",
+    }
+
+
+def _list_messages(effect: Effect, titles: Mapping[str, str]) -> Iterator[MessageList]:
+    taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in effect.intents_taken)
+    kinds = {
+        ChangeKind.TAKEN: (
+            "Taken from other intents",
+            "danger",
+            f"These messages lead to another intent today: {taken}.",
+        ),
+        ChangeKind.ASKED: ("Users would be asked", "warning", "These messages would fit two intents."),
+        ChangeKind.OTHER: ("Other changes", "warning", "These messages change in another way."),
+        ChangeKind.CAUGHT: (
+            "Messages that it would catch, too",
+            "info",
+            "Nobody understands these messages today.",
+        ),
+    }
+    for kind, (title, look, text) in kinds.items():
+        if changed := effect.list_changed(kind):
+            shown = [(message, _describe_change(titles, message)) for message in changed[:MOST_SHOWN]]
+            yield MessageList(title, look, text, shown, len(changed) - len(shown))
+
+
+def _describe_change(titles: Mapping[str, str], message: ChangedMessage) -> str:
+    if not message.before and len(message.after) == 1:
+        return ""
+    return f"{_name_intents(titles, message.before)} → {_name_intents(titles, message.after)}"
+
+
+def _name_intents(titles: Mapping[str, str], intents: Sequence[str]) -> str:
+    return " or ".join(titles.get(intent, intent) for intent in intents) or "no intent"

@@ -1,0 +1,93 @@
+"""What renaming, duplicating, switching or deleting a topic makes of its rows; nothing is stored here."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from config_admin.flows.topics.mentions import replace_intents
+from config_admin.flows.topics.topic import Topic
+from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.tree import Content
+from config_admin.transfer.document import Document, FileRow, Mode, locate_row
+from config_admin.transfer.import_plan import plan_import
+from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_file_rows
+from config_admin.transfer.row_matching import MatchedRows
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+
+Json = Any
+INTENT, PHRASES = rows.Intent.table, rows.Classifier.table
+
+
+def rename_topic(topic: Topic, new_code: str, title: str) -> Wanted:
+    """All rows that name the intent, with the new code; the rows keep their numbers, so records still find them."""
+    codes = topic.rename_codes(new_code)
+    wanted: dict[str, dict[Any, Content | None]] = {}
+    for source in (topic.own, topic.references):
+        for table, members in source.items():
+            renamed = {pk: replace_intents(table, row, codes) for pk, row in members.items()}
+            wanted.setdefault(table, {}).update(renamed)
+    intents = {pk: wanted[INTENT].pop(pk) for pk in topic.own[INTENT]}
+    intent = intents[topic.intent.pk]
+    assert intent is not None
+    renamed_intent = intents[topic.intent.pk] = {**intent, "display_name": title or intent["display_name"]}
+    if new_code == topic.code:
+        return {INTENT: {topic.intent.pk: renamed_intent}}
+    wanted[INTENT] |= dict.fromkeys(intents)
+    wanted[INTENT] |= {codes[code(pk)]: row for pk, row in intents.items()}
+    return wanted
+
+
+def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
+    """A copy of all rows under a new code, and rows that cannot be copied.
+
+    Copied phrases are off, because they would compete with the others.
+    """
+    names, codes = _name_copies(topic, new_code), topic.rename_codes(new_code)
+    copied: dict[str, dict[Any, Content]] = {TOOL: {}}
+    for table, members in topic.own.items():
+        copied[table] = {pk: _rename_parts(replace_intents(table, row, codes), names) for pk, row in members.items()}
+    intents, phrases = copied[INTENT], copied.get(PHRASES, {})
+    original = intents[topic.intent.pk]
+    copied[INTENT] = intents | {topic.intent.pk: {**original, "display_name": title or original["display_name"]}}
+    copied[PHRASES] = {pk: {**row, "enabled": False} for pk, row in phrases.items()}
+    return plan_import(_build_document(copied)).placed
+
+
+def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:
+    """Its intents on or off: the engine leaves out all rows of an intent that is off."""
+    return {INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}}
+
+
+def delete_topic(topic: Topic) -> Wanted:
+    """Nothing of it is left."""
+    return {table: dict.fromkeys(members) for table, members in topic.own.items()}
+
+
+def _name_copies(topic: Topic, new_code: str) -> dict[str, str]:
+    """New names for tools and MCP servers, whose names are unique."""
+    tools = [str(row[TOOL_CODE]) for row in topic.own.get(TOOL, {}).values()]
+    servers = [str(row["name"]) for row in topic.own.get(rows.McpServer.table, {}).values()]
+    return {name: f"{name}_{new_code.lower()}" for name in (*tools, *servers)}
+
+
+def _rename_parts(value: Json, names: Mapping[str, str]) -> Json:
+    """A row whose texts name the copies instead of the originals."""
+    if not names:
+        return value
+    if isinstance(value, str):
+        words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+        return re.sub(rf"(?<![\w.])({words})(?![\w])", lambda match: names[match[0]], value)
+    if isinstance(value, Mapping):
+        return {name: _rename_parts(inner, names) for name, inner in value.items()}
+    return [_rename_parts(inner, names) for inner in value] if isinstance(value, list) else value
+
+
+def _build_document(copied: Contents) -> Document:
+    """The rows as an import that adds them, which gives them numbers of their own."""
+    tables = {
+        table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(list_file_rows(copied, table), 1)]
+        for table, members in copied.items()
+        if members
+    }
+    return Document(tables, Mode.ADD)

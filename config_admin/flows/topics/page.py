@@ -1,0 +1,329 @@
+"""The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release (R136)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.editing import reasons
+from config_admin.editing.configuration_diff import count_by_table, first_rows
+from config_admin.editing.confirmation import (
+    Question,
+    Refusal,
+    ask,
+    link_rows,
+    list_missing_rights,
+    refusals_of,
+    warnings_of,
+)
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import table_title, workspace_url
+from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
+from config_admin.flows.topics.export import export_topic, list_needed_tools
+from config_admin.flows.topics.saving import (
+    INTENT,
+    CodeRefused,
+    apply_change,
+    check_new_code,
+    find_new_problems,
+    find_topic,
+)
+from config_admin.flows.topics.topic import Topic
+from config_admin.releases.diff import compare_wanted
+from config_admin.releases.head import newest
+from config_admin.releases.renamed_intents import filter_open_conversations
+from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.restore_rows import RowsBelongTogether
+from config_admin.transfer.files import CONTENT_TYPES, YAML
+from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.stored_columns import control_plane
+from convengine.engine.text.compare import code
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.missing_rights import require_right
+
+#: How many rows the page shows in detail, and how many names a list has.
+SHOWN, NAMED = 30, 12
+#: How many conversations are counted.
+COUNTED = 100
+_NOTHING: Mapping[str, str] = {}
+
+
+class NameForm(forms.Form):
+    """The new code and the title of a topic."""
+
+    code = forms.CharField(label="Code", max_length=120, help_text="Capital letters, digits and underscores.")
+    title = forms.CharField(
+        label="Title", max_length=400, required=False, help_text="Shown to users. If empty, the title stays the same."
+    )
+
+    def __init__(self, *args: Any, snapshot: Snapshot, topic: Topic, may_stay: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._snapshot, self._topic, self._may_stay = snapshot, topic, may_stay
+
+    def clean_code(self) -> str:
+        """A code that no other intent has."""
+        try:
+            return check_new_code(self._snapshot, self._topic, self.cleaned_data["code"], may_stay=self._may_stay)
+        except CodeRefused as refused:
+            raise forms.ValidationError(str(refused)) from None
+
+
+def rename(request: HttpRequest, intent: str) -> HttpResponse:
+    """Ask for the new name, show what changes, and rename."""
+    require_right(request, "config_admin.change_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    form = _read_name(request, snapshot, topic, may_stay=True)
+    if not form.is_valid():
+        about = (
+            "The code is changed in every row that names it. Turns of the past keep the old code and find the intent."
+        )
+        return _ask_name(request, topic, form, f"Rename {topic.intent.name}", about)
+    new, title = form.cleaned_data["code"], form.cleaned_data["title"]
+    question = Question(
+        title=f"Rename {topic.intent.name} to {title or new}",
+        intro=f"Rename the intent {topic.code} to {new}? All rows that name it change in one release.",
+        answer="Rename",
+        back_url=workspace_url(topic.code),
+        inputs=[("code", new), ("title", title)],
+        notes=[
+            *_note_questions(snapshot, topic),
+            *_note_rows("Rows of other intents that change too", snapshot, topic.references),
+            *_note_mentions(snapshot, topic),
+        ],
+        warnings=_warn_of_conversations(topic, f"go on under {new}"),
+        reason=f"Rename {topic.code} to {new}",
+    )
+    renamed = topic.rename_codes(new) if new != topic.code else {}
+    return _confirm(request, question, rename_topic(topic, new, title), new, renamed=renamed)
+
+
+def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
+    """Ask for the name of the copy, show its rows, and make it."""
+    require_right(request, "config_admin.add_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    form = _read_name(request, snapshot, topic, may_stay=False)
+    if not form.is_valid():
+        about = (
+            "All rows of the intent are copied under the new code. The copied phrases are off until you change them."
+        )
+        return _ask_name(request, topic, form, f"Duplicate {topic.intent.name}", about)
+    new, title = form.cleaned_data["code"], form.cleaned_data["title"]
+    copies = duplicate_topic(topic, new, title)
+    question = Question(
+        title=f"Duplicate {topic.intent.name} as {title or new}",
+        intro=f"Copy all {topic.count} row{pluralize(topic.count)} of “{topic.intent.name}” to {new}? The copied "
+        "phrases are off, because they would compete with the original ones. Rows of other intents do not lead to the "
+        "copy yet.",
+        answer="Duplicate",
+        back_url=workspace_url(topic.code),
+        inputs=[("code", new), ("title", title)],
+        notes=[
+            *_note_questions(snapshot, topic),
+            *_note_rows("Rows of other intents that name the original", snapshot, topic.references),
+        ],
+        refusals=[Refusal(f"{where}: {finding.message}") for where, finding in copies.refused],
+        reason=f"Duplicate {topic.code} as {new}",
+    )
+    return _confirm(request, question, copies.wanted, new)
+
+
+def switch(request: HttpRequest, intent: str) -> HttpResponse:
+    """Switch the topic off or on."""
+    require_right(request, "config_admin.change_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    enabled, name = not topic.intent.enabled, topic.intent.name
+    count = topic.count - len(topic.codes)
+    resting = f"{count} other row{pluralize(count, ' takes,s take')}"
+    if enabled:
+        intro = f"Switch “{name}” on? Its {resting} part again, as each of them is set."
+    else:
+        intro = (
+            f"Switch “{name}” off? No turn recognises it, and its {resting} no part until it is on again. "
+            "The rows stay as they are."
+        )
+    question = Question(
+        title=f"Switch {name} {'on' if enabled else 'off'}",
+        intro=intro,
+        answer=f"Switch {'on' if enabled else 'off'}",
+        back_url=workspace_url(topic.code),
+        notes=[
+            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic)}."),
+            *_note_questions(snapshot, topic),
+            *_note_rows("Rows of other intents that name it", snapshot, topic.references),
+        ],
+        warnings=[] if enabled else _warn_of_conversations(topic, "find no rows of it at their next message"),
+        reason=f"Switch {topic.code} {'on' if enabled else 'off'}",
+    )
+    return _confirm(request, question, switch_topic(topic, enabled=enabled), topic.code)
+
+
+def delete(request: HttpRequest, intent: str) -> HttpResponse:
+    """Delete the topic with all its rows, unless other rows name it."""
+    require_right(request, "config_admin.delete_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    naming = _link_rows(snapshot, topic.references)
+    others = len(naming)
+    question = Question(
+        title=f"Delete {topic.intent.name}",
+        intro=f"Delete “{topic.intent.name}” with all its {topic.count} rows? The releases keep them; undo the release "
+        "to get them back.",
+        answer=f"Delete {topic.count} row{pluralize(topic.count)}",
+        back_url=workspace_url(topic.code),
+        danger=True,
+        refusals=[
+            Refusal(
+                f"{others} row{pluralize(others)} of other intents still name{pluralize(others, 's,')} {topic.code}. "
+                "Change or delete them first, or switch the intent off instead:",
+                naming[:NAMED],
+            )
+        ]
+        if others
+        else [],
+        notes=[*_note_questions(snapshot, topic), *_note_mentions(snapshot, topic)],
+        warnings=_warn_of_conversations(topic, "find no rows of it at their next message"),
+        reason=f"Delete {topic.code}",
+    )
+    return _confirm(request, question, delete_topic(topic), "")
+
+
+def export(request: HttpRequest, intent: str) -> HttpResponse:
+    """What an export contains and what it lacks; `?download=1` is the file."""
+    require_right(request, "config_admin.view_ceintent")
+    topic, snapshot = _find_topic(request, intent)
+    if "download" in request.GET:
+        return HttpResponse(
+            export_topic(topic),
+            content_type=CONTENT_TYPES[YAML],
+            headers={"Content-Disposition": f'attachment; filename="{topic.code.lower()}.{YAML}"'},
+        )
+    needed = link_rows(list_needed_tools(snapshot, topic))
+    lacking = [Refusal(f"Tools that it calls and that do not belong to it: {len(needed)}", needed)] if needed else []
+    context = {
+        **_page_context(request, f"Export {topic.intent.name}"),
+        "code": topic.code,
+        "counts": [(table_title(table), len(members)) for table, members in topic.own.items() if members],
+        "lacking": [*lacking, *_note_rows("Rows of other intents that name it", snapshot, topic.references)],
+        "back_url": workspace_url(topic.code),
+    }
+    return TemplateResponse(request, "config_admin/topic_export.html", context)
+
+
+#: The pages by the end of their name and address.
+PAGES = {"rename": rename, "duplicate": duplicate, "switch": switch, "export": export, "delete_all": delete}
+
+
+def _find_topic(request: HttpRequest, intent: str) -> tuple[Topic, Snapshot]:
+    snapshot = get_editor_context(request).snapshot
+    topic = find_topic(snapshot, intent)
+    if topic is None:
+        raise Http404(f"The intent {code(intent)} does not exist.")
+    return topic, snapshot
+
+
+def _read_name(request: HttpRequest, snapshot: Snapshot, topic: Topic, *, may_stay: bool) -> NameForm:
+    """The form with the names of the request; unbound when the page is opened."""
+    sent = request.POST if request.method == "POST" else request.GET
+    initial = {"code": topic.code, "title": topic.intent.display_name or ""}
+    return NameForm(
+        sent if "code" in sent else None, snapshot=snapshot, topic=topic, may_stay=may_stay, initial=initial
+    )
+
+
+def _ask_name(request: HttpRequest, topic: Topic, form: NameForm, title: str, about: str) -> HttpResponse:
+    context = {**_page_context(request, title), "form": form, "about": about, "back_url": workspace_url(topic.code)}
+    return TemplateResponse(request, "config_admin/topic_name.html", context)
+
+
+def _page_context(request: HttpRequest, title: str) -> dict[str, Any]:
+    return {**admin.site.each_context(request), "title": title, "opts": control_plane()[INTENT]._meta}
+
+
+def _confirm(
+    request: HttpRequest, question: Question, wanted: Wanted, target: str, *, renamed: Mapping[str, str] = _NOTHING
+) -> HttpResponse:
+    """Show the preview; once it is confirmed with a reason, store the rows as one release."""
+    reasons.require_reason(request, consent=())
+    with record_request(request):
+        _fill(request, question, wanted)
+        if renamed:
+            # Stored as rows of other keys, but the same rows for people.
+            count = (table_title(INTENT), f"{len(renamed)} renamed")
+            question.counts = [count if title == count[0] else (title, text) for title, text in question.counts]
+        is_confirmed = request.method == "POST" and reasons.read_reason(request)
+        if not is_confirmed or question.refusals or question.news:
+            return ask(request, question, control_plane()[INTENT]._meta)
+        try:
+            apply_change(wanted, renamed)
+        except RowsBelongTogether as error:
+            question.refusals = [Refusal(str(error))]
+            return ask(request, question, control_plane()[INTENT]._meta)
+        messages.success(request, describe_new_release())
+    list_url = reverse("admin:config_admin_ceintent_changelist")
+    return HttpResponseRedirect(workspace_url(target) if target else list_url)
+
+
+def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
+    """Add the rows by table, what the save checks say, and missing rights."""
+    by_table = compare_wanted(wanted)
+    question.counts = count_by_table(by_table)
+    shown = first_rows(by_table, SHOWN)
+    question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]
+    question.more = sum(map(len, by_table.values())) - len(shown)
+    editor = get_editor_context(request)
+    findings = find_new_problems(editor.snapshot, editor.world, wanted)
+    if question.refusals:
+        # The page names the rows that use the intent already.
+        findings = [finding for finding in findings if (finding.table, finding.code) != (INTENT, "IN_USE")]
+    question.refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)][:SHOWN]
+    question.warnings = [*question.warnings, *warnings_of(findings)][:SHOWN]
+    if not by_table:
+        question.refusals = [Refusal("Nothing would change. Choose another code or title.")]
+    question.inputs = [*question.inputs, ("in_force", in_force := newest())]
+    if request.POST.get("in_force", str(in_force)) != str(in_force):
+        question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+
+
+def _count_rows(topic: Topic) -> str:
+    """The rows besides the intent's own, by table."""
+    counts = [(control_plane()[table]._meta, len(rows)) for table, rows in topic.own.items() if table != INTENT]
+    named = (f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts)
+    return ", ".join(named) or "none"
+
+
+def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusal]:
+    links = _link_rows(snapshot, by_table)
+    return [Refusal(f"{text}: {len(links)}", links[:NAMED])] if links else []
+
+
+def _note_questions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
+    questions = {INTENT: {name: topic.own[INTENT][name] for name in topic.question_codes}}
+    return _note_rows("Questions beside the flow, which go with it", snapshot, questions)
+
+
+def _note_mentions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
+    text = f"Texts with the word {topic.code} that are not changed. Check whether they mean the intent"
+    return _note_rows(text, snapshot, topic.mentions)
+
+
+def _link_rows(snapshot: Snapshot, by_table: Contents) -> list[tuple[str, str]]:
+    stored = (snapshot.row(ROW_TYPE_OF[table], pk) for table, members in by_table.items() for pk in members)
+    return link_rows(row for row in stored if row is not None)
+
+
+def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
+    count = len(filter_open_conversations(topic.code).values_list("pk", flat=True)[: COUNTED + 1])
+    if not count:
+        return []
+    counted = (
+        f"More than {COUNTED} open conversations are"
+        if count > COUNTED
+        else f"{count} open conversation" + (" is" if count == 1 else "s are")
+    )
+    return [f"{counted} in this intent. They {what}."]

@@ -1,0 +1,118 @@
+"""The rows of a topic: those of its intent and of the questions beside its flow, and rows of others that name it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from config_admin.flows.reading import list_question_codes
+from config_admin.flows.topics.mentions import mentions_intent, replace_intents
+from config_admin.releases.content import contents
+from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.relations import index_rows
+from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.uses import list_row_texts
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import intent_key
+from convengine.engine.turn.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class Topic:
+    """An intent with its rows, by table and key. The intents of the questions beside its flow belong to it."""
+
+    intent: rows.Intent
+    #: The intents of the questions that are answered beside its flow.
+    question_codes: tuple[str, ...]
+    #: The rows of these intents, their own rows included.
+    own: Contents
+    #: Rows of other intents that name this one for certain: rules, settings, conditions and templates.
+    references: Contents
+    #: Rows of any intent with the code as a word in a text that may mean something else.
+    mentions: Contents
+
+    @property
+    def code(self) -> str:
+        """The code of the intent."""
+        return code(self.intent.intent_code)
+
+    @property
+    def count(self) -> int:
+        """The number of its rows."""
+        return sum(map(len, self.own.values()))
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all its intents."""
+        return self.code, *self.question_codes
+
+    def rename_codes(self, new_code: str) -> dict[str, str]:
+        """The new code of each intent: the questions keep their numbers."""
+        return {name: f"{new_code}{name.removeprefix(self.code)}" for name in self.codes}
+
+
+def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
+    """The topic of an intent; null if there is no such intent."""
+    stored = snapshot.row(rows.Intent, intent)
+    if stored is None:
+        return None
+    question_codes = tuple(list_question_codes(snapshot, intent))
+    codes = intent, *question_codes
+    keys: dict[str, list[object]] = {}
+    for name in codes:
+        for table, members in _list_own_rows(snapshot, name):
+            keys.setdefault(table, []).extend(row.pk for row in members)
+    own = _load_contents(keys)
+    others = _load_contents(
+        {
+            row_type.table: [row.pk for row in _list_candidates(snapshot, row_type, intent)]
+            for row_type in rows.ROW_TYPES
+        }
+    )
+    references = {
+        table: {
+            pk: content
+            for pk, content in members.items()
+            if pk not in own.get(table, {}) and replace_intents(table, content, dict.fromkeys(codes, "")) != content
+        }
+        for table, members in others.items()
+    }
+    mentions = {
+        table: {
+            pk: content
+            for pk, content in members.items()
+            if any(mentions_intent(table, content, name) for name in codes)
+        }
+        for table, members in others.items()
+    }
+    return Topic(stored, question_codes, own, _drop_empty(references), _drop_empty(mentions))
+
+
+def has_rows_of(snapshot: Snapshot, intent: str) -> bool:
+    """True when rows of any table have this code, whether or not there is such an intent."""
+    return any(members for _, members in _list_own_rows(snapshot, intent))
+
+
+def _list_own_rows(snapshot: Snapshot, intent: str) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    for row_type in rows.ROW_TYPES:
+        if "intent_code" in rows.columns(row_type):
+            yield row_type.table, index_rows(snapshot, row_type, intent_key).get(intent, ())
+    # A tool's SQL or call has the key of the tool.
+    tools = index_rows(snapshot, rows.Tool, intent_key).get(intent, ())
+    for part in (rows.DbTool, rows.HttpTool):
+        yield part.table, tuple(row for tool in tools if (row := snapshot.row(part, tool.pk)))
+
+
+def _list_candidates(snapshot: Snapshot, row_type: type[Row], intent: str) -> Iterator[Row]:
+    """The rows with the letters of the code somewhere."""
+    folded = intent.lower()
+    return (texts.row for texts in list_row_texts(snapshot, row_type) if folded in texts.folded)
+
+
+def _load_contents(keys: Mapping[str, list[object]]) -> dict[str, dict[object, dict[str, object]]]:
+    """The rows as stored, in the order of inserting them."""
+    return {table: contents(table, keys[table]) for table in control_plane() if keys.get(table)}
+
+
+def _drop_empty(by_table: Mapping[str, dict[object, dict[str, object]]]) -> dict[str, dict[object, dict[str, object]]]:
+    return {table: members for table, members in by_table.items() if members}
