@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,9 +12,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
 gc.disable()
 _pages = get_wsgi_application()
 gc.enable()
-# A turn waits for the interpreter after each answer of the database. Behind a costly request of another thread that is
-# one of these intervals each time; the default is ten times as long.
-sys.setswitchinterval(0.0005)
 
 from django.conf import settings  # noqa: E402 - only now is Django ready for these
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
