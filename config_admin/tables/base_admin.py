@@ -1,6 +1,6 @@
 """What the admin pages of all configuration rows share: forms and lists."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from types import MethodType
 from typing import Any, ClassVar
@@ -84,8 +84,16 @@ class RowAdmin(
         shown: dict[Any, str] = {} if may_save else self._shown
         return [
             (title, {"fields": [shown.get(name, name) for name in fields]})
-            for title, fields in (*self.sections, ("Saving", saving))
+            for title, fields in (*self.sections, *self._list_rest(), ("Saving", saving))
         ]
+
+    def _list_rest(self) -> Iterator[Section]:
+        """The columns that no section names, so that a new one is on the page."""
+        named = {name for _, fields in self.sections for each in fields for name in _list_names(each)}
+        columns = (field for field in self.opts.fields if field.editable and not field.primary_key)
+        rest = [field.name for field in columns if field.name not in named]
+        if rest:
+            yield "More", rest
 
     def tell_consequences(self, request: HttpRequest, saved: Any) -> None:
         """The health findings of the saved row."""
@@ -179,6 +187,10 @@ class ScopedAdmin(RowAdmin):
 
     is_scoped = True
     list_filter: Any = (InUseFilter, IntentFilter, StateFilter)
+
+
+def _list_names(field: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (field,) if isinstance(field, str) else field
 
 
 def any_last(column: str) -> tuple[Any, str]:
