@@ -11,7 +11,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import count_by_table, first_rows
 from config_admin.editing.confirmation import (
     Question,
     Refusal,
@@ -39,7 +38,6 @@ from config_admin.releases.diff import compare_wanted
 from config_admin.releases.head import newest
 from config_admin.releases.renamed_intents import filter_open_conversations
 from config_admin.releases.restore_checks import Wanted
-from config_admin.releases.restore_rows import RowsBelongTogether
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.stored_columns import control_plane
@@ -256,13 +254,10 @@ def _confirm(
             # Stored as rows of other keys, but the same rows for people.
             count = (table_title(INTENT), f"{len(renamed)} renamed")
             question.counts = [count if title == count[0] else (title, text) for title, text in question.counts]
-        is_confirmed = request.method == "POST" and reasons.read_reason(request)
-        if not is_confirmed or question.refusals or question.news:
-            return ask(request, question, control_plane()[INTENT]._meta)
-        try:
-            apply_change(wanted, renamed)
-        except RowsBelongTogether as error:
-            question.refusals = [Refusal(str(error))]
+        if is_agreed := question.is_agreed(request):
+            with question.collect_refusals():
+                apply_change(wanted, renamed)
+        if not is_agreed or question.refusals:
             return ask(request, question, control_plane()[INTENT]._meta)
         messages.success(request, describe_new_release())
     list_url = reverse("admin:config_admin_ceintent_changelist")
@@ -272,10 +267,8 @@ def _confirm(
 def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     """Add the rows by table, what the save checks say, and missing rights."""
     by_table = compare_wanted(wanted)
-    question.counts = count_by_table(by_table)
-    shown = first_rows(by_table, SHOWN)
-    question.rows = [row._replace(url="") if row.how == "added" else row for row in shown]
-    question.more = sum(map(len, by_table.values())) - len(shown)
+    question.show_rows(by_table, SHOWN)
+    question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
     editor = get_editor_context(request)
     findings = find_new_problems(editor.snapshot, editor.world, wanted)
     if question.refusals:
@@ -285,9 +278,8 @@ def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     question.warnings = [*question.warnings, *warnings_of(findings)][:SHOWN]
     if not by_table:
         question.refusals = [Refusal("Nothing would change. Choose another code or title.")]
-    question.inputs = [*question.inputs, ("in_force", in_force := newest())]
-    if request.POST.get("in_force", str(in_force)) != str(in_force):
-        question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+    in_force = newest()
+    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
 
 
 def _count_rows(topic: Topic) -> str:
