@@ -14,7 +14,6 @@ from django.db import IntegrityError, transaction
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.comparison import EventPair, StepPair
 from audit.replay.replay import Replay, replay_turn
-from audit.replay.trace_replay import ERROR, TraceExpectation, TraceTurnResult, find_failures
 from convengine.engine.errors import ConversationNotFound, ReplayBusy
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
@@ -79,27 +78,28 @@ def _report(key: uuid.UUID) -> None:
 
 
 Json = Any
+#: Intent and state of a turn that failed.
+ERROR = "ERROR"
 #: Maximum length of a call without a recorded answer.
 _CALL = 500
 
 
 def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Json]:
     """Run the turns one after the other, with `goes_on` after each: `passed`, `turns`, `assertionFailures`, `diff`."""
-    traced: list[TraceTurnResult] = []
-    turns, failed, diff = [], [], []
+    turns: list[dict[str, Json]] = []
+    failed, diff = [], []
     for index, turn_no in enumerate(job.asked["turns"]):
         began = time.monotonic()
         record = _read_record(job, turn_no)
         outcome = replay_turn(record, job.asked["configVersion"]) if record else None
-        traced.append(_trace_turn(index, outcome))
+        described = _describe_turn(outcome)
         milliseconds = round((time.monotonic() - began) * 1000)
-        turns.append({**traced[-1].as_json(), "turnNo": turn_no, **_turn_fields(outcome), "durationMs": milliseconds})
+        turns.append({"turnIndex": index, "turnNo": turn_no, **described, "durationMs": milliseconds})
         failed += [f"turn {index}: {text}" for text in _find_failures(outcome)]
         if outcome and (difference := _difference_document(outcome)):
             diff.append({"turnIndex": index, "turnNo": turn_no, **difference})
         goes_on()
-    expected = [_parse_expectation(expectation) for expectation in job.asked["expectations"]]
-    failed += [text for expectation in expected for text in find_failures(expectation, traced)]
+    failed += [text for expected in job.asked["expectations"] for text in _find_unmet(expected, turns)]
     return {"passed": not failed, "turns": turns, "assertionFailures": failed, "diff": diff}
 
 
@@ -108,30 +108,34 @@ def _read_record(job: CeReplayJob, turn_no: int) -> CeConversationHistory | None
     return next(iter(read_rows(turns.defer(None)[:1])), None)
 
 
-def _parse_expectation(given: Mapping[str, Json]) -> TraceExpectation:
-    return TraceExpectation(given["turnIndex"], given.get("expectedIntent"), given.get("expectedState"))
-
-
-def _trace_turn(index: int, outcome: Replay | None) -> TraceTurnResult:
-    """The intent and state of the turn; ERROR for one that failed, or could not run."""
-    text = (outcome.record.user_input or "") if outcome else ""
-    played = outcome.turn if outcome else None
-    if played is None or played.error:
-        return TraceTurnResult(index, text, ERROR, ERROR, "{}")
-    session = played.session
-    return TraceTurnResult(index, text, session.intent or "", session.state or "", dumps(to_plain(session.context)))
-
-
-def _turn_fields(outcome: Replay | None) -> dict[str, Json]:
+def _describe_turn(outcome: Replay | None) -> dict[str, Json]:
+    """Where the turn led; ERROR for one that failed, or could not run."""
     turn = outcome.turn if outcome else None
+    session = turn.session if turn and not turn.error else None
     return {
+        "userText": (outcome.record.user_input or "") if outcome else "",
+        "intent": (session.intent or "") if session else ERROR,
+        "state": (session.state or "") if session else ERROR,
+        "contextJson": dumps(to_plain(session.context)) if session else "{}",
         "turnId": str(outcome.record.turn_id) if outcome else None,
         "configVersion": outcome.config_version if outcome else None,
         "equal": bool(outcome and outcome.is_equal),
-        "payload": to_plain(turn.session.last_assistant) if turn and not turn.error else None,
+        "payload": to_plain(session.last_assistant) if session else None,
         "errorCode": turn.error if turn else None,
         "stages": [event.stage for event in outcome.events] if outcome else [],
     }
+
+
+def _find_unmet(expected: Mapping[str, Json], turns: Sequence[Mapping[str, Json]]) -> Iterator[str]:
+    """The expectations of one turn that are not met, in words. Case does not matter."""
+    index = expected["turnIndex"]
+    if not 0 <= index < len(turns):
+        yield f"turn {index} is out of range"
+        return
+    for name in ("intent", "state"):
+        wanted, actual = expected.get(f"expected{name.title()}"), turns[index][name]
+        if wanted is not None and wanted.lower() != actual.lower():
+            yield f"turn {index}: expected {name} {wanted}, got {actual}"
 
 
 def _find_failures(outcome: Replay | None) -> Iterator[str]:
