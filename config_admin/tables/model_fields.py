@@ -166,7 +166,13 @@ def optional_name(**options: Any) -> "models.CharField[Any, Any]":
 
 def note(help_text: str = "What this row is for. Shown wherever people see it.") -> "models.TextField[Any, Any]":
     """The description beside a row's id."""
-    return optional_text(help_text=help_text)
+    return mark_prose(optional_text(help_text=help_text))
+
+
+def mark_prose(field: Any) -> Any:
+    """A column with a text for people or a model, which names no row, field or tool."""
+    field.is_prose = True
+    return field
 
 
 def not_blank(*columns: str, code: str = "SCOPE_BLANK", message: str | None = None) -> list[models.BaseConstraint]:

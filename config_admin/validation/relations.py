@@ -10,6 +10,7 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, TypeVar
 
+from config_admin.validation.stored_columns import list_prose_columns
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -17,8 +18,8 @@ from convengine.engine.turn.scope import ANY, intent_key, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 
 R = TypeVar("R", bound=Row)
-#: Columns that do not matter for what a row does.
-_ORDER_COLUMNS = frozenset({"priority", "enabled", "description", "created_at"})
+#: Columns that, like those for people, do not matter for what a row does.
+_ORDER_COLUMNS = frozenset({"priority", "enabled", "created_at"})
 #: Stands for a text that is not JSON.
 UNREADABLE = object()
 
@@ -103,7 +104,8 @@ def has_same_effect(row: Row, other: Row) -> bool:
 @cache
 def _list_content_columns(table: str) -> tuple[str, ...]:
     row_type = rows.ROW_TYPE_OF[table]
-    return tuple(name for name in rows.columns(row_type) if name not in _ORDER_COLUMNS and name != row_type.key)
+    skipped = {row_type.key, *_ORDER_COLUMNS, *list_prose_columns(table)}
+    return tuple(name for name in rows.columns(row_type) if name not in skipped)
 
 
 def _normalise_value(value: Any) -> Any:

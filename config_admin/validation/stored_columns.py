@@ -26,6 +26,12 @@ def key_of(table: str) -> str:
 
 
 @cache
+def list_prose_columns(table: str) -> frozenset[str]:
+    """The columns whose texts are for people or a model: they name nothing, and change nothing that a row does."""
+    return frozenset(name for name, field in kept_columns(table).items() if getattr(field, "is_prose", False))
+
+
+@cache
 def kept_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
     """The columns of a table that a release stores."""
     wanted = EXTRA_COLUMNS | set(rows.columns(rows.ROW_TYPE_OF[table]))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from config_admin.validation import relations
-from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.stored_columns import control_plane, list_prose_columns
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code
@@ -19,8 +19,6 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
-#: Columns for people only.
-_PROSE = frozenset({"description", "display_name", "llm_hint"})
 #: Rows with texts that may name a field of a form, an input param, a tool or an action.
 _ROWS_WITH_TEXTS: tuple[type[Row], ...] = (
     rows.Rule, rows.PromptTemplate, rows.Response, rows.DirectTool, rows.Planner, rows.PendingAction, rows.Verbose,
@@ -151,7 +149,7 @@ def _find_mentions(
         for row, texts, _ in list_row_texts(snapshot, kind):
             if not relations.scope_fits(code(getattr(row, "intent_code", ANY)), code(intent)):
                 continue
-            if any(regex.search(text) for name, text in texts.items() if name not in _PROSE):
+            if any(regex.search(text) for name, text in texts.items() if name not in list_prose_columns(row.table)):
                 yield Use(how, row)
 
 

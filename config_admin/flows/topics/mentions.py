@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from config_admin.releases.tree import Content
+from config_admin.validation.stored_columns import list_prose_columns
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 
 Json = Any
-#: Columns for people, and texts that users write: they name no intent.
-_PROSE = frozenset({"description", "display_name", "llm_hint", "pattern", "created_at"})
+#: Like columns for people, texts that users write name no intent.
+_TEXTS_OF_USERS = frozenset({"pattern", "created_at"})
 #: Columns that hold other codes.
 _CODES = frozenset({"intent_code", "state_code", "from_state", "to_state", "config_type"})
 _TEMPLATE_CODE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
@@ -27,7 +28,8 @@ def replace_intent(table: str, content: Content, old: str, new: str) -> Content:
 
     These are its scope, `SET_INTENT`, the intents that reset, and comparisons in conditions and templates.
     """
-    renamed = {name: value if name in _PROSE else _replace_in_value(value, old, new) for name, value in content.items()}
+    prose = _TEXTS_OF_USERS | list_prose_columns(table)
+    renamed = {name: value if name in prose else _replace_in_value(value, old, new) for name, value in content.items()}
     if _as_code(content.get("intent_code")) == old:
         renamed["intent_code"] = new
     if _as_code(content.get("action")) == "SET_INTENT" and _as_code(content["action_value"]) == old:
@@ -47,7 +49,9 @@ def replace_intents(table: str, content: Content, names: Mapping[str, str]) -> C
 def mentions_intent(table: str, content: Content, intent: str) -> bool:
     """True when another text of the row has the code as a word, which may or may not mean the intent."""
     rest = replace_intent(table, content, intent, "")
-    skipped = _PROSE | _CODES | ({"action_value"} if _as_code(content.get("action")) == "SET_STATE" else set())
+    skipped = {*_TEXTS_OF_USERS, *list_prose_columns(table), *_CODES}
+    if _as_code(content.get("action")) == "SET_STATE":
+        skipped.add("action_value")
     word = re.compile(rf"(?<![A-Za-z0-9_]){re.escape(intent)}(?![A-Za-z0-9_])")
     return any(word.search(text) for name, value in rest.items() if name not in skipped for text in _list_texts(value))
 

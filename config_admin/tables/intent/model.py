@@ -4,7 +4,15 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import CodeField, flag, make_enabled_field, optional_name, optional_text, priority
+from config_admin.tables.model_fields import (
+    CodeField,
+    flag,
+    make_enabled_field,
+    mark_prose,
+    optional_name,
+    optional_text,
+    priority,
+)
 from config_admin.validation.columns import NaturalKey, Problem, declare_column
 
 
@@ -26,10 +34,14 @@ class CeIntent(ControlPlaneRow):
             "DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text."
         ),
     )
-    display_name = optional_name(help_text="Shown to users in questions. If empty, the code is shown in words.")
-    llm_hint = optional_text(
-        verbose_name="hint for the model",
-        help_text="Extra guidance for the model, for example what does not belong to this intent.",
+    display_name = mark_prose(
+        optional_name(help_text="Shown to users in questions. If empty, the code is shown in words.")
+    )
+    llm_hint = mark_prose(
+        optional_text(
+            verbose_name="hint for the model",
+            help_text="Extra guidance for the model, for example what does not belong to this intent.",
+        )
     )
     priority = priority(help_text="Order in the list that the model receives. Lower numbers come first.")
     returns = flag(
