@@ -19,6 +19,7 @@ from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
+from convengine.engine.rules.conditions.schema import build_condition_schema
 from convengine.engine.turn import rows
 from convengine.play.schema import SCHEMA as SCENARIO
 
@@ -36,6 +37,7 @@ def build_schemas() -> dict[str, Json]:
     """All schemas by the name of their file."""
     return {
         "bundle.schema.json": build_bundle_schema(),
+        "condition.schema.json": build_condition_schema(),
         "form.schema.json": {"$schema": _DIALECT, "title": "Form", **_FORM, "$defs": _define_form()},
         "scenario.schema.json": build_scenario_schema(),
     }

@@ -10,7 +10,7 @@ from convengine.engine.rules.conditions.values import MAX_ROWS
 _ID = "https://convengine.invalid/condition.schema.json"
 
 
-def build_json_schema() -> dict[str, Any]:
+def build_condition_schema() -> dict[str, Any]:
     """The schema. It counts rows per group; the check on saving counts those of the whole condition."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

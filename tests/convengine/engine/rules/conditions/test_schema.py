@@ -1,27 +1,23 @@
-"""The JSON Schema of conditions, as it is shipped."""
+"""The JSON Schema of conditions."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from convengine.engine.rules.conditions import schema
 from convengine.engine.rules.conditions.operators import OPERATORS
+from convengine.engine.rules.conditions.schema import build_condition_schema
 
-SHIPPED = Path(schema.__file__).with_name("condition.schema.json")
 ROW = {"field": "date", "operator": "before", "value": "today+2d"}
 NESTED: Any = {"combinator": "or", "not": False, "rules": [ROW]}
 
 
 def holds(document: Any) -> bool:
-    return Draft202012Validator(json.loads(SHIPPED.read_text("utf-8"))).is_valid(document)
+    return Draft202012Validator(build_condition_schema()).is_valid(document)
 
 
-def test_the_shipped_schema_is_that_of_the_operators() -> None:
-    assert json.loads(SHIPPED.read_text("utf-8")) == schema.build_json_schema()
-    Draft202012Validator.check_schema(schema.build_json_schema())
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(build_condition_schema())
 
 
 def test_it_takes_three_levels() -> None:
