@@ -1,4 +1,4 @@
-"""`make demo` as a newcomer runs it: a copy of the tree, a shell, and what README and tour say happens."""
+"""`make demo` as a newcomer runs it: a copy of the tree, a shell, and what README and the first hours say happens."""
 
 import json
 import re
@@ -14,7 +14,8 @@ import pytest
 
 from tests.demo.conftest import ROOT
 from tests.demo.newcomer import Demo
-from tests.demo.test_readme import TOUR, fits
+from tests.demo.test_readme import FIRST_HOUR as HOUR_OF_QA
+from tests.demo.test_readme import fits
 from tests.live.processes import free_port
 
 pytestmark = pytest.mark.slow
@@ -24,14 +25,14 @@ FIRST_START_SECONDS, SECOND_START_SECONDS = 90, 10
 
 
 def functions(demo: Demo) -> str:
-    """The shell functions of the tour, for where the demonstration runs."""
-    block = TOUR.partition("Over HTTP:")[2].partition("| you say")[0]
+    """The shell functions of the first hour of a QA reader, for where the demonstration runs."""
+    block = HOUR_OF_QA.partition("Over HTTP:")[2].partition("| you say")[0]
     return textwrap.dedent(block).replace("http://127.0.0.1:8000", demo.url)
 
 
 def tables() -> list[list[tuple[str, str]]]:
-    """The tour's conversations: lines to type, and answers."""
-    return [re.findall(r"^\| `(say .+)` \| (.+) \|$", part, re.MULTILINE) for part in TOUR.split("| you say")[1:]]
+    """The conversations of the first hour of a QA reader: lines to type, and answers."""
+    return [re.findall(r"^\| `(say .+)` \| (.+) \|$", part, re.MULTILINE) for part in HOUR_OF_QA.split("| you say")[1:]]
 
 
 def test_it_serves_soon_and_its_facts_are_in_a_file_that_only_its_owner_reads(demo: Demo) -> None:
@@ -67,7 +68,7 @@ def test_the_curl_line_that_it_prints_answers(demo: Demo) -> None:
     assert answer["payload"]["value"].startswith("Hello! I am the help desk")
 
 
-def test_the_conversations_of_the_tour_go_as_it_says(demo: Demo) -> None:
+def test_the_conversations_of_the_first_hour_go_as_it_says(demo: Demo) -> None:
     assert len(tables()) >= 2
     for table in tables():
         lines = [line for line, _ in table]
@@ -77,9 +78,9 @@ def test_the_conversations_of_the_tour_go_as_it_says(demo: Demo) -> None:
 
 
 @pytest.mark.long
-def test_why_and_replay_of_the_tour_work_as_it_says(demo: Demo) -> None:
-    (why,) = re.findall(r"^    (curl -s .*/why\?turn=2.*)$", TOUR, re.MULTILINE)
-    (replay,) = re.findall(r"`([^`]*manage.py replay \$ID 2)`", TOUR)
+def test_why_and_replay_of_the_first_hour_work_as_it_says(demo: Demo) -> None:
+    (why,) = re.findall(r"^    (curl -s .*/why\?turn=2.*)$", HOUR_OF_QA, re.MULTILINE)
+    (replay,) = re.findall(r"^    (.*manage.py replay \$ID 2)$", HOUR_OF_QA, re.MULTILINE)
     quietly = ['say "Hello" > said', 'say "When do you open on Saturday?" > said']
     script = "\n".join([functions(demo), "new", *quietly, why, "echo", replay])
 
