@@ -1,4 +1,4 @@
-"""The lines of README and tour against the server as `make demo` starts it, on the database of this run."""
+"""The lines of README and first hour against the server as `make demo` starts it, on the database of this run."""
 
 import json
 from collections.abc import Iterator
