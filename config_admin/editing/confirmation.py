@@ -71,9 +71,9 @@ class Question:
     override: Sequence[Refusal] = ()
     override_reason: str = ""
 
-    def show_rows(self, by_table: RowDifferences, most: int = SHOWN) -> None:
+    def show_rows(self, by_table: RowDifferences) -> None:
         """Add the rows that would change: counted by table, the first ones in detail."""
-        self.counts, self.rows = count_by_table(by_table), first_rows(by_table, most)
+        self.counts, self.rows = count_by_table(by_table), first_rows(by_table, SHOWN)
         self.more = sum(map(len, by_table.values())) - len(self.rows)
 
     def require_seen(self, request: HttpRequest, name: str, state: Any, news: str) -> None:

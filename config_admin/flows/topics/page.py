@@ -46,7 +46,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 
-#: How many rows the page shows in detail, and how many names a list has.
+#: How many refusals and warnings the page shows, and how many names a list has.
 SHOWN, NAMED = 30, 12
 #: How many conversations are counted.
 COUNTED = 100
@@ -267,7 +267,7 @@ def _confirm(
 def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
     """Add the rows by table, what the save checks say, and missing rights."""
     by_table = compare_wanted(wanted)
-    question.show_rows(by_table, SHOWN)
+    question.show_rows(by_table)
     question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
     editor = get_editor_context(request)
     findings = find_new_problems(editor.snapshot, editor.world, wanted)

@@ -38,7 +38,7 @@ ALLOWED = {
     "rules/actions/refuse_value.py": STORED,
     "rules/actions/set_task.py": GIVEN,
     "rules/apply.py": PATTERN,
-    "rules/conditions.py": PATTERN,
+    "rules/conditions/rule.py": PATTERN,
     "rules/phase_events.py": STORED,
     "steps/actions/guardrail.py": PATTERN,
     "steps/conversation/step.py": PATTERN,
