@@ -1,7 +1,7 @@
 """The column types of the configuration (tables 1.1)."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -10,6 +10,7 @@ from django.db.models.functions import Trim
 from config_admin.validation.columns import UNKNOWN_WORD, Bounds, Problem, Reference, declare_column
 from convengine.engine.turn.enums import Word
 
+Column = TypeVar("Column", bound="models.Field[Any, Any]")
 PRIORITY_MAX = 1_000_000
 _PRIORITY = Problem(
     "PRIORITY_RANGE", f"Priority must be a whole number from 0 to {PRIORITY_MAX}. Lower numbers come first."
@@ -169,9 +170,10 @@ def note(help_text: str = "What this row is for. Shown wherever people see it.")
     return mark_prose(optional_text(help_text=help_text))
 
 
-def mark_prose(field: Any) -> Any:
+def mark_prose(field: Column) -> Column:
     """A column with a text for people or a model, which names no row, field or tool."""
-    field.is_prose = True
+    owner: Any = field
+    owner.is_prose = True
     return field
 
 
