@@ -1,4 +1,4 @@
-"""Where each part of a flow document stands in the rows of its intent.
+"""The mapping between a flow document and the rows of its intent.
 
 `FLOW_ROWS` is read in both directions: rows are written from a document, and a document is read back from rows.
 """

@@ -31,7 +31,7 @@ def _keep(value: Json, _: Document) -> Json:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the document, or of an item of its lists, that stands in a column or in a key of its JSON."""
+    """A part of the document or of a list item. A column, or a key of its JSON, holds it."""
 
     #: Its key; blank for the whole item.
     key: str

@@ -125,7 +125,7 @@ def _compile_comparison(comparison: Comparison) -> Test:
     path, name, test = left.written if isinstance(left, Target) else str(left), operator.name, operator.test
     read_left, read_right = _compile_operand(left), _compile_operand(right)
     is_time, other = operator.needs is Needs.TIME, None if isinstance(right, Literal) else str(right)
-    constant, shown = (right.value, right.shown) if isinstance(right, Literal) else (None, None)
+    constant, shown = (right.value, right.recorded_value) if isinstance(right, Literal) else (None, None)
 
     def holds(node: Json, scope: Scope) -> bool:
         scope.spend(1)

@@ -159,7 +159,7 @@ class Literal:
     written: Json = ...
 
     @property
-    def shown(self) -> Json:
+    def recorded_value(self) -> Json:
         """What a record shows."""
         return shorten_value(self.value) if self.written is ... else self.written
 

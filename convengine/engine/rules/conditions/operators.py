@@ -539,8 +539,3 @@ def find_value_problem(operator: Operator, value: Json) -> str | None:
     if operator.values and not all(is_among(part, operator.values) for part in list_values(value)):
         return f"needs one of {join_alternatives(operator.values)}"
     return None if operator.needs.is_valid(value) else f"needs {operator.needs.words}"
-
-
-def list_operators(kind: FieldKind) -> Sequence[Operator]:
-    """The operators that fit a kind of field, in the order in which a form offers them."""
-    return [each for each in OPERATORS.values() if kind in each.kinds]
