@@ -9,6 +9,7 @@ from playwright.sync_api import Route, expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Visitor
+from tests.pace import allow
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -136,4 +137,4 @@ def test_three_hundred_states_can_be_worked_with_in_two_seconds(somebody: Callab
     took = page.evaluate("performance.getEntriesByType('navigation')[0]")
     took = took["domContentLoadedEventEnd"] - took["responseEnd"]
     print(f"{took:.0f} ms")
-    assert took < 2000
+    assert took < allow(2000)

@@ -19,6 +19,7 @@ from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import read_bytes
 from tests.api import make_key
 from tests.config_admin.transfer import bombs
+from tests.pace import allow
 
 ROOT = Path(__file__).resolve().parents[3]
 SECONDS, MEGABYTES = 2, 100
@@ -43,7 +44,7 @@ def test_a_dangerous_file_costs_little_time_and_memory(kind: str, tmp_path: Path
     measured = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
 
     assert measured["refused"]
-    assert measured["seconds"] < SECONDS
+    assert measured["seconds"] < allow(SECONDS)
     assert measured["megabytes"] < MEGABYTES
 
 
@@ -69,7 +70,7 @@ def test_it_is_refused_by_page_call_and_command(kind: str, tmp_path: Path) -> No
     with pytest.raises(CommandError, match="Split it by tables"):
         call_command("config_import", str(tmp_path / name), stdout=StringIO())
 
-    assert time.process_time() - began < 5 * SECONDS  # the test itself packs the files
+    assert time.process_time() - began < allow(5 * SECONDS)  # the test itself packs the files
     assert "Split it by tables" in page.content.decode()
     assert (answer.status_code, bundle.status_code) == (400, 400)
     assert "Split it by tables" in answer.content.decode()

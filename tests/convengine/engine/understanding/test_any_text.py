@@ -16,6 +16,7 @@ from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
+from tests.pace import allow
 
 FORM: dict[str, dict[str, Any]] = {
     "name": {"title": "Name"},
@@ -86,7 +87,7 @@ def test_a_long_text_of_anything_is_read_within_a_bounded_time(part: str, asked:
     start = time.process_time()
     _read(text, asked)
 
-    assert time.process_time() - start < MOST_SECONDS
+    assert time.process_time() - start < allow(MOST_SECONDS)
 
 
 @pytest.mark.parametrize(
