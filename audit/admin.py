@@ -9,36 +9,18 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
-from django.urls import path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
-from audit.access_log.admin import AccessLogAdmin
-from audit.alerts.admin import AlertAdmin, AlertRuleAdmin
-from audit.erasure.admin import ErasureAdmin
-from audit.feedback.admin import FeedbackAdmin
-from audit.inbox.page import inbox_page
-from audit.integrity.admin import LedgerAdmin
-from audit.integrity.page import trust_urls
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
 from audit.narration.reasons import role_label
 from audit.record.events import IDS_PER_ROW
-from audit.reports.effect_page import effect_page
-from audit.reports.funnel_page import funnel_page
-from audit.reports.page import report_page
-from audit.reports.rows_page import rows_page
-from audit.reports.topics import TOPICS
-from audit.reports.week_page import week_page
-from audit.search.page import find_page
-from audit.simulator.page import simulator_page
-from audit.timeline.talk import talk_page
-from audit.timeline.urls import turn_urls
-from audit.what_if.page import what_if_urls
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.stage import is_error, stage_label
+from convengine.server.admin_site.pages import import_declarations
 from convengine.server.admin_site.read_only import ByConversation, NewestFirst
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -50,21 +32,9 @@ from convengine.server.admin_site.record_columns import (
     text_column,
     value_column,
 )
-from convengine.server.database.replica import reads_record
 from convengine.server.sessions.models import CeConversationHistory
 
-#: Imported so that they register themselves.
-__all__ = [
-    "AccessLogAdmin",
-    "AlertAdmin",
-    "AlertRuleAdmin",
-    "AuditAdmin",
-    "ErasureAdmin",
-    "FeedbackAdmin",
-    "LedgerAdmin",
-    "ModelCallAdmin",
-    "TurnRowAdmin",
-]
+import_declarations("audit")
 
 
 class StageFilter(DropdownFilter):
@@ -163,37 +133,6 @@ class AuditAdmin(OfTurns):
     readonly_fields = fields
     payload = json_column("payload_json", "payload")
     time = value_column("created_at", "time")
-
-    def get_urls(self) -> list[Any]:
-        """Add the pages that try conversations, find turns, and show past turns."""
-        return [
-            path("talk/", self.admin_site.admin_view(talk_page), name="audit_ceaudit_talk"),
-            path("simulate/", self.admin_site.admin_view(simulator_page), name="audit_ceaudit_simulate"),
-            path("find/", self.admin_site.admin_view(reads_record(find_page)), name="audit_ceaudit_find"),
-            path("inbox/", self.admin_site.admin_view(inbox_page), name="audit_ceaudit_inbox"),
-            path("reports/", self.admin_site.admin_view(reads_record(report_page)), name="audit_ceaudit_reports"),
-            *(
-                path(
-                    f"reports/{topic.path}",
-                    self.admin_site.admin_view(reads_record(report_page)),
-                    {"topic": topic},
-                    name=topic.url_name,
-                )
-                for topic in TOPICS[1:]
-            ),
-            path("reports/forms/", self.admin_site.admin_view(reads_record(funnel_page)), name="audit_ceaudit_forms"),
-            path("reports/rows/", self.admin_site.admin_view(reads_record(rows_page)), name="audit_ceaudit_rows"),
-            path(
-                "reports/release/<int:number>/",
-                self.admin_site.admin_view(reads_record(effect_page)),
-                name="audit_ceaudit_effect",
-            ),
-            path("reports/week/", self.admin_site.admin_view(reads_record(week_page)), name="audit_ceaudit_week"),
-            *turn_urls(self),
-            *what_if_urls(self),
-            *trust_urls(self),
-            *super().get_urls(),
-        ]
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """An order that an index has for the filters."""

@@ -50,7 +50,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "Lifecycle": "convengine.engine.turn.enums.Lifecycle.choices",
         "SessionStatus": "convengine.server.api.session_serializers.SESSION_STATUSES",
         "SessionDecision": "convengine.server.api.session_serializers.DECISIONS",
-        "StageFamily": "audit.api.stage_catalogue.FAMILIES",
+        "StageFamily": "audit.api.stages_view.FAMILIES",
         "SentenceTone": "audit.api.serializers.TONES",
         "MessageRole": "audit.api.serializers.MESSAGE_ROLES",
         "ValueRole": "audit.api.serializers.VALUE_ROLES",

@@ -12,8 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 
 from audit.alerts.evaluate import (
     describe_rule,
@@ -41,6 +40,7 @@ from audit.alerts.silence import (
 )
 from audit.models import CeAlert, CeAlertRule, CeAlertSilence
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, turns_url
 from convengine.server.database.sql import database_time
@@ -67,7 +67,7 @@ class SilenceForm(forms.Form):
         return database_time() + timedelta(hours=self.cleaned_data["hours"])
 
 
-class SilencePages(ModelAdmin):
+class SilencePages(PagesAdmin):
     """The addresses that silence a rule or an alert, and that end its silence."""
 
     #: Raises SilenceRefused.
@@ -77,15 +77,7 @@ class SilencePages(ModelAdmin):
     def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
         """The silences that the button ends."""
 
-    def get_urls(self) -> list[Any]:
-        """Add silences."""
-        wrap, name = self.admin_site.admin_view, f"audit_{self.opts.model_name}"
-        return [
-            path("<int:pk>/silence/", wrap(self.silence_view), name=f"{name}_silence"),
-            path("<int:pk>/unsilence/", wrap(self.unsilence_view), name=f"{name}_unsilence"),
-            *super().get_urls(),
-        ]
-
+    @page("<int:pk>/silence/")
     def silence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send nothing about it for a while."""
         if refusal := _refuse(request):
@@ -103,6 +95,7 @@ class SilencePages(ModelAdmin):
             messages.success(request, f"Silenced for {dict(_HOURS)[hours]}: no mail and no webhook. {made.reason}")
         return self._open(pk)
 
+    @page("<int:pk>/unsilence/")
     def unsilence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send messages about it again."""
         if refusal := _refuse(request):
@@ -116,7 +109,7 @@ class SilencePages(ModelAdmin):
 
 
 @admin.register(CeAlertRule)
-class AlertRuleAdmin(SilencePages, ModelAdmin):
+class AlertRuleAdmin(SilencePages):
     """Rules with what they do at the moment."""
 
     change_form_template = "audit/alert_rule.html"
@@ -163,14 +156,6 @@ class AlertRuleAdmin(SilencePages, ModelAdmin):
         """The rule in words."""
         return describe_rule(rule)
 
-    def get_urls(self) -> list[Any]:
-        """Add the preview."""
-        wrap = self.admin_site.admin_view
-        return [
-            path("preview/", wrap(self.preview_view), name="audit_cealertrule_preview"),
-            *super().get_urls(),
-        ]
-
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
@@ -209,6 +194,7 @@ class AlertRuleAdmin(SilencePages, ModelAdmin):
                 end_alert_of(rule)
                 rule.delete()
 
+    @page("preview/")
     def preview_view(self, request: HttpRequest) -> HttpResponse:
         """What a form would have done in the last days, before it is saved."""
         if request.method != "POST":

@@ -63,6 +63,7 @@ class AlertPageSerializer(serializers.Serializer[Any]):
 class AlertsView(ApiView):
     """`GET /api/v1/alerts`."""
 
+    address = "alerts"
     scope = "audit"
 
     @extend_schema(
@@ -94,6 +95,7 @@ class AlertsView(ApiView):
 class AlertView(ApiView):
     """`GET /api/v1/alerts/{id}`."""
 
+    address = "alerts/<str:alert_id>"
     scope = "audit"
 
     @extend_schema(operation_id="getAlert", parameters=[_ID], responses={200: AlertSerializer})
@@ -105,6 +107,7 @@ class AlertView(ApiView):
 class AlertSilenceView(ApiView):
     """`POST /api/v1/alerts/{id}/silence`."""
 
+    address = "alerts/<str:alert_id>/silence"
     scope = "config"
 
     @extend_schema(

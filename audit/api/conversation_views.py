@@ -66,6 +66,8 @@ class TurnPageSerializer(serializers.Serializer[Any]):
 class ConversationView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}`."""
 
+    address = "^conversation/(?P<conversation_id>[^/]{32,45})$"
+
     @extend_schema(operation_id="getConversation", parameters=[_ID], responses={200: ConversationSerializer})
     def get(self, request: Request, conversation_id: str) -> Response:
         """Where the conversation stands, and its last turn, which may have failed."""
@@ -78,6 +80,8 @@ class ConversationView(OwnScopeMixin, ApiView):
 
 class TurnsView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}/turns`."""
+
+    address = "conversation/<str:conversation_id>/turns"
 
     @extend_schema(
         operation_id="listTurns",
@@ -115,6 +119,8 @@ class TurnsView(OwnScopeMixin, ApiView):
 
 class TurnTraceView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/{conversationId}/turns/{turnNo}/trace`."""
+
+    address = "conversation/<str:conversation_id>/turns/<str:turn_no>/trace"
 
     @extend_schema(
         operation_id="getTurnTrace",

@@ -107,6 +107,8 @@ _CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
 class EventsView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}`."""
 
+    address = "conversation/audit/<str:conversation_id>"
+
     renderer_classes = [OrjsonRenderer, LinesRenderer]
 
     @extend_schema(
@@ -166,6 +168,8 @@ class EventsView(OwnScopeMixin, ApiView):
 class TraceView(OwnScopeMixin, ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/trace`."""
 
+    address = "conversation/audit/<str:conversation_id>/trace"
+
     @extend_schema(
         operation_id="getTrace",
         parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Turns in front of this number.")],
@@ -196,6 +200,7 @@ class TraceView(OwnScopeMixin, ApiView):
 class WhyView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/why?turn=N`."""
 
+    address = "conversation/audit/<str:conversation_id>/why"
     scope = "audit"
 
     @extend_schema(
@@ -222,6 +227,7 @@ class WhyView(ApiView):
 class NarrationView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/account?turn=N`."""
 
+    address = "conversation/audit/<str:conversation_id>/account"
     scope = "audit"
 
     @extend_schema(

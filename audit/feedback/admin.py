@@ -2,17 +2,15 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_GET, require_POST
 
 from audit.feedback.store import MAX_ROWS, FeedbackInput, rank_rows, store_feedback
 from audit.models import CeMcpUserFeedback
@@ -20,6 +18,7 @@ from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -68,19 +67,6 @@ class FeedbackAdmin(ByConversation):
     comments = excerpt_column("comment", "comment")
     corrected = excerpt_column("correction", "correction")
 
-    def get_urls(self) -> list[Any]:
-        """Add the page of rated rows."""
-        view = self.admin_site.admin_view
-        return [
-            path("rated/", view(require_GET(self.rated_page)), name="audit_cemcpuserfeedback_rated"),
-            path(
-                "<uuid:conversation_id>/<turn:turn_no>/give/",
-                view(require_POST(self.give_page)),
-                name="audit_cemcpuserfeedback_give",
-            ),
-            *super().get_urls(),
-        ]
-
     @badge_column(_THUMB_BADGES, "thumb")
     def thumb(self, row: CeMcpUserFeedback) -> tuple[str, str]:
         """The direction of the thumb; a replaced one is marked."""
@@ -110,6 +96,7 @@ class FeedbackAdmin(ByConversation):
     def release(self, row: CeMcpUserFeedback) -> SafeString:
         return release_link(row.config_version)
 
+    @page("rated/", methods=["GET"], place=Place("Conversations", "Rated answers", "Answers by their feedback."))
     def rated_page(self, request: HttpRequest) -> HttpResponse:
         """Rows by the ratings of their answers, worst first."""
         if not self.has_view_permission(request):
@@ -128,6 +115,7 @@ class FeedbackAdmin(ByConversation):
         }
         return TemplateResponse(request, "audit/rated.html", context)
 
+    @page("<uuid:conversation_id>/<turn:turn_no>/give/", name="give", methods=["POST"])
     def give_page(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
         """Store the feedback of the signed-in user on a turn, and return to it."""
         require_right(request, "audit.add_cemcpuserfeedback")

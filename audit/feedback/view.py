@@ -93,6 +93,7 @@ _COMPAT_ANSWER = PolymorphicProxySerializer(
 class FeedbackView(ApiView):
     """`POST /api/v1/conversation/feedback`."""
 
+    address = "conversation/feedback"
     scope = "turns"
 
     @extend_schema(

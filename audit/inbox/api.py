@@ -77,6 +77,7 @@ class InboxDecisionSerializer(ClosedSerializer):
 class InboxView(ApiView):
     """`GET /api/v1/inbox`."""
 
+    address = "inbox"
     scope = "audit"
 
     @extend_schema(
@@ -110,6 +111,7 @@ class InboxView(ApiView):
 class InboxDecisionView(ApiView):
     """`POST /api/v1/inbox/{id}/decision`. Who only reads does not decide, like on the page."""
 
+    address = "inbox/<int:group_id>/decision"
     scope = "config"
 
     @extend_schema(

@@ -26,6 +26,7 @@ from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.admin_site.record_columns import find_row_name, row_url
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -85,6 +86,17 @@ class GroupLine:
     hint: str = ""
 
 
+@page(
+    "inbox/",
+    of="audit.CeAudit",
+    place=Place(
+        "Conversations",
+        "Inbox",
+        "Messages that nobody understood, and what to teach next.",
+        1,
+        "ce_sessions.view_ceconversationhistory",
+    ),
+)
 def inbox_page(request: HttpRequest) -> HttpResponse:
     """The groups of a kind and status, what to teach first comes first; what is sent decides about one of them."""
     require_right(request, RIGHT)

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from django import forms
@@ -11,8 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from django.views.decorators.http import require_GET
+from django.urls import reverse
 
 from audit.access_log.write import log_access
 from audit.erasure.erase import EraseOrder, erase_conversation, erase_participant, find_conversations
@@ -26,6 +24,7 @@ from audit.models import CeAccessLog, CeErasure, CeLedger
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.interfaces.stored_tests import stored_tests
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -53,6 +52,7 @@ class EraseForm(forms.Form):
     sure = forms.BooleanField(error_messages={"required": "Confirm that you understand that this cannot be undone."})
 
 
+@page("<uuid:conversation_id>/trust/", of="audit.CeAudit", methods=["GET"])
 def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Whether a conversation was changed, and where."""
     row = _get_conversation(model_admin, request, conversation_id)
@@ -72,6 +72,7 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     return TemplateResponse(request, "audit/trust.html", context)
 
 
+@page("<uuid:conversation_id>/export/", of="audit.CeAudit", methods=["GET"])
 def download_export(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponseBase:
     """The file: `?format=` json, ndjson or csv."""
     row = _get_conversation(model_admin, request, conversation_id)
@@ -84,6 +85,7 @@ def download_export(model_admin: Any, request: HttpRequest, conversation_id: uui
     return StreamingHttpResponse(make(row), content_type=kind, headers={"Content-Disposition": name})
 
 
+@page("<uuid:conversation_id>/evidence/", of="audit.CeAudit", methods=["GET"])
 def download_evidence(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The evidence file: `?from=` a turn."""
     row = _get_conversation(model_admin, request, conversation_id)
@@ -92,6 +94,7 @@ def download_evidence(model_admin: Any, request: HttpRequest, conversation_id: u
     return answer_file(collect_conversation(row, order, _read_first_turn(request)), f"evidence-{conversation_id}")
 
 
+@page("<uuid:conversation_id>/print/", of="audit.CeAudit", methods=["GET"])
 def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The printable page: `?from=` a turn."""
     row = _get_conversation(model_admin, request, conversation_id)
@@ -110,6 +113,7 @@ def _read_first_turn(request: HttpRequest) -> int:
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
 
 
+@page("<uuid:conversation_id>/erase/", of="audit.CeAudit")
 def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Erase a person's data, with a reason."""
     require_right(request, ERASE)
@@ -138,22 +142,6 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         "other_tests": stored_tests().list_titles([key for key in others if key != row.pk]),
     }
     return TemplateResponse(request, "audit/erase.html", context, status=400 if form.errors else 200)
-
-
-def trust_urls(model_admin: Any) -> list[Any]:
-    """URL patterns of these pages, with the admin's permission check."""
-    view = model_admin.admin_site.admin_view
-    pages = (("trust", trust_page), ("export", download_export), ("print", print_page), ("evidence", download_evidence))
-    reading = [
-        path(
-            f"<uuid:conversation_id>/{name}/",
-            view(require_GET(partial(page, model_admin))),
-            name=f"audit_ceaudit_{name}",
-        )
-        for name, page in pages
-    ]
-    erasing = view(partial(erase_page, model_admin))
-    return [*reading, path("<uuid:conversation_id>/erase/", erasing, name="audit_ceaudit_erase")]
 
 
 def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> list[uuid.UUID]:

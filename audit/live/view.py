@@ -27,6 +27,7 @@ class Elsewhere(HttpResponseRedirectBase):
 class StreamView(ApiView):
     """`GET /api/v1/conversation/stream/{conversationId}`."""
 
+    address = "conversation/stream/<str:conversation_id>"
     scope = (SCOPE_WORKSPACE, SCOPE_OWN)
     # The target checks the rights.
     permission_classes = ()

@@ -61,6 +61,8 @@ class _View(ApiView):
 class ReplayView(_View):
     """`POST /api/v1/replay`."""
 
+    address = "replay"
+
     @extend_schema(
         operation_id="createReplay",
         request=ReplaySerializer,
@@ -92,6 +94,8 @@ class ReplayView(_View):
 
 class ReplayResultView(_View):
     """`GET /api/v1/replay/{id}`."""
+
+    address = "replay/<str:replay_id>"
 
     @extend_schema(
         operation_id="getReplay",

@@ -117,6 +117,7 @@ class ReportSerializer(serializers.Serializer[Any]):
 class ReportsView(ApiView):
     """`GET /api/v1/reports`."""
 
+    address = "reports"
     scope = "audit"
 
     @extend_schema(

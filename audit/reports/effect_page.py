@@ -25,6 +25,7 @@ from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report_request import RIGHT, describe_period
 from convengine.engine.turn.labels import format_percent, state_label
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.release_history import ReleaseNote, release_history
 from convengine.server.interfaces.turn_reports import Verdict
@@ -80,6 +81,7 @@ class RateLine(NamedTuple):
         ]
 
 
+@page("reports/release/<int:number>/", of="audit.CeAudit", name="effect", from_replica=True)
 def effect_page(request: HttpRequest, number: int) -> HttpResponse:
     """The effect of a release."""
     require_right(request, RIGHT)

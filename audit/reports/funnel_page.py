@@ -13,6 +13,7 @@ from audit.reports.measures import TURNS
 from audit.reports.report import Selection
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, link_turns
 from convengine.engine.turn.labels import state_label
+from convengine.server.admin_site.pages import page
 
 TITLE = "Reports: forms"
 #: The picture in its own units; pages scale it.
@@ -69,6 +70,7 @@ class FunnelView(NamedTuple):
         return f"How far {self.funnel.title} comes"
 
 
+@page("reports/forms/", of="audit.CeAudit", name="forms", from_replica=True)
 def funnel_page(request: HttpRequest) -> HttpResponse:
     """How far forms come, as a page or as CSV."""
     wanted = ReportRequest(request)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -25,8 +26,9 @@ from audit.reports.report import (
     read_error_hours,
 )
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
-from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, UNKNOWN, WORDINGS, Chart, Table, Topic
+from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, TOPICS, UNKNOWN, WORDINGS, Chart, Table, Topic
 from audit.reports.wordings import build_wordings
+from convengine.server.admin_site.pages import Place, page
 
 #: How many errors are listed.
 _MOST_ERRORS = 20
@@ -82,6 +84,18 @@ class ErrorRow(NamedTuple):
     last: Any
 
 
+@page(
+    "reports/",
+    of="audit.CeAudit",
+    from_replica=True,
+    place=Place(
+        "Reports",
+        "Reports",
+        "How many turns, how many not understood, and where.",
+        0,
+        "ce_sessions.view_ceconversationhistory",
+    ),
+)
 def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     """The report of a period about a topic: as a page, its tables as CSV, its charts as SVG."""
     wanted = ReportRequest(request)
@@ -283,3 +297,8 @@ _EXTRAS: Mapping[Topic, Callable[[ReportRequest], dict[str, Any]]] = {
     UNKNOWN: build_wordings,
     FEEDBACK: build_comments,
 }
+
+
+for _topic in TOPICS[1:]:
+    _declare = page(f"reports/{_topic.path}", of="audit.CeAudit", name=_topic.name, from_replica=True)
+    _declare(partial(report_page, topic=_topic))

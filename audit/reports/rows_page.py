@@ -13,6 +13,7 @@ from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import get_options, name_intent, row_url
 from convengine.server.interfaces.configuration import configuration
 
@@ -56,6 +57,7 @@ class TableUse(NamedTuple):
     never_used_count: int
 
 
+@page("reports/rows/", of="audit.CeAudit", name="rows", from_replica=True)
 def rows_page(request: HttpRequest) -> HttpResponse:
     """How often each row decided, as a page or as CSV."""
     wanted = ReportRequest(request)

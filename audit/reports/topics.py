@@ -187,10 +187,6 @@ class Topic:
         """Below the first page."""
         return f"{self.name.replace('_', '-')}/"
 
-    @property
-    def url_name(self) -> str:
-        return f"audit_ceaudit_{self.name}"
-
 
 #: Models and ratings have pages of their own.
 _COMMON = (

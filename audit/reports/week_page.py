@@ -24,6 +24,7 @@ from audit.reports.report_request import RIGHT
 from audit.reports.week import WEEK, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.release_history import ReleaseNote, release_history
 from convengine.server.interfaces.turn_reports import ReleaseEffect, WeekRate, WeekSummary
@@ -66,6 +67,7 @@ class FlowLine(NamedTuple):
     numbers: Sequence[FlowNumber]
 
 
+@page("reports/week/", of="audit.CeAudit", name="week", from_replica=True)
 def week_page(request: HttpRequest) -> HttpResponse:
     """What matters of the last seven days; reading it is logged, because it quotes messages."""
     require_right(request, RIGHT)

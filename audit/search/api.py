@@ -120,6 +120,7 @@ def _describe_field(field: Any) -> str:
 class FindView(ApiView):
     """`GET /api/v1/audit/turns`."""
 
+    address = "audit/turns"
     scope = "audit"
     renderer_classes = (OrjsonRenderer, LinesRenderer, TableRenderer, EvidenceRenderer)
 

@@ -35,6 +35,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.admin_site.record_columns import find_row_name, name_intent
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.release_history import release_history
@@ -111,6 +112,14 @@ CURSOR = "at"
 EXPORT = "export"
 
 
+@page(
+    "find/",
+    of="audit.CeAudit",
+    from_replica=True,
+    place=Place(
+        "Conversations", "Find", "Search turns and conversations.", 0, "ce_sessions.view_ceconversationhistory"
+    ),
+)
 def find_page(request: HttpRequest) -> HttpResponseBase:
     """The form, the results, and the saved searches."""
     require_right(request, RIGHT)

@@ -15,6 +15,8 @@ TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
     f"audit_ceaudit_{name}"
     for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
 )
+#: The beginning of the routes of a turn.
+OF_A_TURN = "<uuid:conversation_id>/turn/<turn:turn_no>/"
 
 
 class TurnNumberConverter(IntConverter):

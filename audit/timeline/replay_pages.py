@@ -11,11 +11,14 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog
 from audit.replay.replay import MAX_TURNS, Replay, get_current_release, replay_turn
 from audit.timeline import addresses
+from audit.timeline.addresses import OF_A_TURN
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 
+@page(f"{OF_A_TURN}replay/", of="audit.CeAudit", name="replay", methods=["GET"], from_replica=True)
 def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """One turn beside its replay, on its own release or on the named one."""
     if not model_admin.has_view_permission(request):
@@ -39,6 +42,7 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
     return TemplateResponse(request, "audit/replay.html", context)
 
 
+@page("<uuid:conversation_id>/replay/", of="audit.CeAudit", name="replays", methods=["GET"], from_replica=True)
 def show_conversation_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Turns of a conversation, each replayed; in pages."""
     if not model_admin.has_view_permission(request):

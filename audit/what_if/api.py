@@ -148,6 +148,8 @@ class _View(ApiView):
 class WhatIfView(_View):
     """`POST /api/v1/what-if`."""
 
+    address = "what-if"
+
     @extend_schema(operation_id="createWhatIf", request=WhatIfSerializer, responses={202: WhatIfRunSerializer})
     def post(self, request: Request) -> Response:
         """Run stored conversations on a configuration, and list what differs. Nothing is called, nothing written.
@@ -186,6 +188,8 @@ _ID = OpenApiParameter("what_if_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 class WhatIfRunView(_View):
     """`GET /api/v1/what-if/{id}`."""
 
+    address = "what-if/<str:what_if_id>"
+
     @extend_schema(operation_id="getWhatIf", parameters=[_ID], responses={200: WhatIfRunSerializer})
     def get(self, request: Request, what_if_id: str) -> Response:
         """How far a run is, and what it found. It is kept for a week."""
@@ -195,6 +199,8 @@ class WhatIfRunView(_View):
 
 class WhatIfCancelView(_View):
     """`POST /api/v1/what-if/{id}/cancel`."""
+
+    address = "what-if/<str:what_if_id>/cancel"
 
     @extend_schema(operation_id="cancelWhatIf", parameters=[_ID], request=None, responses={200: WhatIfRunSerializer})
     def post(self, request: Request, what_if_id: str) -> Response:
@@ -207,6 +213,8 @@ class WhatIfCancelView(_View):
 
 class WhatIfTurnsView(_View):
     """`GET /api/v1/what-if/{id}/turns`."""
+
+    address = "what-if/<str:what_if_id>/turns"
 
     @extend_schema(
         operation_id="listWhatIfTurns",

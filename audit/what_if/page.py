@@ -10,8 +10,7 @@ from django.core import signing
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeAudit, CeWhatIf
@@ -49,6 +48,7 @@ from convengine.server.admin_site.configuration_choice import (
     require_readable,
 )
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.admin_site.record_columns import row_url
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.unsaved_form import UnsavedForm
@@ -87,20 +87,6 @@ class WhatIfForm(forms.Form):
         )
 
 
-def what_if_urls(model_admin: Any) -> list[Any]:
-    """The patterns of the pages, with the admin's check."""
-    view = model_admin.admin_site.admin_view
-    return [
-        path("what-if/", view(lambda request: show_start(model_admin, request)), name=WHAT_IF),
-        path(
-            "what-if/<uuid:what_if_id>/",
-            view(require_GET(lambda request, what_if_id: show_run(model_admin, request, what_if_id))),
-            name=RUN,
-        ),
-        path("what-if/<uuid:what_if_id>/cancel/", view(require_POST(cancel)), name=CANCEL),
-    ]
-
-
 def run_url(run: CeWhatIf) -> str:
     """The page of a run."""
     return reverse(f"admin:{RUN}", args=[run.pk])
@@ -113,6 +99,17 @@ def require_rights(request: HttpRequest, configuration: str = "") -> None:
     require_readable(request, configuration)
 
 
+@page(
+    "what-if/",
+    of="audit.CeAudit",
+    place=Place(
+        "Try & test",
+        "What if",
+        "Run stored conversations on a draft or a release, and see what changes.",
+        1,
+        "audit.view_ceaudit",
+    ),
+)
 def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """The form and the latest runs; or start one."""
     require_rights(request, request.POST.get("configuration", ""))
@@ -207,6 +204,7 @@ def _start(request: HttpRequest, run: CeWhatIf) -> bool:
     return True
 
 
+@page("what-if/<uuid:what_if_id>/cancel/", of="audit.CeAudit", methods=["POST"])
 def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
     """End a run."""
     require_rights(request)
@@ -217,6 +215,7 @@ def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
     return HttpResponseRedirect(run_url(run))
 
 
+@page("what-if/<uuid:what_if_id>/", of="audit.CeAudit", name="what_if_run", methods=["GET"])
 def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpResponse:
     """A run: its progress, its groups, or the turns of one group."""
     require_rights(request)

@@ -49,6 +49,8 @@ Given = dict[str, Any]
 class DraftsView(ReleaseView):
     """`GET` and `POST /api/v1/config/drafts`."""
 
+    address = "config/drafts"
+
     @extend_schema(operation_id="listDrafts", parameters=[IF_NONE_MATCH], responses={200: DraftListSerializer})
     def get(self, request: Request) -> Response:
         """The newest 100 drafts, newest first."""
@@ -70,6 +72,8 @@ class DraftsView(ReleaseView):
 class DraftView(ReleaseView):
     """`GET` and `DELETE /api/v1/config/drafts/{id}`."""
 
+    address = "config/drafts/<int:draft_id>"
+
     @extend_schema(operation_id="getDraft", parameters=[IF_NONE_MATCH], responses={200: DraftDetailsSerializer})
     def get(self, request: Request, draft_id: int) -> Response:
         """What the draft would change live, its conflicts, its review, and what prevents publishing."""
@@ -84,6 +88,8 @@ class DraftView(ReleaseView):
 class SendDraftView(ReleaseView):
     """`POST /api/v1/config/drafts/{id}/send`."""
 
+    address = "config/drafts/<int:draft_id>/send"
+
     @extend_schema(operation_id="sendDraft", request=SendDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Send a draft for review."""
@@ -97,6 +103,8 @@ class SendDraftView(ReleaseView):
 class CommentDraftView(ReleaseView):
     """`POST /api/v1/config/drafts/{id}/comment`."""
 
+    address = "config/drafts/<int:draft_id>/comment"
+
     @extend_schema(operation_id="commentDraft", request=CommentDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Comment on a draft, or on one of its rows."""
@@ -108,6 +116,8 @@ class CommentDraftView(ReleaseView):
 class ApproveDraftView(ReleaseView):
     """`POST /api/v1/config/drafts/{id}/approve`."""
 
+    address = "config/drafts/<int:draft_id>/approve"
+
     @extend_schema(operation_id="approveDraft", request=JudgeDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Approve a draft, as the person who made the API key."""
@@ -116,6 +126,8 @@ class ApproveDraftView(ReleaseView):
 
 class ReturnDraftView(ReleaseView):
     """`POST /api/v1/config/drafts/{id}/return`."""
+
+    address = "config/drafts/<int:draft_id>/return"
 
     @extend_schema(operation_id="returnDraft", request=JudgeDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
@@ -126,6 +138,8 @@ class ReturnDraftView(ReleaseView):
 class PublishDraftView(ReleaseView):
     """`POST /api/v1/config/drafts/{id}/publish`."""
 
+    address = "config/drafts/<int:draft_id>/publish"
+
     @extend_schema(operation_id="publishDraft", request=PublishDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Publish a draft as one release, or not at all."""
@@ -135,6 +149,8 @@ class PublishDraftView(ReleaseView):
 
 class ScheduleDraftView(ReleaseView):
     """`POST` and `DELETE /api/v1/config/drafts/{id}/schedule`."""
+
+    address = "config/drafts/<int:draft_id>/schedule"
 
     @extend_schema(operation_id="scheduleDraft", request=ScheduleDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:

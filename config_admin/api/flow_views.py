@@ -32,6 +32,8 @@ from convengine.server.api.schema import extend_schema
 class FlowsView(ReleaseView):
     """`GET` and `POST /api/v1/config/flows`."""
 
+    address = "config/flows"
+
     @extend_schema(operation_id="listFlows", parameters=[IF_NONE_MATCH], responses={200: FlowListSerializer})
     def get(self, request: Request) -> Response:
         """The flows of the release in force. Intents with rows of another shape are not listed."""
@@ -51,6 +53,8 @@ class FlowsView(ReleaseView):
 
 class FlowView(ReleaseView):
     """`GET` and `PUT /api/v1/config/flows/{code}`."""
+
+    address = "config/flows/<str:flow_code>"
 
     @extend_schema(operation_id="getFlow", parameters=[IF_NONE_MATCH], responses={200: FlowDetailsSerializer})
     def get(self, request: Request, flow_code: str) -> Response:

@@ -95,6 +95,8 @@ class StopSerializer(serializers.Serializer[Any]):
 class GradualReleaseView(ReleaseView):
     """`/api/v1/config/gradual`."""
 
+    address = "config/gradual"
+
     @extend_schema(
         operation_id="getGradualRelease", parameters=[IF_NONE_MATCH], responses={200: GradualReleaseSerializer}
     )
@@ -124,6 +126,8 @@ class GradualReleaseView(ReleaseView):
 class StopGradualReleaseView(ReleaseView):
     """`POST /api/v1/config/gradual/stop`."""
 
+    address = "config/gradual/stop"
+
     @extend_schema(
         operation_id="cancelGradualRelease", request=StopSerializer, responses={200: GradualReleaseSerializer}
     )
@@ -136,6 +140,8 @@ class StopGradualReleaseView(ReleaseView):
 
 class GiveToAllView(ReleaseView):
     """`POST /api/v1/config/gradual/all`."""
+
+    address = "config/gradual/all"
 
     @extend_schema(operation_id="closeGradualRelease", request=None, responses={200: GradualReleaseSerializer})
     def post(self, request: Request) -> Response:

@@ -30,6 +30,8 @@ _LISTED = 100
 class ReleasesView(ReleaseView):
     """`GET /api/v1/config/releases`."""
 
+    address = "config/releases"
+
     @extend_schema(operation_id="listReleases", parameters=[IF_NONE_MATCH], responses={200: ReleaseListSerializer})
     def get(self, request: Request) -> Response:
         """The newest 100 releases, newest first. The first one is in force."""
@@ -50,6 +52,8 @@ class ReleasesView(ReleaseView):
 class RestoreReleaseView(ReleaseView):
     """`POST /api/v1/config/releases/{n}/restore`."""
 
+    address = "config/releases/<int:config_version>/restore"
+
     @extend_schema(
         operation_id="restoreRelease", parameters=[IF_MATCH], request=RestoreReleaseSerializer, responses=_RESULTS
     )
@@ -60,6 +64,8 @@ class RestoreReleaseView(ReleaseView):
 
 class UndoReleaseView(ReleaseView):
     """`POST /api/v1/config/releases/{n}/undo`."""
+
+    address = "config/releases/<int:config_version>/undo"
 
     @extend_schema(
         operation_id="undoRelease", parameters=[IF_MATCH], request=RestoreReleaseSerializer, responses=_RESULTS

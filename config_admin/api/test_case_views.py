@@ -32,6 +32,8 @@ _AFTER = OpenApiParameter("after", {"type": "integer", "minimum": 0, "maximum": 
 class TestCasesView(ReleaseView):
     """`GET` and `POST /api/v1/config/tests`."""
 
+    address = "config/tests"
+
     __test__ = False
 
     @extend_schema(
@@ -72,6 +74,8 @@ class TestCasesView(ReleaseView):
 class TestRunsView(ReleaseView):
     """`POST /api/v1/config/test-runs`."""
 
+    address = "config/test-runs"
+
     __test__ = False
 
     @extend_schema(operation_id="createTestRun", request=StartRunSerializer, responses={202: TestRunSerializer})
@@ -92,6 +96,8 @@ class TestRunsView(ReleaseView):
 
 class TestRunView(ReleaseView):
     """`GET` and `DELETE /api/v1/config/test-runs/{id}`."""
+
+    address = "config/test-runs/<int:run_id>"
 
     __test__ = False
 

@@ -52,6 +52,8 @@ _RESULTS = {200: TopicResultSerializer, 422: TopicRefusalSerializer}
 class TopicsView(ReleaseView):
     """`GET /api/v1/config/topics`."""
 
+    address = "config/topics"
+
     @extend_schema(operation_id="listTopics", parameters=[IF_NONE_MATCH], responses={200: TopicListSerializer})
     def get(self, request: Request) -> Response:
         """The intents of the release in force, each with the rows that belong to it."""
@@ -63,6 +65,8 @@ class TopicsView(ReleaseView):
 
 class TopicView(ReleaseView):
     """`GET` and `DELETE /api/v1/config/topics/{code}`."""
+
+    address = "config/topics/<str:topic_code>"
 
     @extend_schema(operation_id="getTopic", parameters=[IF_NONE_MATCH], responses={200: TopicDetailsSerializer})
     def get(self, request: Request, topic_code: str) -> Response:
@@ -92,6 +96,8 @@ class TopicView(ReleaseView):
 class RenameTopicView(ReleaseView):
     """`POST /api/v1/config/topics/{code}/rename`."""
 
+    address = "config/topics/<str:topic_code>/rename"
+
     @extend_schema(operation_id="renameTopic", parameters=[IF_MATCH], request=RenameTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
         """Give a topic another code or title. Each row that names the code changes in the same release."""
@@ -102,6 +108,8 @@ class RenameTopicView(ReleaseView):
 
 class DuplicateTopicView(ReleaseView):
     """`POST /api/v1/config/topics/{code}/duplicate`."""
+
+    address = "config/topics/<str:topic_code>/duplicate"
 
     @extend_schema(
         operation_id="duplicateTopic", parameters=[IF_MATCH], request=DuplicateTopicSerializer, responses=_RESULTS
@@ -116,6 +124,8 @@ class DuplicateTopicView(ReleaseView):
 class SwitchTopicView(ReleaseView):
     """`POST /api/v1/config/topics/{code}/switch`."""
 
+    address = "config/topics/<str:topic_code>/switch"
+
     @extend_schema(operation_id="switchTopic", parameters=[IF_MATCH], request=SwitchTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
         """Switch a topic off or on. Its other rows stay as they are, and take no part while it is off."""
@@ -126,6 +136,8 @@ class SwitchTopicView(ReleaseView):
 
 class ExportTopicView(ReleaseView):
     """`GET /api/v1/config/topics/{code}/export`."""
+
+    address = "config/topics/<str:topic_code>/export"
 
     @extend_schema(
         operation_id="exportTopic", parameters=[IF_NONE_MATCH], responses={(200, CONTENT_TYPES[YAML]): OpenApiTypes.ANY}

@@ -76,6 +76,8 @@ class LinesRenderer(OrjsonRenderer):
 class BundleView(ReleaseView):
     """`GET /api/v1/config/bundle`."""
 
+    address = "config/bundle"
+
     @extend_schema(
         operation_id="exportConfiguration",
         parameters=[
@@ -114,6 +116,8 @@ class BundleView(ReleaseView):
 
 class ImportView(ReleaseView):
     """`POST /api/v1/config/import`."""
+
+    address = "config/import"
 
     parser_classes = [ImportParser]
     renderer_classes = [OrjsonRenderer, LinesRenderer]

@@ -37,6 +37,8 @@ _TEXTS = ("intent", "state", "after")
 class TablesView(ReleaseView):
     """`GET /api/v1/config`."""
 
+    address = "config"
+
     @extend_schema(
         operation_id="listConfigurationTables", parameters=[IF_NONE_MATCH], responses={200: ConfigTableListSerializer}
     )
@@ -49,6 +51,8 @@ class TablesView(ReleaseView):
 
 class HealthView(ReleaseView):
     """`GET /api/v1/config-health`."""
+
+    address = "config-health"
 
     @extend_schema(
         operation_id="checkConfiguration",
@@ -84,6 +88,8 @@ class HealthView(ReleaseView):
 
 class RowsView(ReleaseView):
     """`GET /api/v1/config/{table}`."""
+
+    address = "config/<str:table>"
 
     @extend_schema(
         operation_id="listConfigurationRows",

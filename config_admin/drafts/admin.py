@@ -8,11 +8,10 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from unfold.admin import ModelAdmin
 
-from config_admin.drafts import moves, review_pages, schedule_page
+from config_admin.drafts import review_pages
 from config_admin.drafts.conditions import (
     Publication,
     count_needed_approvals,
@@ -23,6 +22,7 @@ from config_admin.drafts.conditions import (
 from config_admin.drafts.edits import MergedEdits, find_other_drafts, hash_edits, merge_edits, store_edits
 from config_admin.drafts.middleware import KEY, enter_draft, leave_draft
 from config_admin.drafts.models import CeDraft, DraftStatus
+from config_admin.drafts.moves_page import list_stranded_notes
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import list_open_returns
@@ -51,6 +51,7 @@ from config_admin.test_cases.gate import describe_problems
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.record_columns import badge_column, what_if_url
 
 PUBLISH = "config_admin.publish_draft"
@@ -69,7 +70,7 @@ class DraftForm(forms.ModelForm):
 
 
 @admin.register(CeDraft)
-class DraftAdmin(ModelAdmin):
+class DraftAdmin(PagesAdmin):
     """Drafts, newest first."""
 
     change_form_template = "config_admin/draft.html"
@@ -80,31 +81,6 @@ class DraftAdmin(ModelAdmin):
     fields = ("title", "description")
     actions = None
     show_full_result_count = False
-
-    def get_urls(self) -> list[Any]:
-        """Add the pages of one draft."""
-        name = "config_admin_cedraft"
-        pages: dict[str, Callable[..., HttpResponse]] = {
-            "enter": self.enter_view,
-            "publish": self.publish_view,
-            "discard": self.discard_view,
-            "drop": self.drop_view,
-            "settle": self.settle_view,
-            "move": moves.move_view,
-            "send": review_pages.send_view,
-            "review": review_pages.review_view,
-            "schedule": schedule_page.schedule_view,
-            "cancel": schedule_page.cancel_view,
-        }
-        own = [
-            path(f"<int:draft_id>/{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}")
-            for page, view in pages.items()
-        ]
-        return [
-            path("leave/", self.admin_site.admin_view(self.leave_view), name=f"{name}_leave"),
-            *own,
-            *super().get_urls(),
-        ]
 
     @badge_column(STATUS_LOOKS, "status", "status")
     def status_label(self, draft: CeDraft) -> tuple[str, str]:
@@ -162,6 +138,7 @@ class DraftAdmin(ModelAdmin):
 
     # --- one draft ----------------------------------------------------------------------------------------------
 
+    @page("<int:draft_id>/enter/")
     def enter_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Work in the draft."""
         if request.method != "POST":
@@ -174,6 +151,7 @@ class DraftAdmin(ModelAdmin):
         is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
         return HttpResponseRedirect(wanted if is_own else draft_url(draft_id))
 
+    @page("leave/")
     def leave_view(self, request: HttpRequest) -> HttpResponse:
         """Show the live configuration again."""
         if request.method != "POST":
@@ -185,10 +163,12 @@ class DraftAdmin(ModelAdmin):
         )
         return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist"))
 
+    @page("<int:draft_id>/drop/")
     def drop_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Take one row out of the draft."""
         return self._edit(request, draft_id, lambda merged, table, pk: merged.live[table][pk])
 
+    @page("<int:draft_id>/settle/")
     def settle_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Decide a conflict: the row as the draft has it, or as it is live in the fields that both changed."""
 
@@ -228,6 +208,7 @@ class DraftAdmin(ModelAdmin):
         store_edits(draft, {table: [RowDifference(pk, merged.live[table][pk], after)]}, request.user, reason)
         messages.success(request, f"{row_name(table, pk)}: done.")
 
+    @page("<int:draft_id>/publish/")
     def publish_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Ask whether to publish, with everything that changes live; or do it."""
         reasons.require_reason(request, consent=())
@@ -256,6 +237,7 @@ class DraftAdmin(ModelAdmin):
             return HttpResponseRedirect(reverse("admin:config_admin_cegradualrelease_change", args=[row.pk]))
         return HttpResponseRedirect(release_url(release.pk))
 
+    @page("<int:draft_id>/discard/")
     def discard_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Ask whether to discard the draft, or do it."""
         require_right(request, "config_admin.change_cedraft")
@@ -327,7 +309,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         back_url=draft_url(draft.pk),
         refusals=refusals[:SHOWN],
         warnings=[*_list_returns(draft), *warnings_of(findings)][:SHOWN],
-        notes=[*map(Refusal, moves.list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
+        notes=[*map(Refusal, list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
         reason=reasons.read_reason(request) or draft.offered_reason,

@@ -24,6 +24,7 @@ from config_admin.drafts.review import (
 from config_admin.drafts.schedule import find_loss, find_obstacle, find_schedule
 from config_admin.editing.links import draft_url, row_name
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 
 _VERDICTS = {"approve": ReviewKind.APPROVED, "return": ReviewKind.RETURNED}
 _BADGES = {
@@ -86,6 +87,7 @@ def _describe_entry(entry: Any, edits_hash: str) -> dict[str, Any]:
     }
 
 
+@page("<int:draft_id>/send/", of="config_admin.CeDraft")
 def send_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Send the draft for review."""
     return _act(
@@ -99,6 +101,7 @@ def send_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     )
 
 
+@page("<int:draft_id>/review/", of="config_admin.CeDraft")
 def review_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Comment on the draft or one of its rows, approve it or return it."""
     what = request.POST.get("do", "")

@@ -17,6 +17,7 @@ from config_admin.editing.confirmation import list_missing_rights
 from config_admin.editing.links import draft_url
 from config_admin.history.gradual.form import AudienceForm
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 
 
 class _Time(forms.DateTimeField):
@@ -41,6 +42,7 @@ class ScheduleForm(forms.Form):
     )
 
 
+@page("<int:draft_id>/schedule/", of="config_admin.CeDraft")
 def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Ask for the times, or store them."""
     require_right(request, PUBLISH)
@@ -81,6 +83,7 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     return TemplateResponse(request, "config_admin/draft_schedule.html", context)
 
 
+@page("<int:draft_id>/cancel/", of="config_admin.CeDraft")
 def cancel_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Cancel what is scheduled for a draft."""
     if request.method != "POST":

@@ -6,10 +6,8 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.text import capfirst
-from django.views.decorators.http import require_GET, require_POST
-from unfold.admin import ModelAdmin
 
 from config_admin.editing import sample_turns
 from config_admin.editing.context import get_editor_context
@@ -23,6 +21,7 @@ from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.unsaved_form import UnsavedForm, simulator, what_if
 
@@ -36,25 +35,8 @@ READ_RIGHT = "audit.view_ceaudit"
 TRY_RIGHT = "ce_sessions.try_conversation"
 
 
-class LiveChecksAdmin(ModelAdmin):
+class LiveChecksAdmin(PagesAdmin):
     """Edit pages with answers before saving. Nothing is stored, and nothing outside is called."""
-
-    def get_urls(self) -> list[Any]:
-        """Add the addresses that an edit page asks."""
-        views = {
-            "judge": require_POST(self.judge_view),
-            "try-it": require_POST(self.try_view_of_field),
-            "turns": require_GET(self.turns_view),
-            "simulate": require_POST(self.simulate_view),
-            "what-if": require_POST(self.what_if_view),
-        }
-        return [
-            *(
-                path(f"form/{name}/", self.admin_site.admin_view(view), name=self._name(name))
-                for name, view in views.items()
-            ),
-            *super().get_urls(),
-        ]
 
     def questions(self, request: HttpRequest, stored: Any) -> dict[str, str] | None:
         """These addresses for a row; null for users who may only read it."""
@@ -70,6 +52,7 @@ class LiveChecksAdmin(ModelAdmin):
             urls["turns"] = reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
         return urls
 
+    @page("form/judge/", name="judge_of_form", methods=["POST"])
     def judge_view(self, request: HttpRequest) -> JsonResponse:
         """The findings of the checks for the form as it is, by field; for a rule also its sentence."""
         form = self._form(request)
@@ -87,6 +70,7 @@ class LiveChecksAdmin(ModelAdmin):
                 answer["rows"] = convert_path(form.draft.match_pattern or "")
         return JsonResponse(answer)
 
+    @page("form/try-it/", name="try_it_of_form", methods=["POST"])
     def try_view_of_field(self, request: HttpRequest) -> HttpResponse:
         """Try one field of the form on a typed text or a stored turn."""
         name = request.POST.get("_field", "")
@@ -101,6 +85,7 @@ class LiveChecksAdmin(ModelAdmin):
             outcome = PreviewResult(str(error), failed=True)
         return TemplateResponse(request, "config_admin/tried.html", {"outcome": outcome})
 
+    @page("form/turns/", name="turns_of_form", methods=["GET"])
     def turns_view(self, request: HttpRequest) -> JsonResponse:
         """The newest turns to try a row on."""
         if not (self._may(request, None) and request.user.has_perm(sample_turns.RIGHT)):
@@ -108,10 +93,12 @@ class LiveChecksAdmin(ModelAdmin):
         choices = sample_turns.recent(request.GET.get("intent", ""))
         return JsonResponse({"turns": [choice._asdict() for choice in choices]})
 
+    @page("form/simulate/", name="simulate_of_form", methods=["POST"])
     def simulate_view(self, request: HttpRequest) -> HttpResponse:
         """Try a conversation with the form as it is, on the open draft or on what is live."""
         return simulator().show(request, self._read_unsaved_form(request), _find_configuration(request))
 
+    @page("form/what-if/", name="what_if_of_form", methods=["POST"])
     def what_if_view(self, request: HttpRequest) -> HttpResponse:
         """Ask what the form as it is would change in stored conversations."""
         return what_if().show(request, self._read_unsaved_form(request), _find_configuration(request))

@@ -83,6 +83,7 @@ from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import inbox
@@ -135,6 +136,13 @@ class Problem(NamedTuple):
     anchor: str = ""
 
 
+@page(
+    "start/",
+    of="config_admin.CeIntent",
+    place=Place(
+        "Intents", "Start a flow", "Create an intent with everything it needs.", 1, "config_admin.add_ceintent"
+    ),
+)
 def start(request: HttpRequest) -> HttpResponse:
     """The form of a new flow, its preview, and its result."""
     for right in list_flow_rights("add"):
@@ -142,6 +150,7 @@ def start(request: HttpRequest) -> HttpResponse:
     return _FlowPage(request, None).respond()
 
 
+@page("<path:intent>/flow/", of="config_admin.CeIntent")
 def edit(request: HttpRequest, intent: str) -> HttpResponse:
     """The same for a flow that exists."""
     for right in list_flow_rights("change", "add", "delete"):

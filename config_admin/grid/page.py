@@ -12,10 +12,8 @@ from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.db.models import AutoField, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.text import capfirst
-from django.views.decorators.http import require_GET, require_POST
-from unfold.admin import ModelAdmin
 
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
@@ -35,6 +33,7 @@ from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import mask_value
 from convengine.engine.turn.rows import Tool
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.deployment import conf
 
 Json = Any
@@ -45,19 +44,10 @@ AFTER = "after"
 _WIDE = ("JSONField", "TextField")
 
 
-class GridAdmin(ModelAdmin):
+class GridAdmin(PagesAdmin):
     """The grid of a table, with the rights, the columns and the filters of its form and list."""
 
     change_list_template = "config_admin/change_list.html"
-
-    def get_urls(self) -> list[Any]:
-        """Add the addresses of the grid."""
-        views = {"": self.grid_view, "rows": require_GET(self.rows_view), "save": require_POST(self.save_view)}
-        own = [
-            path(f"grid/{name}/" if name else "grid/", self.admin_site.admin_view(view), name=address_name(self, name))
-            for name, view in views.items()
-        ]
-        return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """The list, with a link to the same rows as a grid."""
@@ -70,6 +60,7 @@ class GridAdmin(ModelAdmin):
         """The column with a condition, the columns of its kind and intent, and what its editor offers; null without."""
         return None
 
+    @page("grid/")
     def grid_view(self, request: HttpRequest) -> HttpResponse:
         """The page; its script asks for the rows."""
         grid = Grid(self, request)
@@ -90,6 +81,7 @@ class GridAdmin(ModelAdmin):
         }
         return TemplateResponse(request, "config_admin/grid.html", context)
 
+    @page("grid/rows/", methods=["GET"])
     def rows_view(self, request: HttpRequest) -> JsonResponse:
         """Rows after one, in key order, and whether there are more."""
         grid = Grid(self, request)
@@ -99,6 +91,7 @@ class GridAdmin(ModelAdmin):
         rows = [grid.row(pk, existing[pk]) for pk in pks[:CHUNK] if pk in existing]
         return JsonResponse({"rows": rows, "next": str(pks[CHUNK - 1]) if len(pks) > CHUNK else None})
 
+    @page("grid/save/", methods=["POST"])
     def save_view(self, request: HttpRequest) -> JsonResponse:
         """Save edits, or report what prevents it: conflicts, else findings."""
         grid = Grid(self, request)

@@ -1,14 +1,13 @@
 """Admin of releases: their changes, and undo."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from django.apps import apps
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import path, reverse
+from django.urls import reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing import reasons
@@ -36,9 +35,9 @@ from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.restore_checks import check_restored_rows
 from config_admin.releases.revert import revert_release, wanted_by_revert
 from config_admin.releases.roll_back import differences_by_roll_back, roll_back
-from config_admin.transfer import page as transfer_page
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, effect_url, excerpt_column, turns_url, what_if_url
 
@@ -64,25 +63,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
     fields = ("config_version", "origin", "author", "reason", "created_at")
     why = excerpt_column("reason", "reason", 90)
 
-    def get_urls(self) -> list[Any]:
-        """Add the comparison and the two undo pages."""
-        name = "config_admin_cerelease"
-        roll, take = self.admin_site.admin_view(self.roll_back_view), self.admin_site.admin_view(self.take_back_view)
-        own = [
-            path("compare/", self.admin_site.admin_view(self.compare_view), name=f"{name}_compare"),
-            *self._ways_in_and_out(name),
-            path("<int:config_version>/roll-back/", roll, name=f"{name}_roll_back"),
-            path("<int:config_version>/take-back/", take, name=f"{name}_take_back"),
-        ]
-        return [*own, *super().get_urls()]
-
-    def _ways_in_and_out(self, name: str) -> list[Any]:
-        pages = {"transfer/": transfer_page.show, "transfer/export/": transfer_page.export}
-        return [
-            path(route, self.admin_site.admin_view(partial(page, self)), name=f"{name}_{route[:-1].replace('/', '_')}")
-            for route, page in pages.items()
-        ]
-
+    @page("compare/", place=Place("Releases", "Compare releases", "The differences between two releases.", 3))
     def compare_view(self, request: HttpRequest) -> HttpResponse:
         """Compare any two releases."""
         if not self.has_view_permission(request):
@@ -143,6 +124,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     # --- undo ---------------------------------------------------------------------------------------------------
 
+    @page("<int:config_version>/roll-back/")
     def roll_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to restore all rows as they were in a release, or do it."""
         reasons.require_reason(request, consent=())
@@ -163,6 +145,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             by_table = differences_by_roll_back(config_version)
             return self._ask(request, question, by_table, lambda: roll_back(config_version))
 
+    @page("<int:config_version>/take-back/")
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to undo only the changes of one release, or do it."""
         reasons.require_reason(request, consent=())

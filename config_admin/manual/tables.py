@@ -1,6 +1,7 @@
 """Chapters of the tables: every column with the help of its form field, or of `COLUMNS`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -11,7 +12,7 @@ from config_admin.validation.columns import NaturalKey, get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.turn.enums import RuleAction, Word
 from convengine.engine.turn.rows import ROW_TYPE_OF
-from convengine.server.admin_site.layout import SECTIONS
+from convengine.server.admin_site.layout import list_sections
 
 CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the audit trail and sessions"
 
@@ -21,7 +22,7 @@ def make_table_chapters() -> Iterator[Chapter]:
     ours = [model for model in apps.get_models() if model._meta.db_table.startswith("ce_") and not _is_history(model)]
     for model in sorted(ours, key=lambda model: (model._meta.db_table not in ROW_TYPE_OF, model._meta.db_table)):
         table = model._meta.db_table
-        about = " ".join(filter(None, [_MENU_HELP.get(model._meta.label, ""), plain(model.__doc__)]))
+        about = " ".join(filter(None, [_read_menu_help().get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
         itself = Entry(table, title, about, table, tuple(_list_keys(model)), chapters=RELATED_CHAPTERS.get(table, ()))
@@ -41,8 +42,10 @@ def _list_keys(model: type[models.Model]) -> Iterator[tuple[str, str]]:
         yield "Natural key in files", ", ".join(key.columns)
 
 
-#: The help of a model's page in the sidebar.
-_MENU_HELP = {entry.model: entry.help for section in reversed(SECTIONS) for entry in reversed(section.entries)}
+@cache
+def _read_menu_help() -> Mapping[str, str]:
+    """The help of each model's page in the sidebar."""
+    return {entry.model: entry.help for section in reversed(list_sections()) for entry in reversed(section.entries)}
 
 
 def _is_history(model: type[models.Model]) -> bool:

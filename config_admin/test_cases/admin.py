@@ -1,19 +1,16 @@
 """Admin of tests: the list, the editor, and the way in and out."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 from unfold.views import ChangeList
 
 from config_admin.editing.context import get_editor_context
-from config_admin.test_cases import coverage_page, run_pages
+from config_admin.test_cases import run_pages
 from config_admin.test_cases.documents import (
     TestRefused,
     build_full_document,
@@ -49,6 +46,7 @@ from convengine.play.loading import parse_yaml
 from convengine.play.personal_data import describe_personal_data, leave_memory_out
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import NewestFirst
 from convengine.server.admin_site.record_columns import badge_column
 from convengine.server.database.sql import database_time
@@ -113,7 +111,7 @@ class TestList(NewestFirst):
 
 
 @admin.register(CeTestCase)
-class TestCaseAdmin(ModelAdmin):
+class TestCaseAdmin(PagesAdmin):
     """Tests by folder."""
 
     __test__ = False
@@ -161,23 +159,7 @@ class TestCaseAdmin(ModelAdmin):
         """What the newest result is of."""
         return shorten_line(case.latest_title, 40) if case.latest_title else "–"
 
-    def get_urls(self) -> list[Any]:
-        """Add runs, coverage, import and export."""
-        name = "config_admin_cetestcase"
-        pages: dict[str, Callable[..., HttpResponse]] = {
-            "run": run_pages.choose_view,
-            "import": require_POST(self.import_view),
-            "export": self.export_view,
-            "coverage": coverage_page.show,
-        }
-        own = [
-            path(f"{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}") for page, view in pages.items()
-        ]
-        again = path(
-            "<int:test_case_id>/again/", self.admin_site.admin_view(require_POST(self.again_view)), name=f"{name}_again"
-        )
-        return [*own, again, *super().get_urls()]
-
+    @page("<int:test_case_id>/again/", methods=["POST"])
     def again_view(self, request: HttpRequest, test_case_id: int) -> HttpResponse:
         """Run one test."""
         require_right(request, RUN)
@@ -323,6 +305,7 @@ class TestCaseAdmin(ModelAdmin):
 
     # --- files --------------------------------------------------------------------------------------------------
 
+    @page("import/", methods=["POST"])
     def import_view(self, request: HttpRequest) -> HttpResponse:
         """Store the tests of uploaded files."""
         require_right(request, "config_admin.add_cetestcase")
@@ -344,6 +327,7 @@ class TestCaseAdmin(ModelAdmin):
             messages.error(request, "Choose at least one scenario file, or an archive of such files.")
         return HttpResponseRedirect(list_url())
 
+    @page("export/")
     def export_view(self, request: HttpRequest) -> HttpResponse:
         """All tests as an archive of scenario files."""
         require_right(request, "config_admin.view_cetestcase")

@@ -6,8 +6,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from django.views.decorators.http import require_POST
+from django.urls import reverse
 
 from config_admin.editing.links import find_readable_url, row_name
 from config_admin.test_cases.documents import TestRefused, split_tags
@@ -18,6 +17,7 @@ from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, find_row_name
 from convengine.server.interfaces.release_history import release_history
@@ -57,6 +57,7 @@ def start(request: HttpRequest, configuration: str, selection: Selection, back: 
     return HttpResponseRedirect(run_url(run.pk))
 
 
+@page("run/", of="config_admin.CeTestCase")
 def choose_view(request: HttpRequest) -> HttpResponse:
     """Choose a configuration and tests, and start a run."""
     require_right(request, RUN)
@@ -104,16 +105,6 @@ class TestRunAdmin(ReadOnlyAdmin):
     list_filter = ("status",)
     ordering = ("-run_id",)
     show_full_result_count = False
-
-    def get_urls(self) -> list[Any]:
-        """Add cancelling, and the page of a result."""
-        name, view = "config_admin_cetestrun", self.admin_site.admin_view
-        return [
-            path("<int:run_id>/cancel/", view(require_POST(self.cancel_view)), name=f"{name}_cancel"),
-            path("<int:run_id>/again/", view(require_POST(self.again_view)), name=f"{name}_again"),
-            path("<int:run_id>/results/<int:result_id>/", view(self.result_view), name=f"{name}_result"),
-            *super().get_urls(),
-        ]
 
     @admin.display(description="run", ordering="run_id")
     def run_label(self, run: CeTestRun) -> str:
@@ -180,6 +171,7 @@ class TestRunAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "config_admin/test_run.html", context)
 
+    @page("<int:run_id>/cancel/", methods=["POST"])
     def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         """End the run."""
         require_right(request, RUN)
@@ -189,6 +181,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             messages.info(request, "The run has ended already.")
         return HttpResponseRedirect(run_url(run_id))
 
+    @page("<int:run_id>/again/", methods=["POST"])
     def again_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
         """Run the same tests on the same configuration as it is now; `failed` chooses those that failed."""
         require_right(request, RUN)
@@ -201,6 +194,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             selection = Selection(cases=sorted(failed)[:5000])
         return start(request, run.configuration, selection, run_url(run_id))
 
+    @page("<int:run_id>/results/<int:result_id>/", name="result")
     def result_view(self, request: HttpRequest, run_id: int, result_id: int) -> HttpResponse:
         """What one test gave: expected and got beside each other, why, and what changed since it passed."""
         if not self.has_view_permission(request):

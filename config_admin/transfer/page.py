@@ -38,6 +38,7 @@ from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import Place, page
 from convengine.server.deployment import conf
 
 RIGHT = "config_admin.import_configuration"
@@ -108,6 +109,11 @@ def _unpack_file(text: str, limit: int) -> bytes:
         raise ValidationError("The uploaded file is no longer available. Choose it again.") from None
 
 
+@page(
+    "transfer/",
+    of="config_admin.CeRelease",
+    place=Place("Releases", "Import & export", "Export the configuration or import a file."),
+)
 def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: exports, and the form for a file to import."""
     if not model_admin.has_view_permission(request):
@@ -157,6 +163,7 @@ def _is_imported(outcome: Outcome) -> TypeGuard[ImportResult]:
     return isinstance(outcome, ImportResult) and outcome.is_applied
 
 
+@page("transfer/export/", of="config_admin.CeRelease")
 def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """An export: of the configuration in force or of a release, of all or some tables."""
     if not model_admin.has_view_permission(request):

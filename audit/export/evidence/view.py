@@ -32,6 +32,7 @@ def build_api_order(request: Request) -> EvidenceOrder:
 class EvidenceView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/evidence`."""
 
+    address = "conversation/audit/<str:conversation_id>/evidence"
     scope = "audit"
 
     @extend_schema(

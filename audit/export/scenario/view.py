@@ -20,6 +20,7 @@ _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 class ScenarioView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/scenario`."""
 
+    address = "conversation/audit/<str:conversation_id>/scenario"
     scope = "audit"
 
     @extend_schema(

@@ -19,6 +19,7 @@ from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
 from config_admin.validation.stored_columns import control_plane
+from convengine.server.admin_site.pages import Place, page
 
 #: How many lines of each kind the page shows.
 MAX_SHOWN = 100
@@ -59,6 +60,13 @@ class FaqForm(forms.Form):
         return cleaned
 
 
+@page(
+    "faq/",
+    of="config_admin.CeIntent",
+    place=Place(
+        "Intents", "FAQ", "Create answers to many questions from a spreadsheet.", 2, "config_admin.add_ceintent"
+    ),
+)
 def faq(request: HttpRequest) -> HttpResponse:
     """The form, then the preview, then the release."""
     _require_rights(request)
@@ -103,6 +111,7 @@ def _may_remove_phrases(request: HttpRequest) -> bool:
     return admin.site.get_model_admin(control_plane()["ce_intent_classifier"]).has_delete_permission(request)
 
 
+@page("faq/<str:name>", of="config_admin.CeIntent", name="faq_template")
 def download_template(request: HttpRequest, name: str) -> HttpResponse:
     """A file to fill in."""
     _require_rights(request)

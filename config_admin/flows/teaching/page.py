@@ -34,6 +34,7 @@ from convengine.engine.text.compare import code, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.pages import page
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.inbox import StoredMessage, inbox
 
@@ -75,6 +76,7 @@ def teach_url(**values: Any) -> str:
     return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
 
 
+@page("teach/", of="config_admin.CeIntentClassifier")
 def teach(request: HttpRequest) -> HttpResponse:
     """The messages and the intents; with an intent what the phrases would change; then the release."""
     if not admin.site.get_model_admin(control_plane()[_PHRASES]).has_add_permission(request):

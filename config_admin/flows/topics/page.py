@@ -45,6 +45,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 
 #: How many refusals and warnings the page shows, and how many names a list has.
 SHOWN, NAMED = 30, 12
@@ -73,6 +74,7 @@ class NameForm(forms.Form):
             raise forms.ValidationError(str(refused)) from None
 
 
+@page("<path:intent>/rename/", of="config_admin.CeIntent")
 def rename(request: HttpRequest, intent: str) -> HttpResponse:
     """Ask for the new name, show what changes, and rename."""
     require_right(request, "config_admin.change_ceintent")
@@ -102,6 +104,7 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
     return _confirm(request, question, rename_topic(topic, new, title), new, renamed=renamed)
 
 
+@page("<path:intent>/duplicate/", of="config_admin.CeIntent")
 def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
     """Ask for the name of the copy, show its rows, and make it."""
     require_right(request, "config_admin.add_ceintent")
@@ -132,6 +135,7 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
     return _confirm(request, question, copies.wanted, new)
 
 
+@page("<path:intent>/switch/", of="config_admin.CeIntent")
 def switch(request: HttpRequest, intent: str) -> HttpResponse:
     """Switch the topic off or on."""
     require_right(request, "config_admin.change_ceintent")
@@ -162,6 +166,7 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     return _confirm(request, question, switch_topic(topic, enabled=enabled), topic.code)
 
 
+@page("<path:intent>/delete_all/", of="config_admin.CeIntent")
 def delete(request: HttpRequest, intent: str) -> HttpResponse:
     """Delete the topic with all its rows, unless other rows name it."""
     require_right(request, "config_admin.delete_ceintent")
@@ -191,6 +196,7 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
     return _confirm(request, question, delete_topic(topic), "")
 
 
+@page("<path:intent>/export/", of="config_admin.CeIntent")
 def export(request: HttpRequest, intent: str) -> HttpResponse:
     """What an export contains and what it lacks; `?download=1` is the file."""
     require_right(request, "config_admin.view_ceintent")
@@ -211,10 +217,6 @@ def export(request: HttpRequest, intent: str) -> HttpResponse:
         "back_url": workspace_url(topic.code),
     }
     return TemplateResponse(request, "config_admin/topic_export.html", context)
-
-
-#: The pages by the end of their name and address.
-PAGES = {"rename": rename, "duplicate": duplicate, "switch": switch, "export": export, "delete_all": delete}
 
 
 def _find_topic(request: HttpRequest, intent: str) -> tuple[Topic, Snapshot]:

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.urls import path, reverse
-from unfold.admin import ModelAdmin
+from django.urls import reverse
 
 from config_admin.editing.links import release_url
 from config_admin.history.gradual.form import AudienceForm
@@ -17,6 +16,7 @@ from config_admin.releases.restore_rows import RowsBelongTogether
 from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.turn.labels import format_percent
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.record_columns import badge_column, effect_url
 
 PUBLISH = "config_admin.publish_draft"
@@ -24,7 +24,7 @@ STATUS_LOOKS = {"RUNNING": "info", "COMPLETE": "success", "STOPPED": "warning"}
 
 
 @admin.register(CeGradualRelease)
-class GradualReleaseAdmin(ModelAdmin):
+class GradualReleaseAdmin(PagesAdmin):
     """Gradual releases, newest first."""
 
     change_form_template = "config_admin/gradual_release.html"
@@ -59,22 +59,13 @@ class GradualReleaseAdmin(ModelAdmin):
         """What was tried stays readable."""
         return False
 
-    def get_urls(self) -> list[Any]:
-        """Add the buttons."""
-        pages = {"stop": self.stop_view, "all": self.all_view, "audience": self.audience_view}
-        name = "config_admin_cegradualrelease"
-        own = [
-            path(f"<int:gradual_id>/{page}/", self.admin_site.admin_view(view), name=f"{name}_{page}")
-            for page, view in pages.items()
-        ]
-        return [*own, *super().get_urls()]
-
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its counts."""
         row = self.get_object(request, object_id)
         context = build_page(request, row) if row else {}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
+    @page("<int:gradual_id>/stop/")
     def stop_view(self, request: HttpRequest, gradual_id: int) -> HttpResponse:
         """Everybody runs on the other release again."""
         if response := _refuse(request):
@@ -89,6 +80,7 @@ class GradualReleaseAdmin(ModelAdmin):
             messages.error(request, str(refused))
         return _go_back(gradual_id)
 
+    @page("<int:gradual_id>/all/")
     def all_view(self, request: HttpRequest, gradual_id: int) -> HttpResponse:
         """Give the release to all."""
         if response := _refuse(request):
@@ -100,6 +92,7 @@ class GradualReleaseAdmin(ModelAdmin):
             messages.error(request, str(refused))
         return _go_back(gradual_id)
 
+    @page("<int:gradual_id>/audience/")
     def audience_view(self, request: HttpRequest, gradual_id: int) -> HttpResponse:
         """Give the release to more or fewer."""
         if response := _refuse(request):

@@ -4,10 +4,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.flows.teaching.page import teach
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
@@ -41,11 +39,6 @@ class ClassifierAdmin(RowAdmin):
             turn = CeConversationHistory.objects.filter(pk=number).only("user_input").first()
             initial["pattern"] = ((turn and turn.user_input) or "").strip()
         return initial
-
-    def get_urls(self) -> list[Any]:
-        """Add the page that makes phrases of messages."""
-        view = self.admin_site.admin_view(teach)
-        return [path("teach/", view, name="config_admin_ceintentclassifier_teach"), *super().get_urls()]
 
     @admin.display(description="phrase", ordering="pattern")
     def phrase(self, row: CeIntentClassifier) -> str:

@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.db.models.functions import Lower
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import path
 
 from config_admin.editing.setting_fields import value_field
 from config_admin.releases.compile import row_of
@@ -17,6 +16,7 @@ from config_admin.workplace import settings_page
 from convengine.engine.turn import release_settings, rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column
 
 #: The right that makes a configuration administrator (R18).
@@ -53,11 +53,7 @@ class ConfigAdmin(RowAdmin):
             form.base_fields["config_value"] = value_field(setting)
         return form
 
-    def get_urls(self) -> list[Any]:
-        """Add the page of all settings."""
-        view = self.admin_site.admin_view(self.effective_view)
-        return [path("effective/", view, name="config_admin_ceconfig_effective"), *super().get_urls()]
-
+    @page("effective/", name="effective")
     def effective_view(self, request: HttpRequest) -> HttpResponse:
         """Every setting, with its value in force and its source."""
         return settings_page.show_settings(self, request)

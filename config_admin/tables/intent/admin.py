@@ -9,19 +9,16 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path
 
 from config_admin.editing.links import row_url, workspace_url
-from config_admin.flows.faq.page import download_template, faq
-from config_admin.flows.page import edit, flow_url, start
-from config_admin.flows.topics.page import PAGES as TOPIC_PAGES
+from config_admin.flows.page import flow_url
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
-from config_admin.workplace.map.page import chart
 from config_admin.workplace.recent_rows import note_opened_row
 from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace
 from convengine.engine.text.compare import code
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import excerpt_column
 
 
@@ -58,29 +55,7 @@ class IntentAdmin(RowAdmin):
         """The list with links to workspaces."""
         return IntentList
 
-    def get_urls(self) -> list[Any]:
-        """Add the workspace, the map, the pages that create intents, and what is done with a whole topic."""
-        view = self.admin_site.admin_view(self.workspace_view)
-        name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
-        return [
-            path("start/", self.admin_site.admin_view(start), name="config_admin_ceintent_start"),
-            path("faq/", self.admin_site.admin_view(faq), name="config_admin_ceintent_faq"),
-            path(
-                "faq/<str:name>",
-                self.admin_site.admin_view(download_template),
-                name="config_admin_ceintent_faq_template",
-            ),
-            path("map/", drawn, name="config_admin_ceintent_map"),
-            path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
-            path("<path:intent>/workspace/", view, name=name),
-            path("<path:intent>/flow/", self.admin_site.admin_view(edit), name="config_admin_ceintent_flow"),
-            *(
-                path(f"<path:intent>/{page}/", self.admin_site.admin_view(show), name=f"config_admin_ceintent_{page}")
-                for page, show in TOPIC_PAGES.items()
-            ),
-            *super().get_urls(),
-        ]
-
+    @page("<path:intent>/workspace/")
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """The workspace of an intent."""
         response = workspace(request, intent)

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -17,6 +17,7 @@ from config_admin.tables.mcp_server.model import CeMcpServer
 from convengine.engine.steps.tools.scope import list_offered_tools
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ServerTools
+from convengine.server.admin_site.pages import page
 from convengine.server.mcp_client.servers import McpServers, read_policy
 
 Json = Any
@@ -37,11 +38,6 @@ class McpServerAdmin(ScopedAdmin):
     search_fields = ("name", "url", "command")
     ordering = ("name",)
 
-    def get_urls(self) -> list[Any]:
-        """Add the page that asks."""
-        view = self.admin_site.admin_view(self.tools_view)
-        return [path("<int:pk>/tools/", view, name="config_admin_cemcpserver_tools"), *super().get_urls()]
-
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link, for users who may change the row."""
         fieldsets = super().get_fieldsets(request, obj)
@@ -59,6 +55,7 @@ class McpServerAdmin(ScopedAdmin):
         url = reverse("admin:config_admin_cemcpserver_tools", args=[row.pk])
         return format_html('<a class="ce-link" href="{}">List the tools of this server</a>', url)
 
+    @page("<int:pk>/tools/")
     def tools_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The page: a button, and the server's answer for the saved row."""
         if not self.has_change_permission(request):

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -22,6 +22,7 @@ from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.pages import page
 from convengine.server.executors.http import request_of
 from convengine.server.executors.http_client import circuits
 from convengine.server.executors.http_connections import connection
@@ -104,11 +105,6 @@ def _build_request_document(call: rows.HttpTool, args: dict[str, Json]) -> Json:
 class TryToolAdmin(RowAdmin):
     """Rows of tools, with a page to try the tool."""
 
-    def get_urls(self) -> list[Any]:
-        """Add the page that tries the tool."""
-        view = self.admin_site.admin_view(self.try_view)
-        return [path("<int:pk>/try/", view, name=f"config_admin_{self.opts.model_name}_try"), *super().get_urls()]
-
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link, for users who may change the row."""
         fieldsets = super().get_fieldsets(request, obj)
@@ -126,6 +122,7 @@ class TryToolAdmin(RowAdmin):
         url = reverse(f"admin:config_admin_{self.opts.model_name}_try", args=[row.pk])
         return format_html('<a class="ce-link" href="{}">Test this tool with your own arguments</a>', url)
 
+    @page("<int:pk>/try/")
     def try_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """The page: the arguments, and the result with the stored row."""
         if not self.has_change_permission(request):

@@ -8,12 +8,10 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Case, Value, When
 from django.http import HttpRequest
-from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing.condition_fields import describe_operators, list_condition_fields
 from config_admin.editing.context import get_editor_context
-from config_admin.health.page import health
 from config_admin.releases.compile import row_of
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
@@ -60,11 +58,6 @@ class RuleAdmin(ScopedAdmin):
     )
     search_fields = ("match_pattern", "action_value", "description")
     ordering = (_PHASE.asc(), *any_last("intent_code"), *any_last("state_code"), "priority", "rule_id")
-
-    def get_urls(self) -> list[Any]:
-        """Add the Health page."""
-        view = self.admin_site.admin_view(health)
-        return [path("health/", view, name="config_admin_cerule_health"), *super().get_urls()]
 
     class Media:
         """The editors of the condition and of the chosen action's value."""

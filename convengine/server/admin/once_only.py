@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -18,6 +18,7 @@ from convengine.engine.rules.row_names import quote_name
 from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
 from convengine.server.admin_site.record_columns import find_row_name, status_column, value_column
 from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
@@ -79,10 +80,6 @@ class SettleForm(forms.Form):
 class SettlingAdmin(ByConversation):
     """Executions with a link to decide one."""
 
-    def get_urls(self) -> list[Any]:
-        view = self.admin_site.admin_view(self.settle_view)
-        return [path("<int:pk>/settle/", view, name="ce_sessions_execution_settle"), *super().get_urls()]
-
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link for users with the right, while the execution is open."""
         fields = super().get_fields(request, obj)
@@ -97,6 +94,7 @@ class SettlingAdmin(ByConversation):
 
     to_settle.short_description = "needs a decision"  # type: ignore[attr-defined]
 
+    @page("<int:pk>/settle/")
     def settle_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask what happened, or store the answer."""
         require_right(request, PERMISSION)
@@ -147,7 +145,7 @@ def may_settle(request: HttpRequest) -> bool:
 
 
 def settle_url(pk: int) -> str:
-    return reverse("admin:ce_sessions_execution_settle", args=[pk])
+    return reverse("admin:ce_sessions_cependingactionexecution_settle", args=[pk])
 
 
 def find_rule(execution: CePendingActionExecution) -> int | None:

@@ -1,7 +1,7 @@
 """The layout of the admin: sidebar entries, their pages, and the rights."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -36,29 +36,15 @@ class Section:
 
 
 #: Grouped by what users want to do, not by tables: first what analysts work with, at most nine entries with Home.
-SECTIONS: Sequence[Section] = (
+#: Pages that are no lists of models name their place themselves.
+_SECTIONS: Sequence[Section] = (
     Section(
         "Intents",
         "flag",
         (
             Entry("config_admin.CeIntent", "Intents", "The goals of users."),
-            Entry(
-                "config_admin.CeIntent",
-                "Start a flow",
-                "Create an intent with everything it needs.",
-                "start",
-                "config_admin.add_ceintent",
-            ),
-            Entry(
-                "config_admin.CeIntent",
-                "FAQ",
-                "Create answers to many questions from a spreadsheet.",
-                "faq",
-                "config_admin.add_ceintent",
-            ),
             Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
             Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
-            Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),
         ),
     ),
     Section(
@@ -68,9 +54,6 @@ SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeRule", "Rules", "If a condition is met, do one action."),
             Entry("config_admin.CeStateGraph", "State graph", "The allowed moves between states."),
             Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),
-            Entry(
-                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
-            ),
             Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
         ),
     ),
@@ -107,24 +90,8 @@ SECTIONS: Sequence[Section] = (
         "Try & test",
         "science",
         (
-            Entry(
-                "audit.CeAudit",
-                "Try a conversation",
-                "Send messages and see how each answer was chosen. Nothing is stored.",
-                "simulate",
-                "ce_sessions.try_conversation",
-            ),
-            Entry(
-                "audit.CeAudit",
-                "What if",
-                "Run stored conversations on a draft or a release, and see what changes.",
-                "what_if",
-                "audit.view_ceaudit",
-            ),
             Entry("config_admin.CeTestCase", "Tests", "Conversations with expected results."),
             Entry("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
-            Entry("config_admin.CeTestCase", "Coverage of tests", "What no test reaches.", "coverage"),
-            Entry("config_admin.CeRule", "Health", "Problems and hints of the whole configuration.", "health"),
         ),
     ),
     Section(
@@ -138,47 +105,21 @@ SECTIONS: Sequence[Section] = (
                 "Gradual releases",
                 "Releases that a part of the conversations gets first.",
             ),
-            Entry("config_admin.CeRelease", "Compare releases", "The differences between two releases.", "compare"),
-            Entry(
-                "config_admin.CeRelease", "Import & export", "Export the configuration or import a file.", "transfer"
-            ),
         ),
     ),
     Section(
         "Conversations",
         "forum",
         (
-            Entry(
-                "audit.CeAudit",
-                "Find",
-                "Search turns and conversations.",
-                "find",
-                "ce_sessions.view_ceconversationhistory",
-            ),
-            Entry(
-                "audit.CeAudit",
-                "Inbox",
-                "Messages that nobody understood, and what to teach next.",
-                "inbox",
-                "ce_sessions.view_ceconversationhistory",
-            ),
             Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
             Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
-            Entry("audit.CeMcpUserFeedback", "Rated answers", "Answers by their feedback.", "rated"),
         ),
     ),
     Section(
         "Reports",
         "bar_chart",
         (
-            Entry(
-                "audit.CeAudit",
-                "Reports",
-                "How many turns, how many not understood, and where.",
-                "reports",
-                "ce_sessions.view_ceconversationhistory",
-            ),
             Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was told."),
             Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
@@ -218,6 +159,22 @@ SECTIONS: Sequence[Section] = (
 )
 
 
+@cache
+def list_sections() -> Sequence[Section]:
+    """The sections with all their entries."""
+    entries = {section.title: list(section.entries) for section in _SECTIONS}
+    placed = [
+        (page.place, known.opts.label, page.name)
+        for known in site._registry.values()
+        # `PagesAdmin` cannot be imported here: its base renders a template, whose tags need this module.
+        for page in getattr(known, "list_pages", list)()
+        if page.place
+    ]
+    for place, model, name in sorted(placed, key=lambda each: each[0].position):
+        entries[place.section].insert(place.position, Entry(model, place.title, place.help, name, place.right))
+    return [replace(section, entries=entries[section.title]) for section in _SECTIONS]
+
+
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Home, and the entries with pages that this user works with or is on."""
     return [{"items": items}] if (items := [item for item in list_places(request) if item["listed"]]) else []
@@ -230,7 +187,7 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
     """
     sections = [
         _section_item(section, entries, request)
-        for section in SECTIONS
+        for section in list_sections()
         if (entries := [e for e in section.entries if _visible(e, request)])
     ]
     if not sections:
@@ -249,13 +206,13 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
 
 def find_entry_right(path: str) -> str:
     """The right of its own that the page of a sidebar entry needs; blank for other pages."""
-    entries = (entry for section in SECTIONS for entry in section.entries if entry.right)
+    entries = (entry for section in list_sections() for entry in section.entries if entry.right)
     return next((entry.right for entry in entries if _address(entry) == path), "")
 
 
 def find_entry_help(path: str) -> str:
     """What the sidebar entry of a page says about it; blank for other pages."""
-    entries = (entry for section in SECTIONS for entry in section.entries)
+    entries = (entry for section in list_sections() for entry in section.entries)
     return next((entry.help for entry in entries if _address(entry) == path), "")
 
 

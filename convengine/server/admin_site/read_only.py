@@ -9,9 +9,9 @@ from django.db import OperationalError, connection
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
+from convengine.server.admin_site.pages import PagesAdmin
 from convengine.server.admin_site.record_columns import conversation_link
 from convengine.server.database.unreadable import mark_unreadable, read_row, read_rows
 from convengine.server.interfaces.access_log import access_log
@@ -77,7 +77,7 @@ class NewestFirst(ChangeList):
         return self.queryset.filter(wanted)
 
 
-class ReadOnlyAdmin(ModelAdmin):
+class ReadOnlyAdmin(PagesAdmin):
     """No adding, changing or deleting. `ordering` names indexed columns, the primary key last."""
 
     actions = None

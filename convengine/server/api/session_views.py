@@ -25,6 +25,8 @@ _FILTERS = ("channel", "remote_jid", "lifecycle")
 class SessionsView(WorkspaceView):
     """`GET /api/v1/sessions`."""
 
+    address = "sessions"
+
     @extend_schema(
         operation_id="listSessions",
         parameters=[
@@ -64,6 +66,8 @@ class SessionsView(WorkspaceView):
 
 class SessionView(WorkspaceView):
     """`/api/v1/sessions/{session_id}`."""
+
+    address = "sessions/<str:session_id>"
 
     @extend_schema(
         operation_id="getSession",
@@ -115,6 +119,8 @@ class SessionView(WorkspaceView):
 class CloseView(WorkspaceView):
     """`POST /api/v1/sessions/{session_id}/close`."""
 
+    address = "sessions/<str:session_id>/close"
+
     @extend_schema(
         operation_id="closeSession",
         parameters=[_ID],
@@ -133,6 +139,8 @@ class CloseView(WorkspaceView):
 class UnitsView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/units`."""
 
+    address = "sessions/<str:session_id>/units"
+
     @extend_schema(
         operation_id="listSessionUnits", parameters=[_ID], responses={200: serializers.SessionUnitListSerializer}
     )
@@ -144,6 +152,8 @@ class UnitsView(WorkspaceView):
 
 class ExplainabilityView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/explainability`."""
+
+    address = "sessions/<str:session_id>/explainability"
 
     @extend_schema(
         operation_id="listTurnExplanations",

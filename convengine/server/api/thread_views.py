@@ -27,6 +27,8 @@ from convengine.server.turns.answer import Replayed, build_resolved_body
 class ResolveView(WorkspaceView):
     """`POST /api/v1/sessions/resolve`."""
 
+    address = "sessions/resolve"
+
     @extend_schema(
         operation_id="resolveSession",
         request=serializers.ResolveSessionSerializer,
@@ -48,6 +50,8 @@ class ResolveView(WorkspaceView):
 
 class MessageView(ResolveView):
     """`POST /api/v1/sessions/message`."""
+
+    address = "sessions/message"
 
     @extend_schema(
         operation_id="sendSessionMessage",

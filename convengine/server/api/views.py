@@ -68,6 +68,7 @@ _REQUESTS = TurnRequestSerializer()
 class TurnView(ApiView):
     """`POST /api/v1/conversation/message`."""
 
+    address = "conversation/message"
     scope = "turns"
 
     @extend_schema(

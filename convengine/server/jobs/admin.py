@@ -8,7 +8,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.loader import render_to_string
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.formats import localize
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
@@ -16,6 +16,7 @@ from django.utils.timezone import localtime
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.job import Job
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import (
     STATUS_BADGES,
@@ -56,10 +57,6 @@ class JobAdmin(ReadOnlyAdmin):
             running.create_missing_rows()
         jobs: QuerySet[Any] = super().get_queryset(request).filter(name__in=list(running.all_jobs()))
         return jobs
-
-    def get_urls(self) -> list[Any]:
-        view = self.admin_site.admin_view(self.run_view)
-        return [path("<str:name>/run/", view, name="ce_jobs_run"), *super().get_urls()]
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the button for users who may start it."""
@@ -104,6 +101,7 @@ class JobAdmin(ReadOnlyAdmin):
             {"job": row, "runs": [(run, badge_class(run.status), shorten_line(result(run), BRIEF)) for run in newest]},
         )
 
+    @page("<str:name>/run/")
     def run_view(self, request: HttpRequest, name: str) -> HttpResponse:
         """Make a job due now; the next process that looks runs it. Waiting for it could take long."""
         require_right(request, PERMISSION)

@@ -65,7 +65,7 @@ def add_calls(turn: CeConversationHistory, *calls: tuple[str, str, bool]) -> Non
 
 
 def address_of(topic: Topic) -> str:
-    return reverse(f"admin:{topic.url_name}")
+    return reverse(f"admin:audit_ceaudit_{topic.name}")
 
 
 def read_table(reader: Client, topic: Topic, name: str) -> ReportTable:

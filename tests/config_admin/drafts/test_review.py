@@ -12,7 +12,7 @@ from config_admin import models as m
 from config_admin.drafts.conditions import PublicationRefused
 from config_admin.drafts.edits import hash_edits
 from config_admin.drafts.models import ReviewKind
-from config_admin.drafts.moves import store_move
+from config_admin.drafts.moves_page import store_move
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import (

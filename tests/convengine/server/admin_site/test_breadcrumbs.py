@@ -14,7 +14,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.records import store_row
 
 pytestmark = pytest.mark.django_db
-ENTRIES = [(section, entry) for section in layout.SECTIONS for entry in section.entries]
+ENTRIES = [(section, entry) for section in layout.list_sections() for entry in section.entries]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from convengine.server.admin_site import layout
 
 pytestmark = pytest.mark.django_db
-ENTRIES = [entry for section in layout.SECTIONS for entry in section.entries]
+ENTRIES = [entry for section in layout.list_sections() for entry in section.entries]
 
 
 def sidebar(*names: str, path: str = "/admin/", **values: Any) -> list[dict[str, Any]]:

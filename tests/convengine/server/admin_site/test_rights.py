@@ -54,8 +54,8 @@ SHOWN_AGAIN = ("ce_sessions_ceconversation_change", "ce_sessions_cethread_change
 OWN = {
     "config_admin_cerelease_roll_back": "config_admin.roll_back_release",
     "config_admin_cerelease_take_back": "config_admin.change_cerule",
-    "ce_jobs_run": "ce_jobs.run_job",
-    "ce_sessions_execution_settle": "ce_sessions.settle_execution",
+    "ce_jobs_cejob_run": "ce_jobs.run_job",
+    "ce_sessions_cependingactionexecution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",
     "audit_ceaudit_erase": "audit.erase_person",

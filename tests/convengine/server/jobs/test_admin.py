@@ -106,7 +106,7 @@ def test_an_operator_has_a_job_run_at_the_next_look(job: Callable[..., Job]) -> 
     running.run_due()
     assert running.due() == []
     operator = member("operator")
-    address = reverse("admin:ce_jobs_run", args=["chores"])
+    address = reverse("admin:ce_jobs_cejob_run", args=["chores"])
     assert address in operator.get(page_of("chores")).content.decode()
 
     answer: Any = operator.post(address, follow=True)
@@ -119,7 +119,7 @@ def test_an_operator_has_a_job_run_at_the_next_look(job: Callable[..., Job]) -> 
 def test_who_may_only_look_has_no_button_and_is_refused(job: Callable[..., Job]) -> None:
     job(wash)
     running.run_due()
-    reader, address = member("qa"), reverse("admin:ce_jobs_run", args=["chores"])
+    reader, address = member("qa"), reverse("admin:ce_jobs_cejob_run", args=["chores"])
 
     assert address not in reader.get(page_of("chores")).content.decode()
     assert reader.post(address).status_code == 403
@@ -131,8 +131,8 @@ def test_a_job_that_is_not_there_is_not_found_and_reading_runs_nothing(job: Call
     job(wash)
     operator = member("operator")
 
-    assert operator.post(reverse("admin:ce_jobs_run", args=["sweep"])).status_code == 404
-    assert operator.get(reverse("admin:ce_jobs_run", args=["chores"])).status_code == 405
+    assert operator.post(reverse("admin:ce_jobs_cejob_run", args=["sweep"])).status_code == 404
+    assert operator.get(reverse("admin:ce_jobs_cejob_run", args=["chores"])).status_code == 405
     assert not CeJobRun.objects.exists()
 
 

@@ -27,6 +27,7 @@ from convengine.engine.turn.enums import Lifecycle
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
 from convengine.play.loading import dump_yaml
 from convengine.play.personal_data import describe_personal_data, leave_memory_out
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
@@ -37,6 +38,7 @@ _NEXT = 5
 _RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
 
 
+@page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", methods=["GET"], from_replica=True)
 def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The newest turns; `before`, `after`, `turn` and `at` lead to others. The cost does not depend on the length."""
     if not model_admin.has_view_permission(request):
@@ -154,6 +156,7 @@ def _offer_test(
     return TemplateResponse(request, "audit/make_test.html", context)
 
 
+@page("<uuid:conversation_id>/scenario/", of="audit.CeAudit", methods=["GET"], from_replica=True)
 def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The file, which was played and passed, or why it is impossible. `first` and `last` are numbers of turns."""
     if not model_admin.has_view_permission(request):

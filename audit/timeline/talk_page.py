@@ -18,6 +18,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -42,6 +43,7 @@ class DecisionLine:
     noun: str
 
 
+@page("talk/", of="audit.CeAudit")
 def talk_page(request: HttpRequest) -> HttpResponse:
     """The conversation so far, and an input. A message is a real turn with all its effects.
 

@@ -24,6 +24,7 @@ from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.pages import page
 from convengine.server.interfaces.configuration import ConfigurationName
 
 #: How many groups of conversations the page shows.
@@ -94,6 +95,7 @@ def _can_begin(snapshot: Snapshot, intent: str, state: str) -> bool:
     return intent == UNKNOWN or is_answered(snapshot, intent, state)
 
 
+@page("<int:draft_id>/move/", of="config_admin.CeDraft")
 def move_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Store the target of one group."""
     if request.method != "POST":

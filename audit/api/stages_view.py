@@ -62,6 +62,7 @@ class StageListSerializer(serializers.Serializer[Any]):
 class StagesView(ApiView):
     """`GET /api/v1/audit/stages`."""
 
+    address = "audit/stages"
     scope = (SCOPE_WORKSPACE, SCOPE_OWN)
 
     @extend_schema(

@@ -24,6 +24,7 @@ from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
 from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
+from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.explained_turn import build_sentences, explain_events
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
@@ -48,6 +49,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -60,6 +62,7 @@ NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
+@page(OF_A_TURN, of="audit.CeAudit", name="turn", methods=["GET"], from_replica=True)
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The page; `?part=details` gives only the content of a timeline card, `?part=event` one event."""
     if not model_admin.has_view_permission(request):

@@ -1,0 +1,112 @@
+"""Pages of the admin are declared where they are written: their address, their methods, their place in the sidebar."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from inspect import signature
+from pkgutil import walk_packages
+from typing import Any, TypeVar
+
+from django.urls import path
+from django.views.decorators.http import require_http_methods
+from unfold.admin import ModelAdmin
+
+from convengine.server.database.replica import reads_record
+
+V = TypeVar("V", bound=Callable[..., Any])
+#: Modules with such a name, or whose name ends so, declare pages of the admin and calls of the API.
+_KINDS = frozenset({"admin", "page", "pages", "view", "views", "api"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page stands in the sidebar, and what it says there."""
+
+    section: str
+    title: str
+    help: str
+    #: Among the entries of its section; the last by default.
+    position: int = 99
+    #: The right for the page; default is to view the model.
+    right: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page below the list of a model."""
+
+    route: str
+    #: The end of the name of its address: `admin:<app>_<model>_<name>`.
+    name: str
+    view: Callable[..., Any]
+    methods: Sequence[str] = ()
+    #: True if it reads the record from the replica, where there is one.
+    from_replica: bool = False
+    place: Place | None = None
+
+
+#: The pages that are functions, by model.
+_PAGES: defaultdict[str, list[Page]] = defaultdict(list)
+
+
+def page(
+    route: str,
+    *,
+    of: str = "",
+    name: str = "",
+    methods: Sequence[str] = (),
+    from_replica: bool = False,
+    place: Place | None = None,
+) -> Callable[[V], V]:
+    """Declare a view as the page at `route` below the list of the model `of`, or of the admin whose method it is.
+
+    Its name comes from the words of the route, unless it is given. A function whose first parameter is `model_admin`
+    gets the admin.
+    """
+    name = name or "_".join(filter(None, re.sub("<[^>]*>", "", route).replace("-", "_").split("/")))
+
+    def declare(view: V) -> V:
+        declared = Page(route, name, view, methods, from_replica, place)
+        if of:
+            _PAGES[of].append(declared)
+        else:
+            view.admin_page = declared  # type: ignore[attr-defined]
+        return view
+
+    return declare
+
+
+class PagesAdmin(ModelAdmin):
+    """The admin of a model with the pages that are declared for it."""
+
+    def get_urls(self) -> list[Any]:
+        """Routes of words come before routes with values, which could take them."""
+        prefix = f"{self.opts.app_label}_{self.opts.model_name}"
+        own = [
+            path(known.route, self.admin_site.admin_view(self._wrap(known)), name=f"{prefix}_{known.name}")
+            for known in sorted(self.list_pages(), key=lambda known: known.route.startswith("<"))
+        ]
+        return [*own, *super().get_urls()]
+
+    def list_pages(self) -> list[Page]:
+        """The pages that are declared for the model, and as methods of this class."""
+        methods = [getattr(getattr(type(self), name, None), "admin_page", None) for name in dir(type(self))]
+        return [*_PAGES[self.opts.label], *filter(None, methods)]
+
+    def _wrap(self, known: Page) -> Callable[..., Any]:
+        view = known.view
+        if next(iter(signature(view).parameters)) in ("self", "model_admin"):
+            view = partial(view, self)
+        if known.from_replica:
+            view = reads_record(view)
+        return require_http_methods(known.methods)(view) if known.methods else view
+
+
+def import_declarations(package: str) -> None:
+    """Import the modules of the package that declare pages and calls."""
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        if module.name.rpartition(".")[2].rpartition("_")[2] in _KINDS:
+            import_module(module.name)
