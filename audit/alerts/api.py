@@ -9,13 +9,12 @@ from rest_framework.response import Response
 
 from audit.alerts.silence import LONGEST_REASON, SilenceRefused, select_silences, silence_alert
 from audit.api.parameters import parse_number, read_number, read_page_size
-from audit.api.serializers import ClosedSerializer
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import StrictTextField
+from convengine.server.api.serializers import ClosedSerializer, StrictTextField
 from convengine.server.database.sql import database_time
 
 STATUSES, ENDS = CeAlert.Status.values, CeAlert.End.values

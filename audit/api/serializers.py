@@ -8,28 +8,10 @@ from rest_framework import serializers
 from audit.narration import Fact, RowRef, Sentence, Tone
 from audit.narration.reading import Role
 from audit.record.events import Event
-from convengine.server.api.serializers import ComputedField, IsoDateTimeField, describe_unknown_field, quote_value
+from convengine.server.api.serializers import ComputedField, IsoDateTimeField
 from convengine.server.sessions.models import CeConversationHistory
 
 TONES = [tone.value for tone in Tone]
-
-
-class ClosedSerializer(serializers.Serializer[Any]):
-    """A JSON object without unknown fields."""
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Raises ValidationError naming every field that is wrong, missing or unknown."""
-        self.refuse_unknown_fields(data)
-        return dict(super().to_internal_value(data))
-
-    def refuse_unknown_fields(self, data: Any) -> None:
-        """Raises ValidationError for anything but an object, and for unknown fields."""
-        if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
-        if unknown := sorted(data.keys() - self.fields.keys()):
-            raise serializers.ValidationError(
-                {name: [describe_unknown_field(name, data[name], self.fields)] for name in unknown}
-            )
 
 
 class EventSerializer(serializers.Serializer[Any]):

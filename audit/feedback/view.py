@@ -7,7 +7,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.serializers import ClosedSerializer
 from audit.feedback.store import PARTICIPANT, FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
@@ -15,7 +14,13 @@ from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import FailureSerializer, StrictObjectField, StrictTextField, StrictUuidField
+from convengine.server.api.serializers import (
+    ClosedSerializer,
+    FailureSerializer,
+    StrictObjectField,
+    StrictTextField,
+    StrictUuidField,
+)
 from convengine.server.deployment import conf
 
 FEEDBACK_TYPES = CeMcpUserFeedback.Type.values
@@ -37,7 +42,7 @@ class FeedbackSerializer(ClosedSerializer):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong, missing or unknown."""
-        self.refuse_unknown_fields(data)
+        self.read_fields(data)
         kind, wrong = data.get("feedbackType"), {}
         if not data.get("conversationId"):
             wrong["conversationId"] = ["conversationId is missing. Send the conversation of this feedback."]

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from audit.api.access_scope import SCOPE_WORKSPACE
 from audit.api.parameters import read_number, read_page_size
-from audit.api.serializers import ClosedSerializer
 from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
 from audit.inbox.page import MOST_EXAMPLES
 from audit.models import CeInboxGroup
@@ -18,7 +17,7 @@ from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import IsoDateTimeField, StrictTextField
+from convengine.server.api.serializers import ClosedSerializer, IsoDateTimeField, StrictTextField
 from convengine.server.sessions.models import CeConversationHistory
 
 PAGE, MOST, _BIGGEST = 50, 200, 2**31 - 1

@@ -4,11 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from audit.api.serializers import ClosedSerializer
 from audit.models import CeReplayJob
 from audit.replay.replay import MAX_TURNS
 from convengine.engine.errors import ReplayNotOffered
-from convengine.server.api.serializers import StrictTextField, StrictUuidField, quote_value
+from convengine.server.api.serializers import ClosedSerializer, StrictTextField, StrictUuidField, quote_value
 
 _BIGGEST = 2**31 - 1
 MISS_POLICIES = ["FAIL"]

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 
 from audit.access_log.write import log_access
 from audit.api.parameters import read_uuid
-from audit.api.serializers import ClosedSerializer
 from audit.models import CeAccessLog, CeWhatIf
 from audit.replay.serializers import WholeNumberField
 from audit.replay.view import MayReadReplays, SignedInAuthentication
@@ -25,7 +24,7 @@ from convengine.server.api.authentication import ApiKeyAuthentication
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import StrictTextField
+from convengine.server.api.serializers import ClosedSerializer, StrictTextField
 from convengine.server.jobs.background_runs import RunStatus
 
 _BIGGEST = 2**31 - 1

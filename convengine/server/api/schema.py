@@ -2,7 +2,7 @@
 their definition.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from inspect import isfunction
 from typing import Any, TypeVar
@@ -15,11 +15,11 @@ from convengine.engine.turn.params import KEY_SHAPE
 from convengine.server.api.authentication import KeyThrottle
 from convengine.server.api.examples import EXAMPLES, PARAMETERS
 from convengine.server.api.failures import describe_common_statuses, describe_statuses
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 
 Json = Any
 F = TypeVar("F", bound=Callable[..., Any])
-#: The parts of the API, by the beginning of the address; the first that fits counts.
+#: The parts of the API, by the beginning of the address; the first that fits counts, and all others read the record.
 _TAGS = (
     ("/api/v1/conversation/message", "Turns"),
     ("/api/v1/conversation/feedback", "Turns"),
@@ -27,21 +27,11 @@ _TAGS = (
     ("/api/v1/conversation/stream", "Streams"),
     ("/api/v1/replay", "Replays"),
     ("/api/v1/what-if", "Replays"),
-    ("/api/v1/conversation", "Audit"),
-    ("/api/v1/audit", "Audit"),
-    ("/api/v1/inbox", "Audit"),
-    ("/api/v1/alerts", "Audit"),
-    ("/api/v1/reports", "Audit"),
     ("/api/v1/config/flows", "Flows"),
     ("/api/v1/config/topics", "Topics"),
     ("/api/v1/config", "Configuration"),
 )
-#: Requests that refuse unknown fields, and where their parameter names are.
-_CLOSED = (
-    *("TurnRequest", "ResolveSessionRequest", "SendMessageRequest", "ExternalTurnRequest", "CloseSessionRequest"),
-    *("FeedbackRequest", "ReplayRequest", "TurnExpectationRequest", "WhatIfRequest", "FiltersRequest"),
-    *("AlertSilenceRequest", "InboxDecisionRequest"),
-)
+#: Where requests have names of parameters.
 _PARAMS = (("TurnRequest", "inputParams"), ("SendMessageRequest", "input_params"))
 _HEADERS = {
     "RequestId": ("The ID of the call: as it was sent, or a new one. The log and the turn have it too.", "string"),
@@ -89,9 +79,14 @@ class SignedInScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped
         return {"type": "apiKey", "in": "cookie", "name": "sessionid", "description": "A user signed in to the admin."}
 
 
-def extend_schema(**described: Any) -> Callable[[F], F]:
-    """The library's decorator, for calls of this API: their descriptions extend ours, not that of the project."""
+def extend_schema(*, example: Mapping[str, Json] | None = None, **described: Any) -> Callable[[F], F]:
+    """The library's decorator, for calls of this API: their descriptions extend ours, not that of the project.
+
+    An `example` has a `response`, and a `request` if the call has a body; long ones are in `examples.json`.
+    """
     extend = describe(**described)
+    if example is not None:
+        EXAMPLES[described["operation_id"]] = dict(example)
 
     def decorate(call: F) -> F:
         if isfunction(call) and not hasattr(call, "kwargs"):
@@ -106,12 +101,16 @@ class ApiSchema(AutoSchema):
     """What all calls have in common."""
 
     def get_tags(self) -> list[str]:
-        return [next(tag for prefix, tag in _TAGS if self.path.startswith(prefix))]
+        return [next((tag for prefix, tag in _TAGS if self.path.startswith(prefix)), "Audit")]
 
     def get_summary(self) -> str | None:
         """The first sentence of the description."""
         text = self.get_description().split("\n\n")[0].replace("\n", " ")
         return text.split(". ")[0].split("; ")[0].split(": ")[0].rstrip(".")
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Json:
+        schema = super()._map_basic_serializer(serializer, direction)
+        return {**schema, "additionalProperties": False} if isinstance(serializer, ClosedSerializer) else schema
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Json] | None:
         operation: dict[str, Json] | None = super().get_operation(*args, **kwargs)
@@ -180,8 +179,6 @@ def complete_document(result: dict[str, Any], generator: Any, request: Any, publ
     if "TurnRequest" not in schemas:
         # The project's own document, written at the same time as ours.
         return result
-    for name in _CLOSED:
-        schemas[name]["additionalProperties"] = False
     for name, field in _PARAMS:
         schemas[name]["properties"][field]["propertyNames"] = {"pattern": KEY_SHAPE.pattern}
     schemas["FeedbackRequest"]["properties"]["messageId"]["maxLength"] = 128

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, extend_schema_serializer
@@ -16,8 +17,6 @@ from convengine.engine.turn.params import KEY_SHAPE
 from convengine.server.api.failures import list_error_codes
 from convengine.server.deployment import conf
 
-#: Other spellings of request fields.
-ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
 _MAX_QUOTED = 100
 VERBOSE_LEVELS = ["INFO", "ERROR"]
 ERROR_CODES = list_error_codes()
@@ -106,9 +105,43 @@ class ComputedField(serializers.SerializerMethodField):
         self.read_only, self.required = False, True
 
 
+class ClosedSerializer(serializers.Serializer[Any]):
+    """A JSON object of known fields."""
+
+    #: Other spellings of fields.
+    aliases: Mapping[str, str] = MappingProxyType({})
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError naming every field that is wrong, missing or unknown."""
+        return dict(super().to_internal_value(self.read_fields(data)))
+
+    def read_fields(self, data: Any) -> dict[str, Any]:
+        """The sent values by field. Raises ValidationError for anything but an object, and for unknown fields."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
+        values = {self.aliases.get(str(name), str(name)): value for name, value in data.items()}
+        if len(values) < len(data):
+            self._refuse_conflicting_aliases(data)
+        if unknown := sorted(values.keys() - self.fields.keys()):
+            raise serializers.ValidationError(
+                {name: [describe_unknown_field(name, values[name], self.fields, self.aliases)] for name in unknown}
+            )
+        return values
+
+    def _refuse_conflicting_aliases(self, data: Mapping[str, Any]) -> None:
+        """Raises ValidationError if a field came under two names with different values."""
+        for alias, name in self.aliases.items():
+            if alias in data and name in data and not _is_same_value(data[alias], data[name]):
+                sent = f"{name} is {quote_value(data[name])}, {alias} is {quote_value(data[alias])}"
+                text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
+                raise serializers.ValidationError({name: [text], alias: [text]})
+
+
 @extend_schema_serializer(component_name="Turn")
-class TurnRequestSerializer(serializers.Serializer[Any]):
+class TurnRequestSerializer(ClosedSerializer):
     """One user message, or facts without one."""
+
+    aliases = MappingProxyType({"conversation_id": "conversationId", "input_params": "inputParams"})
 
     conversationId = StrictUuidField(
         required=False, allow_null=True, help_text=("If omitted, a new conversation starts. Its ID is in the answer.")
@@ -122,19 +155,6 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
     preferences = StrictObjectField(
         required=False, help_text="Preferences of the session: model, knowledge_base, … (docs/sessions.md)."
     )
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Raises ValidationError naming every field that is wrong or unknown."""
-        if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
-        known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
-        if len(known) < len(data):
-            _refuse_conflicting_aliases(data)
-        if unknown := sorted(known.keys() - self.fields.keys()):
-            raise serializers.ValidationError(
-                {name: [describe_unknown_field(name, known[name], self.fields, ALIASES)] for name in unknown}
-            )
-        return dict(super().to_internal_value(known))
 
     def validate_message(self, value: str | None) -> str | None:
         """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
@@ -164,15 +184,6 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
 def quote_value(value: Any) -> str:
     """The sent value as JSON for an error; long values are cut."""
     return shorten(dumps(value), _MAX_QUOTED)
-
-
-def _refuse_conflicting_aliases(data: Mapping[str, Any]) -> None:
-    """Raises ValidationError if a field came under two names with different values."""
-    for alias, name in ALIASES.items():
-        if alias in data and name in data and not _is_same_value(data[alias], data[name]):
-            sent = f"{name} is {quote_value(data[name])}, {alias} is {quote_value(data[alias])}"
-            text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
-            raise serializers.ValidationError({name: [text], alias: [text]})
 
 
 def _is_same_value(value: Any, other: Any) -> bool:

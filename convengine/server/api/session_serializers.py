@@ -10,6 +10,7 @@ from convengine.engine.text.compare import storable
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.serializers import (
+    ClosedSerializer,
     ComputedField,
     IsoDateTimeField,
     StoredObjectField,
@@ -17,7 +18,6 @@ from convengine.server.api.serializers import (
     StrictTextField,
     TurnRequestSerializer,
     TurnResponseSerializer,
-    describe_unknown_field,
     quote_value,
 )
 from convengine.server.deployment import conf
@@ -28,20 +28,6 @@ from convengine.server.turns.answer import PLAIN_CHANNEL, build_session_body
 #: Maximum length of the names of a thread.
 _NAME = 200
 SESSION_STATUSES, DECISIONS = ["active", "closed"], ["new", "continue"]
-
-
-class Strict(serializers.Serializer[Any]):
-    """A JSON object of known fields."""
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Raises ValidationError naming every field that is wrong or unknown."""
-        if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
-        if unknown := sorted(str(name) for name in data if name not in self.fields):
-            raise serializers.ValidationError(
-                {name: [describe_unknown_field(name, data[name], self.fields)] for name in unknown}
-            )
-        return dict(super().to_internal_value(data))
 
 
 class NameField(serializers.RegexField):
@@ -58,7 +44,7 @@ class NameField(serializers.RegexField):
         return super().run_validation(storable(data) if isinstance(data, str) else data)
 
 
-class ThreadSerializer(Strict):
+class ThreadSerializer(ClosedSerializer):
     """Who speaks, and where."""
 
     workspace_id = NameField(help_text="The workspace of your API key.")
@@ -101,7 +87,7 @@ class SendMessageSerializer(ResolveSessionSerializer):
     validate_input_params = TurnRequestSerializer.validate_inputParams
 
 
-class ExternalTurnSerializer(Strict):
+class ExternalTurnSerializer(ClosedSerializer):
     """A turn that was handled elsewhere."""
 
     workspace_id = NameField(required=False)
@@ -114,7 +100,7 @@ class ExternalTurnSerializer(Strict):
     validate_user_message = ResolveSessionSerializer.validate_user_message
 
 
-class CloseSessionSerializer(Strict):
+class CloseSessionSerializer(ClosedSerializer):
     """Why a session is closed."""
 
     workspace_id = NameField(required=False)
