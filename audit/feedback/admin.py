@@ -18,7 +18,7 @@ from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -96,7 +96,7 @@ class FeedbackAdmin(ByConversation):
     def release(self, row: CeMcpUserFeedback) -> SafeString:
         return release_link(row.config_version)
 
-    @page("rated/", methods=["GET"], place=Place("Conversations", "Rated answers", "Answers by their feedback."))
+    @page("rated/", methods=["GET"], entry=SidebarEntry("Conversations", "Rated answers", "Answers by their feedback."))
     def rated_page(self, request: HttpRequest) -> HttpResponse:
         """Rows by the ratings of their answers, worst first."""
         if not self.has_view_permission(request):

@@ -26,7 +26,7 @@ from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import find_row_name, row_url
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -89,7 +89,7 @@ class GroupLine:
 @page(
     "inbox/",
     of="audit.CeAudit",
-    place=Place(
+    entry=SidebarEntry(
         "Conversations",
         "Inbox",
         "Messages that nobody understood, and what to teach next.",

@@ -28,7 +28,7 @@ from audit.reports.report import (
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
 from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, TOPICS, UNKNOWN, WORDINGS, Chart, Table, Topic
 from audit.reports.wordings import build_wordings
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 
 #: How many errors are listed.
 _MOST_ERRORS = 20
@@ -88,7 +88,7 @@ class ErrorRow(NamedTuple):
     "reports/",
     of="audit.CeAudit",
     from_replica=True,
-    place=Place(
+    entry=SidebarEntry(
         "Reports",
         "Reports",
         "How many turns, how many not understood, and where.",

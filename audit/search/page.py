@@ -35,7 +35,7 @@ from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import find_row_name, name_intent
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.release_history import release_history
@@ -116,7 +116,7 @@ EXPORT = "export"
     "find/",
     of="audit.CeAudit",
     from_replica=True,
-    place=Place(
+    entry=SidebarEntry(
         "Conversations", "Find", "Search turns and conversations.", 0, "ce_sessions.view_ceconversationhistory"
     ),
 )

@@ -41,7 +41,7 @@ from convengine.play.stub_documents import (
 )
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.interfaces.unsaved_form import UnsavedForm
 from convengine.server.turns.answer import PLAIN_CHANNEL
@@ -85,7 +85,7 @@ class Simulation:
 @page(
     "simulate/",
     of="audit.CeAudit",
-    place=Place(
+    entry=SidebarEntry(
         "Try & test",
         "Try a conversation",
         "Send messages and see how each answer was chosen. Nothing is stored.",

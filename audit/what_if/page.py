@@ -48,7 +48,7 @@ from convengine.server.admin_site.configuration_choice import (
     require_readable,
 )
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import row_url
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.unsaved_form import UnsavedForm
@@ -102,7 +102,7 @@ def require_rights(request: HttpRequest, configuration: str = "") -> None:
 @page(
     "what-if/",
     of="audit.CeAudit",
-    place=Place(
+    entry=SidebarEntry(
         "Try & test",
         "What if",
         "Run stored conversations on a draft or a release, and see what changes.",

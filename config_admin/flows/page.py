@@ -83,7 +83,7 @@ from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import inbox
@@ -139,7 +139,7 @@ class Problem(NamedTuple):
 @page(
     "start/",
     of="config_admin.CeIntent",
-    place=Place(
+    entry=SidebarEntry(
         "Intents", "Start a flow", "Create an intent with everything it needs.", 1, "config_admin.add_ceintent"
     ),
 )

@@ -24,7 +24,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 
 #: How many findings a page shows, and rows of one.
 SHOWN, MAX_ROWS = 100, 20
@@ -94,7 +94,7 @@ def health_url() -> str:
 @page(
     "health/",
     of="config_admin.CeRule",
-    place=Place("Try & test", "Health", "Problems and hints of the whole configuration."),
+    entry=SidebarEntry("Try & test", "Health", "Problems and hints of the whole configuration."),
 )
 def health(request: HttpRequest) -> HttpResponse:
     """The findings of the configuration in force, or the progress of the check. A POST accepts one, or undoes that."""

@@ -37,7 +37,7 @@ from config_admin.releases.revert import revert_release, wanted_by_revert
 from config_admin.releases.roll_back import differences_by_roll_back, roll_back
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, effect_url, excerpt_column, turns_url, what_if_url
 
@@ -63,7 +63,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
     fields = ("config_version", "origin", "author", "reason", "created_at")
     why = excerpt_column("reason", "reason", 90)
 
-    @page("compare/", place=Place("Releases", "Compare releases", "The differences between two releases.", 3))
+    @page("compare/", entry=SidebarEntry("Releases", "Compare releases", "The differences between two releases.", 3))
     def compare_view(self, request: HttpRequest) -> HttpResponse:
         """Compare any two releases."""
         if not self.has_view_permission(request):

@@ -14,7 +14,7 @@ from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.configuration import named_configurations
 
 #: Items that the page shows.
@@ -24,7 +24,7 @@ SHOWN = 300
 @page(
     "coverage/",
     of="config_admin.CeTestCase",
-    place=Place("Try & test", "Coverage of tests", "What no test reaches.", 4),
+    entry=SidebarEntry("Try & test", "Coverage of tests", "What no test reaches.", 4),
 )
 def show(request: HttpRequest) -> HttpResponse:
     """What the tests reach on a configuration, by kind and by intent."""

@@ -38,7 +38,7 @@ from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.deployment import conf
 
 RIGHT = "config_admin.import_configuration"
@@ -112,7 +112,7 @@ def _unpack_file(text: str, limit: int) -> bytes:
 @page(
     "transfer/",
     of="config_admin.CeRelease",
-    place=Place("Releases", "Import & export", "Export the configuration or import a file."),
+    entry=SidebarEntry("Releases", "Import & export", "Export the configuration or import a file."),
 )
 def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: exports, and the form for a file to import."""

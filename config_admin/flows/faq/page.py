@@ -19,7 +19,7 @@ from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
 from config_admin.validation.stored_columns import control_plane
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 
 #: How many lines of each kind the page shows.
 MAX_SHOWN = 100
@@ -63,7 +63,7 @@ class FaqForm(forms.Form):
 @page(
     "faq/",
     of="config_admin.CeIntent",
-    place=Place(
+    entry=SidebarEntry(
         "Intents", "FAQ", "Create answers to many questions from a spreadsheet.", 2, "config_admin.add_ceintent"
     ),
 )

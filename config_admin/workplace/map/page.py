@@ -34,7 +34,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.pages import Place, page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.turn_reports import IntentTraffic, RowUsage, turn_reports
 
 DAYS = 7
@@ -56,7 +56,7 @@ def chart_url(intent: str = "") -> str:
 
 
 @page("<path:intent>/map/", of="config_admin.CeIntent", name="map_of")
-@page("map/", of="config_admin.CeIntent", place=Place("Intents", "Map", "A map of intents and states."))
+@page("map/", of="config_admin.CeIntent", entry=SidebarEntry("Intents", "Map", "A map of intents and states."))
 def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     """The page, for users who may see intents and rules."""
     if not may_see_charts(request):

@@ -36,7 +36,7 @@ class Section:
 
 
 #: Grouped by what users want to do, not by tables: first what analysts work with, at most nine entries with Home.
-#: Pages that are no lists of models name their place themselves.
+#: Pages that are no lists of models declare their entries themselves (`SidebarEntry`).
 _SECTIONS: Sequence[Section] = (
     Section(
         "Intents",
@@ -163,15 +163,15 @@ _SECTIONS: Sequence[Section] = (
 def list_sections() -> Sequence[Section]:
     """The sections with all their entries."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
-    placed = [
-        (page.place, known.opts.label, page.name)
+    declared = [
+        (page.entry, known.opts.label, page.name)
         for known in site._registry.values()
         # `PagesAdmin` cannot be imported here: its base renders a template, whose tags need this module.
         for page in getattr(known, "list_pages", list)()
-        if page.place
+        if page.entry
     ]
-    for place, model, name in sorted(placed, key=lambda each: each[0].position):
-        entries[place.section].insert(place.position, Entry(model, place.title, place.help, name, place.right))
+    for entry, model, name in sorted(declared, key=lambda each: each[0].position):
+        entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, entry.right))
     return [replace(section, entries=entries[section.title]) for section in _SECTIONS]
 
 

@@ -22,7 +22,7 @@ _KINDS = frozenset({"admin", "page", "pages", "view", "views", "api"})
 
 
 @dataclass(frozen=True)
-class Place:
+class SidebarEntry:
     """Where a page stands in the sidebar, and what it says there."""
 
     section: str
@@ -45,7 +45,7 @@ class Page:
     methods: Sequence[str] = ()
     #: True if it reads the record from the replica, where there is one.
     from_replica: bool = False
-    place: Place | None = None
+    entry: SidebarEntry | None = None
 
 
 #: The pages that are functions, by model.
@@ -59,7 +59,7 @@ def page(
     name: str = "",
     methods: Sequence[str] = (),
     from_replica: bool = False,
-    place: Place | None = None,
+    entry: SidebarEntry | None = None,
 ) -> Callable[[V], V]:
     """Declare a view as the page at `route` below the list of the model `of`, or of the admin whose method it is.
 
@@ -69,7 +69,7 @@ def page(
     name = name or "_".join(filter(None, re.sub("<[^>]*>", "", route).replace("-", "_").split("/")))
 
     def declare(view: V) -> V:
-        declared = Page(route, name, view, methods, from_replica, place)
+        declared = Page(route, name, view, methods, from_replica, entry)
         if of:
             _PAGES[of].append(declared)
         else:
