@@ -17,7 +17,7 @@ from tests.live.processes import ROOT, Server
 from tests.pace import allow
 from tests.worlds import create_help_desk
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 Servers = Callable[..., list[Server]]
 #: Seconds in which nothing is measured.
 BEGIN = 2.0
