@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.timezone import get_current_timezone_name
@@ -71,7 +71,6 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     if merged.conflicts:
         problems.insert(0, "Rows were changed live and in the draft. Decide on the page of the draft.")
     context = {
-        **admin.site.each_context(request),
         "title": f"Schedule the draft “{draft.title}”",
         "form": form,
         "audience": audience,

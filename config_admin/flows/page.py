@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
@@ -450,9 +450,7 @@ class _FlowPage:
         self._advise(forms)
         is_missing = _SAVE in self.request.POST and not reasons.read_reason(self.request)
         context = {
-            **admin.site.each_context(self.request),
             "title": f"Edit the flow {self.stored['title']}" if self.stored else "Start a flow",
-            "opts": control_plane()["ce_intent"]._meta,
             "form": forms.flow,
             "fields": _sort_forms(forms.fields),
             "field_set": forms.fields,

@@ -68,9 +68,7 @@ class GridAdmin(PagesAdmin):
         query = grid.filters.urlencode()
         listed = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         context = {
-            **self.admin_site.each_context(request),
             "title": f"{capfirst(str(self.opts.verbose_name_plural))} in a grid",
-            "opts": self.opts,
             "grid": grid.about(),
             "may_edit": grid.may_edit,
             "may_add": grid.may_add,

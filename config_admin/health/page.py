@@ -123,9 +123,7 @@ def health(request: HttpRequest) -> HttpResponse:
         if wanted in ("", finding.code) and wanted_impact in ("", finding.impact)
     ]
     context = {
-        **admin.site.each_context(request),
         "title": "Health",
-        "opts": control_plane()["ce_rule"]._meta,
         "run": run,
         "done": done,
         "config_version": snapshot.config_version,

@@ -69,9 +69,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
     last = newest()
     form = PairForm({"before": max(last - 1, 0), "after": last, **request.GET.dict()})
     context: dict[str, Any] = {
-        **model_admin.admin_site.each_context(request),
         "title": "Compare releases",
-        "opts": model_admin.opts,
         "form": form,
     }
     if form.is_valid():

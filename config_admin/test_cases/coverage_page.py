@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from config_admin.editing.links import find_readable_url, row_name
 from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
-from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.run_pages import RUN
 from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
@@ -43,9 +41,7 @@ def show(request: HttpRequest) -> HttpResponse:
         if intent in (None, measured.intents[key]) and kind in ("", item.kind)
     ]
     context = {
-        **admin.site.each_context(request),
         "title": "Coverage of tests",
-        "opts": CeTestCase._meta,
         "problem": problem,
         "choices": list_choices(request),
         "chosen": chosen,

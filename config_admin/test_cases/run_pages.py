@@ -73,9 +73,7 @@ def choose_view(request: HttpRequest) -> HttpResponse:
         except ValueError as refused:
             problem = str(refused)
     context = {
-        **admin.site.each_context(request),
         "title": "Run tests",
-        "opts": CeTestCase._meta,
         "problem": problem,
         "choices": list_choices(request),
         "chosen": request.POST.get("configuration") or request.GET.get("configuration") or get_current_name(request),
@@ -204,9 +202,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             raise Http404("This result does not exist. The results of older runs and of erased tests are removed.")
         run, since = result.run, result.since_passed
         context = {
-            **self.admin_site.each_context(request),
             "title": result.test_case.title,
-            "opts": self.opts,
             "original": run,
             "result": result,
             "run": run,

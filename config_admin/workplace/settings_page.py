@@ -209,9 +209,7 @@ def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting
     ]
     may = model_admin.has_change_permission(request) and model_admin.has_add_permission(request)
     return {
-        **model_admin.admin_site.each_context(request),
         "title": "Settings",
-        "opts": model_admin.opts,
         "families": list(_group_families(shown)),
         "shown": len(shown),
         "all": len(setting_lines),

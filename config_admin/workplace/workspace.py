@@ -113,9 +113,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     counts = _count_firings(shown_sections)
     parts = [part for section in shown_sections if (part := _part(request, snapshot, section, intent, counts))]
     context = {
-        **admin.site.each_context(request),
         "title": name,
-        "opts": control_plane()["ce_intent"]._meta,
         "intent": stored,
         "code": intent,
         "name": name,

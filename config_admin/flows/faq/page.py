@@ -91,9 +91,7 @@ def faq(request: HttpRequest) -> HttpResponse:
         context["may_move"] = may_move
         context["rest_missing"] = wants and not may_make and bool(plan.planned)
     context |= {
-        **admin.site.each_context(request),
         "title": "FAQ",
-        "opts": control_plane()["ce_intent"]._meta,
         "form": form,
         "templates": list(_TEMPLATES),
         "reason": reasons.read_reason(request),

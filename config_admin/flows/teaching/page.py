@@ -101,9 +101,7 @@ def teach(request: HttpRequest) -> HttpResponse:
             context["is_outdated"] = not is_tried
             context["reason_missing"] = "" if reasons.read_reason(request) else reasons.MISSING
     context |= {
-        **admin.site.each_context(request),
         "title": TITLE,
-        "opts": control_plane()[_PHRASES]._meta,
         "given": given,
         "may_read": request.user.has_perm(RIGHT),
         "choice": choice,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
@@ -210,7 +210,7 @@ def export(request: HttpRequest, intent: str) -> HttpResponse:
     needed = link_rows(list_needed_tools(snapshot, topic))
     lacking = [Refusal(f"Tools that it calls and that do not belong to it: {len(needed)}", needed)] if needed else []
     context = {
-        **_page_context(request, f"Export {topic.intent.name}"),
+        "title": f"Export {topic.intent.name}",
         "code": topic.code,
         "counts": [(table_title(table), len(members)) for table, members in topic.own.items() if members],
         "lacking": [*lacking, *_note_rows("Rows of other intents that name it", snapshot, topic.references)],
@@ -237,12 +237,8 @@ def _read_name(request: HttpRequest, snapshot: Snapshot, topic: Topic, *, may_st
 
 
 def _ask_name(request: HttpRequest, topic: Topic, form: NameForm, title: str, about: str) -> HttpResponse:
-    context = {**_page_context(request, title), "form": form, "about": about, "back_url": workspace_url(topic.code)}
+    context = {"title": title, "form": form, "about": about, "back_url": workspace_url(topic.code)}
     return TemplateResponse(request, "config_admin/topic_name.html", context)
-
-
-def _page_context(request: HttpRequest, title: str) -> dict[str, Any]:
-    return {**admin.site.each_context(request), "title": title, "opts": control_plane()[INTENT]._meta}
 
 
 def _confirm(

@@ -66,9 +66,7 @@ class McpServerAdmin(ScopedAdmin):
         # Only a click on the button may start a process.
         server_tools = McpServers(read_policy()).tools(server) if request.method == "POST" else None
         context = {
-            **self.admin_site.each_context(request),
             "title": f"Tools of {server.name}",
-            "opts": self.opts,
             "server_tools": server_tools,
             "tools": _list_tools(server, server_tools) if server_tools else [],
             "back_url": reverse("admin:config_admin_cemcpserver_change", args=[pk]),

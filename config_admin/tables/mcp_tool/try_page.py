@@ -134,9 +134,7 @@ class TryToolAdmin(RowAdmin):
         form = TryForm(request.POST if request.method == "POST" else None)
         tried = try_tool(snapshot, tool, form.cleaned_data["args"]) if form.is_bound and form.is_valid() else None
         context = {
-            **self.admin_site.each_context(request),
             "title": f"Test {tool.tool_code}",
-            "opts": self.opts,
             "tool": tool,
             "form": form,
             "tried": tried,

@@ -82,9 +82,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     names = {node["key"]: node["called"] for node in nodes}
     moves = [_serialize_move(request, move, names, fired, tested) for move in shown_chart.moves]
     context = {
-        **admin.site.each_context(request),
         "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
-        "opts": control_plane()["ce_intent"]._meta,
         "code": intent,
         "workspace_url": workspace_url(intent) if intent else "",
         "every_url": chart_url() + (f"?{_SWITCH}=1" if tested else ""),

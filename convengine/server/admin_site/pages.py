@@ -4,12 +4,15 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from inspect import signature
 from pkgutil import walk_packages
 from typing import Any, TypeVar
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 from unfold.admin import ModelAdmin
@@ -97,12 +100,20 @@ class PagesAdmin(ModelAdmin):
         return [*_PAGES[self.opts.label], *filter(None, methods)]
 
     def _wrap(self, known: Page) -> Callable[..., Any]:
-        view = known.view
-        if next(iter(signature(view).parameters)) in ("self", "model_admin"):
-            view = partial(view, self)
-        if known.from_replica:
-            view = reads_record(view)
-        return require_http_methods(known.methods)(view) if known.methods else view
+        """The view with its rules; a template gets the context of every page, and the model's `opts`."""
+        takes_admin = next(iter(signature(known.view).parameters)) in ("self", "model_admin")
+        view = partial(known.view, self) if takes_admin else known.view
+
+        @wraps(known.view)
+        def respond(request: HttpRequest, *args: Any, **options: Any) -> HttpResponseBase:
+            response: HttpResponseBase = view(request, *args, **options)
+            if isinstance(response, TemplateResponse):
+                frame = {**self.admin_site.each_context(request), "opts": self.opts}
+                response.context_data = {**frame, **(response.context_data or {})}
+            return response
+
+        wrapped = reads_record(respond) if known.from_replica else respond
+        return require_http_methods(known.methods)(wrapped) if known.methods else wrapped
 
 
 def import_declarations(package: str) -> None:

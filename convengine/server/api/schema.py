@@ -109,7 +109,7 @@ class ApiSchema(AutoSchema):
         return text.split(". ")[0].split("; ")[0].split(": ")[0].rstrip(".")
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Json:
-        schema = super()._map_basic_serializer(serializer, direction)
+        schema: dict[str, Json] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         return {**schema, "additionalProperties": False} if isinstance(serializer, ClosedSerializer) else schema
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Json] | None:
