@@ -88,7 +88,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
         Result("P8", "SQL statements of a turn", len(statements), 4, 3),
         Result("P9", "extra cost of the look for a new release", live["with"] - live["without"], 0.15, 0.15, "ms"),
         Result("P9", "extra round trips for it", extra, 1, 0),
-        Result("R134", "what-if of 1,000 turns", what_if["seconds"], 60, 20, "s"),
+        Result("what-if", "what-if of 1,000 turns", what_if["seconds"], 60, 20, "s"),
         Result("P15", "the worst pattern on 4,000 characters", worst, 10, 1, "ms"),
     ]
 

@@ -1,4 +1,4 @@
-"""Duration of a test run: `python -m bench.stored_tests` plays 1,000 turns on the bicycle workshop (R133)."""
+"""Duration of a test run: `python -m bench.stored_tests` plays 1,000 turns on the bicycle workshop."""
 
 import argparse
 import os

@@ -16,7 +16,7 @@ class ConfigAdminConfig(AppConfig):
         post_migrate.connect(after_migrate, sender=self)
 
     def requires_draft(self, config_version: int) -> bool:
-        """True when changes after this release are made in drafts only (R129)."""
+        """True when changes after this release are made in drafts only."""
         from config_admin.releases.active import snapshots
         from convengine.engine.turn.release_settings import requires_draft
 

@@ -1,4 +1,4 @@
-"""Django settings. Deployment values come from the environment (settings 3)."""
+"""Django settings. Deployment values come from the environment."""
 
 import warnings
 from pathlib import Path
@@ -22,7 +22,7 @@ if read_project(BASE_DIR) is not None or is_checkout() or environment.text("CE_V
         raise ImproperlyConfigured(f"CE_VAR_DIR: the folder {VAR_DIR} cannot be made: {error.strerror}.") from error
 
 DEBUG = environment.boolean("CE_DEBUG")
-# The demo has a key of its own, so that its sessions survive a restart (R49). `serve` refuses it.
+# The demo has a key of its own, so that its sessions survive a restart. `serve` refuses it.
 _DEMO_KEY = VAR_DIR / "secret_key"
 SECRET_KEY = environment.text("CE_SECRET_KEY")
 if not SECRET_KEY and DEBUG:
@@ -123,7 +123,7 @@ DATABASES: dict[str, dict[str, Any]] = {
 # The pages of past turns read it; turns do not.
 DATABASES |= environment.replica(environment.text("CE_REPLICA_URL"), DATABASES["default"])
 DATABASE_ROUTERS = ["convengine.server.database.replica.RecordRouter"] if "replica" in DATABASES else []
-# A turn owns its transactions: a transaction per request would roll back the audit of a failed turn (R23).
+# A turn owns its transactions: a transaction per request would roll back the audit of a failed turn.
 ATOMIC_REQUESTS = False
 SILENCED_SYSTEM_CHECKS = embedding.SILENCED_CHECKS
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -1,4 +1,4 @@
-"""Views of drafts: make, read, review, publish, schedule and discard them (R137). Imports edit them (`draft`)."""
+"""Views of drafts: make, read, review, publish, schedule and discard them. Imports edit them (`draft`)."""
 
 from collections.abc import Callable
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Views of flow documents: list, read, create and update flows (dialogue 10)."""
+"""Views of flow documents: list, read, create and update flows."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

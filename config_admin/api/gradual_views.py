@@ -1,4 +1,4 @@
-"""Views of the gradual release: both sides, stop, give to more or to all (R135)."""
+"""Views of the gradual release: both sides, stop, give to more or to all."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Views of topics: read, rename, duplicate, switch, export and delete an intent with all its rows (R136)."""
+"""Views of topics: read, rename, duplicate, switch, export and delete an intent with all its rows."""
 
 from dataclasses import asdict
 from functools import partial

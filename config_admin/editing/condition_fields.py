@@ -1,4 +1,4 @@
-"""What the form of a condition offers: operators, and the fields with their kinds and known values (R116)."""
+"""What the form of a condition offers: operators, and the fields with their kinds and known values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -41,7 +41,7 @@ class Unread(str):
 
 
 class _Judged(forms.Field):
-    """A field without validation: the save checks have better messages (tables 1.8)."""
+    """A field without validation: the save checks have better messages."""
 
     def clean(self, value: Any) -> Any:
         """The value, or the typed text if it is not of the column's type."""

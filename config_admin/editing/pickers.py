@@ -42,7 +42,7 @@ def intents(*reserved: str) -> Source:
 
 
 def states(*reserved: str) -> Source:
-    """The states that a row names or leads to (R93)."""
+    """The states that a row names or leads to."""
 
     def options(editor: EditorContext) -> Iterator[Option]:
         yield from (_RESERVED[word] for word in reserved)

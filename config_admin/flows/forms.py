@@ -1,4 +1,4 @@
-"""The forms of the page *Start a flow*: a flow document as inputs, and back (dialogue 10)."""
+"""The forms of the page *Start a flow*: a flow document as inputs, and back."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Start a flow, and edit it later: the flow document as a form, with a preview of its rows (dialogue 10)."""
+"""Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Store a flow as one release: a new one, or the difference to the flow that exists (dialogue 10)."""
+"""Store a flow as one release: a new one, or the difference to the flow that exists."""
 
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""The health check: what rows do to one another, with an input that shows it (tables 10)."""
+"""The health check: what rows do to one another, with an input that shows it."""

@@ -1,4 +1,4 @@
-"""Run the health check, completely or for changed rows, with its progress (tables 10)."""
+"""Run the health check, completely or for changed rows, with its progress."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The snapshot of a turn: of the newest release, or of any past one (R5, R56)."""
+"""The snapshot of a turn: of the newest release, or of any past one."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -69,7 +69,7 @@ class Snapshots(Configuration):
     def choose(
         self, text: str | None, conversation: Conversation, last_release: int | None, *, has_just_begun: bool = False
     ) -> tuple[Snapshot, ReleaseChoice | None]:
-        """The snapshot for the next turn of a conversation, and why, unless it is simply the newest one (R135)."""
+        """The snapshot for the next turn of a conversation, and why, unless it is simply the newest one."""
         key, audience_key = _settle(text)
         newest = target = self._newest_of(key)
         side = None

@@ -1,4 +1,4 @@
-"""Choose the release of a conversation's next turn: gradual releases, and conversations under way (R135)."""
+"""Choose the release of a conversation's next turn: gradual releases, and conversations under way."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -174,7 +174,7 @@ class RowAdmin(
 
     @badge_column({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")
     def in_use(self, row: Any) -> tuple[str, str]:
-        """Whether the engine uses the row (tables 1.6)."""
+        """Whether the engine uses the row."""
         if row.pk in snapshots.latest.tables[self.opts.db_table].unreadable:
             return "unreadable", "unusable"
         if not row.enabled:

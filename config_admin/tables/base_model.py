@@ -19,7 +19,7 @@ STAMPS = ("updated_at", "updated_by")
 
 
 class RowQuerySet(models.QuerySet[Any]):
-    """Queries on configuration rows. Bulk writes are recorded like any other (R5)."""
+    """Queries on configuration rows. Bulk writes are recorded like any other."""
 
     def update(self, **values: Any) -> int:
         """As in Django, in a change set; sets `updated_at` and `updated_by`."""
@@ -57,7 +57,7 @@ class RowQuerySet(models.QuerySet[Any]):
 
 
 class ControlPlaneRow(models.Model):
-    """A row that the engine reads through releases. Its dataclass is in `convengine.engine.turn.rows` (tables 1.2)."""
+    """A row that the engine reads through releases. Its dataclass is in `convengine.engine.turn.rows`."""
 
     #: The checks before a row of the table is saved.
     save_checks: ClassVar[SaveChecks]
@@ -97,7 +97,7 @@ class ControlPlaneRow(models.Model):
 
 
 class ScopedRow(ControlPlaneRow):
-    """A row with a scope: intent and state, each concrete, ANY or UNKNOWN (tables 1.3)."""
+    """A row with a scope: intent and state, each concrete, ANY or UNKNOWN."""
 
     is_scoped = True
 

@@ -17,7 +17,7 @@ _ACTIVE = Q(intent_code__in=[ANY, UNKNOWN]) | Exists(CeIntent.objects.filter(pk=
 
 
 def with_activity(queryset: QuerySet[Any]) -> QuerySet[Any]:
-    """Add to rows whether their intent takes part (tables 1.6)."""
+    """Add to rows whether their intent takes part."""
     known: QuerySet[Any] = queryset.annotate(intent_active=_ACTIVE)
     return known
 

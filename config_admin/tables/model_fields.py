@@ -1,4 +1,4 @@
-"""The column types of the configuration (tables 1.1)."""
+"""The column types of the configuration."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -134,7 +134,7 @@ def make_enabled_field() -> "models.BooleanField[Any, Any]":
 def priority(
     default: int = 100, help_text: str = "Lower numbers come first. Equal numbers are ordered by ID."
 ) -> "models.IntegerField[Any, Any]":
-    """The order among rows of equal specificity (tables 1.5)."""
+    """The order among rows of equal specificity."""
     field: models.IntegerField[Any, Any] = models.IntegerField(
         default=default,
         db_default=default,
@@ -178,7 +178,7 @@ def mark_prose(field: Column) -> Column:
 
 
 def not_blank(*columns: str, code: str = "SCOPE_BLANK", message: str | None = None) -> list[models.BaseConstraint]:
-    """One CHECK per column: the trimmed value is not empty (tables 1.3)."""
+    """One CHECK per column: the trimmed value is not empty."""
     return [
         models.CheckConstraint(
             condition=~models.Q(**{f"{column}__trim": ""}),

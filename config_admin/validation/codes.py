@@ -1,4 +1,4 @@
-"""All codes of save checks with their explanation and remedy, for the manual and for forms (tables 1.8)."""
+"""All codes of save checks with their explanation and remedy, for the manual and for forms."""
 
 from collections.abc import Mapping
 

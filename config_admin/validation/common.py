@@ -1,4 +1,4 @@
-"""Checks that many tables share: scope, codes, priority, choices, order among neighbours (tables 1.3, 1.5, 1.8)."""
+"""Checks that many tables share: scope, codes, priority, choices, order among neighbours."""
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -85,7 +85,7 @@ def check_intent_exists(draft: Draft[Any], field: str, value: str) -> Iterator[F
 
 
 def check_intent_enabled(draft: Draft[Any]) -> Iterator[Finding]:
-    """A row of a disabled intent is inactive (tables 1.6)."""
+    """A row of a disabled intent is inactive."""
     value = code(draft.row.intent_code)
     if value and not draft.snapshot.is_active(value):
         yield draft.warning(
@@ -96,7 +96,7 @@ def check_intent_enabled(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 def check_state_known(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
-    """Some row names or leads to the state already (R93)."""
+    """Some row names or leads to the state already."""
     value, known = code(getattr(draft.row, field)), draft.snapshot.known_states
     if value and value != ANY and value not in known:
         yield draft.warning(

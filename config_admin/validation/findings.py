@@ -1,4 +1,4 @@
-"""Findings about a row: one form for edit pages, import, API and health (tables 1.8)."""
+"""Findings about a row: one form for edit pages, import, API and health."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Queries on the state graph: which moves it allows (tables 2.4, pipeline-2 8.2)."""
+"""Queries on the state graph: which moves it allows."""
 
 from collections.abc import Collection, Iterable
 

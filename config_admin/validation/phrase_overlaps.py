@@ -1,4 +1,4 @@
-"""Phrases of two intents that match one message: which one decides, and what a message calls them (pipeline-1 14.4)."""
+"""Phrases of two intents that match one message: which one decides, and what a message calls them."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of texts in a language: patterns, paths, templates, JSON (tables 1.7, 1.8; R13 Q-6, R64)."""
+"""Checks of texts in a language: patterns, paths, templates, JSON."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Run the save checks: for one row, for its deletion, or for an edit conflict (tables 1.8)."""
+"""Run the save checks: for one row, for its deletion, or for an edit conflict."""
 
 from typing import Any
 

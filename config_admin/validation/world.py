@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from convengine.server.interfaces.turn_reports import EmptyValue
 
-#: Names that progress texts may match: the steps, and parts of steps with events of their own (R1).
+#: Names that progress texts may match: the steps, and parts of steps with events of their own.
 STEPS = frozenset(
     {
         "LoadOrCreateConversationStep", "CacheInspectAuditStep", "ResetConversationStep",
@@ -20,7 +20,7 @@ STEPS = frozenset(
     }
 )  # fmt: skip
 
-#: Events of parts of steps, which are no audit stages, with their description (tables 5.2).
+#: Events of parts of steps, which are no audit stages, with their description.
 PARTS: Mapping[str, str] = {
     "AGENT_INTENT_START": "The model is asked for the intent.",
     "AGENT_INTENT_ACCEPTED": "The model's intent is accepted.",
@@ -52,7 +52,7 @@ _STAGES = frozenset(
         "RESOLVE_RESPONSE_LLM_ERROR",
     }
 )  # fmt: skip
-#: Events that progress texts may match (tables 5.2).
+#: Events that progress texts may match.
 DETERMINANTS: frozenset[str] = _STAGES.union(PARTS)
 
 

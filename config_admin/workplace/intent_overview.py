@@ -1,4 +1,4 @@
-"""Everything that belongs to an intent, by section, each row in the order of testing (tables 9)."""
+"""Everything that belongs to an intent, by section, each row in the order of testing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The page of all settings: value, source and rows with qualifiers; search, read, and edit in place (settings 1)."""
+"""The page of all settings: value, source and rows with qualifiers; search, read, and edit in place."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass

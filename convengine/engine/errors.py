@@ -1,7 +1,5 @@
 """The errors of the engine. An error's docstring is its message; the API returns its `code`, and the audit records
 it.
-
-Source: R3, R50.
 """
 
 from typing import Any, ClassVar, Self

@@ -1,4 +1,4 @@
-"""What must not be stored: values under certain names, and texts that match certain patterns (settings 2.11).
+"""What must not be stored: values under certain names, and texts that match certain patterns.
 
 A text is a value, a name of an object, or a number. Names that the product itself uses stay, because readers need them.
 """

@@ -52,7 +52,7 @@ def family_of(stage: str) -> str:
     return _FAMILY_BY_NAME.get(base_name(stage), "")
 
 
-#: The sources of passes of rules (api-and-audit 9).
+#: The sources of passes of rules.
 RULE_SOURCES = (
     *("DialogueActStep", "AgentIntentResolver", "IntentResolutionStep Classifier", "SchemaExtractionStep"),
     *("McpToolStep PreMcp", "McpToolStep", "ToolOrchestrationStep PostTool", "RulesStep"),

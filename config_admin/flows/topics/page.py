@@ -1,4 +1,4 @@
-"""The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release (R136)."""
+"""The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release."""
 
 from collections.abc import Mapping
 from typing import Any

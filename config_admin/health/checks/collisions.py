@@ -248,7 +248,7 @@ def _list_neighbours(groups: _Groups, rule: rows.Rule) -> Iterator[rows.Rule]:
 
 
 def get_rule_order(rule: rows.Rule) -> tuple[int, int, int]:
-    """The order of a rule in a pass: by bucket, then priority, then key (pipeline-2 7.2)."""
+    """The order of a rule in a pass: by bucket, then priority, then key."""
     return -rank_specificity(rule), rule.priority, rule.rule_id
 
 

@@ -1,4 +1,4 @@
-"""What a configuration lacks as a whole: a fallback answer, a reaction to a yes, a use of a tool (tables 10)."""
+"""What a configuration lacks as a whole: a fallback answer, a reaction to a yes, a use of a tool."""
 
 from collections.abc import Iterator, Mapping
 

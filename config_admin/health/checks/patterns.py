@@ -1,4 +1,4 @@
-"""Patterns that match the empty text, and most of them therefore every text (tables 1.7)."""
+"""Patterns that match the empty text, and most of them therefore every text."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""States that nothing leads to, states without an answer, answers that are never given (tables 10)."""
+"""States that nothing leads to, states without an answer, answers that are never given."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,1 +1,1 @@
-"""The pages and the guard of a release that is given to a part of the conversations (R135)."""
+"""The pages and the guard of a release that is given to a part of the conversations."""

@@ -1,4 +1,4 @@
-"""The page of a gradual release: both sides beside each other, stop, go on (R135)."""
+"""The page of a gradual release: both sides beside each other, stop, go on."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The guard: stops a gradual release when a rate gets worse than that of the others (R135)."""
+"""The guard: stops a gradual release when a rate gets worse than that of the others."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

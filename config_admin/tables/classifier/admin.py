@@ -1,4 +1,4 @@
-"""Admin of `ce_intent_classifier` (tables 2.2)."""
+"""Admin of `ce_intent_classifier`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Save checks of `ce_intent_classifier` (tables 2.2, pipeline-1 17.2)."""
+"""Save checks of `ce_intent_classifier`."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""`ce_intent_classifier`: phrases, which find an intent by text, before a model (tables 2.2)."""
+"""`ce_intent_classifier`: phrases, which find an intent by text, before a model."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_config`, the live settings (tables 5.1)."""
+"""Admin of `ce_config`, the live settings."""
 
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column
 
-#: The right that makes a configuration administrator (R18).
+#: The right that makes a configuration administrator.
 ADMINISTRATOR = "config_admin.roll_back_release"
 #: Changes how changes become live.
 RELEASE_SETTINGS = "config_admin.change_release_settings"
@@ -32,7 +32,7 @@ def get_declared_setting(row: CeConfig) -> Setting[Any] | None:
 
 @admin.register(CeConfig)
 class ConfigAdmin(RowAdmin):
-    """Live settings. Only configuration administrators change reserved ones (settings 1)."""
+    """Live settings. Only configuration administrators change reserved ones."""
 
     sections = (
         ("Setting", ("config_type", "config_key", "config_value")),
@@ -70,7 +70,7 @@ class ConfigAdmin(RowAdmin):
         return HttpResponseRedirect(settings_page.settings_url())
 
     def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
-        """True when the setting is reserved and this user may not change it (settings 1, R129)."""
+        """True when the setting is reserved and this user may not change it."""
         right = RELEASE_SETTINGS if setting.type == release_settings.FAMILY else ADMINISTRATOR
         return setting.mark == "LR" and not request.user.has_perm(right)
 

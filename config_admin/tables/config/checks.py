@@ -1,4 +1,4 @@
-"""Save checks of `ce_config`, by the catalogue of settings (tables 5.1, settings 1)."""
+"""Save checks of `ce_config`, by the catalogue of settings."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from convengine.server.deployment.environment import suggest_variable
 
 Config = Draft[rows.Config]
 ValueCheck = Callable[[Config, Any], Iterator[Finding]]
-#: Names from other systems, and the message about each (R19, R38, R48).
+#: Names from other systems, and the message about each.
 REPLACED: Mapping[tuple[str, str], str] = {
     ("RESPONSERESOLUTIONSTEP", "FALLBACK_ENABLED"): "ResponseResolutionStep / ON_MISSING",
     ("RESETCONVERSATIONSTEP", "ACK_TEXT"): "Session / FRESH_START_TEXT",

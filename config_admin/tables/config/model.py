@@ -1,4 +1,4 @@
-"""`ce_config`: live settings (tables 5.1)."""
+"""`ce_config`: live settings."""
 
 from django.db import models
 from django.db.models.functions import Lower

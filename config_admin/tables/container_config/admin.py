@@ -1,4 +1,4 @@
-"""Admin of `ce_container_config` (tables 3.4)."""
+"""Admin of `ce_container_config`."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""Save checks of `ce_container_config` (tables 3.4)."""
+"""Save checks of `ce_container_config`."""
 
 from collections.abc import Iterator
 

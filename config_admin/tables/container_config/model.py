@@ -1,4 +1,4 @@
-"""`ce_container_config`: data to fetch for an intent and state (tables 3.4)."""
+"""`ce_container_config`: data to fetch for an intent and state."""
 
 from django.db import models
 

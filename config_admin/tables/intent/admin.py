@@ -1,4 +1,4 @@
-"""Admin of `ce_intent` (tables 2.1)."""
+"""Admin of `ce_intent`."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Save checks of `ce_intent` (tables 2.1)."""
+"""Save checks of `ce_intent`."""
 
 from collections.abc import Iterator
 

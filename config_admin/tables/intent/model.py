@@ -1,4 +1,4 @@
-"""`ce_intent`: the registry of business intents (tables 2.1)."""
+"""`ce_intent`: the registry of business intents."""
 
 from django.db import models
 

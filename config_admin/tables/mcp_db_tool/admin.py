@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_db_tool` (tables 4.4)."""
+"""Admin of `ce_mcp_db_tool`."""
 
 from typing import Any
 

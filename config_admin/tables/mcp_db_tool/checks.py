@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_db_tool`, the SQL behind a tool (tables 4.4, 4.6; R70, R71)."""
+"""Save checks of `ce_mcp_db_tool`, the SQL behind a tool."""
 
 import re
 from collections.abc import Iterator

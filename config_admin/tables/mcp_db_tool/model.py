@@ -1,4 +1,4 @@
-"""`ce_mcp_db_tool`: the SQL behind a database tool (tables 4.4)."""
+"""`ce_mcp_db_tool`: the SQL behind a database tool."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models

@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_http_tool` (tables 4.7)."""
+"""Admin of `ce_mcp_http_tool`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_http_tool`, an HTTP call behind a tool (tables 4.7, pipeline-2 4.8)."""
+"""Save checks of `ce_mcp_http_tool`, an HTTP call behind a tool."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`ce_mcp_http_tool`: an HTTP call behind a tool (tables 4.7)."""
+"""`ce_mcp_http_tool`: an HTTP call behind a tool."""
 
 from typing import Any
 

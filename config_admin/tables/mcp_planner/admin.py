@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_planner` (tables 4.5)."""
+"""Admin of `ce_mcp_planner`."""
 
 from django.contrib import admin
 

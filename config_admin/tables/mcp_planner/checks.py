@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_planner` (tables 4.5)."""
+"""Save checks of `ce_mcp_planner`."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from convengine.engine.turn import rows
 from convengine.server.interfaces.older_templates import to_jinja
 
 Planner = Draft[rows.Planner]
-#: The names under which a planner's prompt may show the tools (settings 7.2).
+#: The names under which a planner's prompt may show the tools.
 TOOL_NAMES = frozenset({"mcp_tools", "tools", "available_tools", "tool_list", "mcpTools"})
 _NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
 

@@ -1,4 +1,4 @@
-"""`ce_mcp_planner`: planner prompts of an intent and state (tables 4.5)."""
+"""`ce_mcp_planner`: planner prompts of an intent and state."""
 
 from django.db import models
 

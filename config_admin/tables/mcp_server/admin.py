@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_server` (tables 4.8)."""
+"""Admin of `ce_mcp_server`."""
 
 import json
 from typing import Any

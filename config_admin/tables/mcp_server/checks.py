@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_server` (tables 4.8, pipeline-2 4.9)."""
+"""Save checks of `ce_mcp_server`."""
 
 import re
 from collections.abc import Iterator

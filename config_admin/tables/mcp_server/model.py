@@ -1,4 +1,4 @@
-"""`ce_mcp_server`: external MCP servers whose tools are discovered (tables 4.8)."""
+"""`ce_mcp_server`: external MCP servers whose tools are discovered."""
 
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models

@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_sql_guardrail` (tables 4.6)."""
+"""Admin of `ce_mcp_sql_guardrail`."""
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter

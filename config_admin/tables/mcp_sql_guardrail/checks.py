@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_sql_guardrail` (tables 4.6; R71)."""
+"""Save checks of `ce_mcp_sql_guardrail`."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`ce_mcp_sql_guardrail`: functions and keywords that SQL tools may, or may not, use (tables 4.6)."""
+"""`ce_mcp_sql_guardrail`: functions and keywords that SQL tools may, or may not, use."""
 
 from django.db import models
 

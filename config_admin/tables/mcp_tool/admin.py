@@ -1,4 +1,4 @@
-"""Admin of `ce_mcp_tool` (tables 4.3)."""
+"""Admin of `ce_mcp_tool`."""
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter

@@ -1,4 +1,4 @@
-"""Save checks of `ce_mcp_tool`, the registry of tools (tables 4.3)."""
+"""Save checks of `ce_mcp_tool`, the registry of tools."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""`ce_mcp_tool`: the registry of tools and where they may be used (tables 4.3)."""
+"""`ce_mcp_tool`: the registry of tools and where they may be used."""
 
 from django.db import models
 from django.db.models.functions import Lower

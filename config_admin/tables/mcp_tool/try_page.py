@@ -1,4 +1,4 @@
-"""Try a tool from its page: the row in force, with arguments of the editor (pipeline-2 16.4)."""
+"""Try a tool from its page: the row in force, with arguments of the editor."""
 
 import json
 from dataclasses import dataclass

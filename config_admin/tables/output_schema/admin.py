@@ -1,4 +1,4 @@
-"""Admin of `ce_output_schema` (tables 3.1)."""
+"""Admin of `ce_output_schema`."""
 
 from typing import Any
 

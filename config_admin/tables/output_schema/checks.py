@@ -1,4 +1,4 @@
-"""Save checks of `ce_output_schema` (tables 3.1, pipeline-1 1.11, 17.2)."""
+"""Save checks of `ce_output_schema`."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.understanding.field import BUILT_IN_KINDS, read_kind_name
 
 Schema = Draft[rows.OutputSchema]
-#: Names that no field may have; rules write `pending_slot`, but no form may (pipeline-1 1.11, R97).
+#: Names that no field may have; rules write `pending_slot`, but no form may.
 RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
 #: Names that were reserved later: a stored form may keep such a field.
 RESERVED_LATER = frozenset({CLOCK, "dialogue"})

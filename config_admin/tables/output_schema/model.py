@@ -1,4 +1,4 @@
-"""`ce_output_schema`: the fields to collect for an intent and state (tables 3.1)."""
+"""`ce_output_schema`: the fields to collect for an intent and state."""
 
 from django.db import models
 

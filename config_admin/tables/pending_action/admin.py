@@ -1,4 +1,4 @@
-"""Admin of `ce_pending_action` (tables 4.1)."""
+"""Admin of `ce_pending_action`."""
 
 from django.contrib import admin
 

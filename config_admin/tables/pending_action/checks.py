@@ -1,4 +1,4 @@
-"""Save checks of `ce_pending_action` (tables 4.1)."""
+"""Save checks of `ce_pending_action`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`ce_pending_action`: things that need a "yes" before they run (tables 4.1)."""
+"""`ce_pending_action`: things that need a "yes" before they run."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_policy` (tables 2.5)."""
+"""Admin of `ce_policy`."""
 
 from django.contrib import admin
 from django.db.models import Case, Value, When

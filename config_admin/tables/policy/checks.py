@@ -1,4 +1,4 @@
-"""Save checks of `ce_policy` (tables 2.5, pipeline-1 17.2)."""
+"""Save checks of `ce_policy`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_prompt_template` (tables 3.2)."""
+"""Admin of `ce_prompt_template`."""
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter

@@ -1,4 +1,4 @@
-"""Save checks of `ce_prompt_template` (tables 3.2, pipeline-1 17.2)."""
+"""Save checks of `ce_prompt_template`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`ce_prompt_template`: prompt texts, and what the user may do in that state (tables 3.2)."""
+"""`ce_prompt_template`: prompt texts, and what the user may do in that state."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_response` (tables 3.3)."""
+"""Admin of `ce_response`."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

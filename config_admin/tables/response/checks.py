@@ -1,4 +1,4 @@
-"""Save checks of `ce_response` (tables 3.3; R9)."""
+"""Save checks of `ce_response`."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`ce_response`: answers, which users get in a state (tables 3.3)."""
+"""`ce_response`: answers, which users get in a state."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_rule` (tables 2.3)."""
+"""Admin of `ce_rule`."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ _PHASE = Case(
 
 
 def _convert_paths(request: HttpRequest) -> dict[str, str]:
-    """The JSON paths of rules that rows of fields and values can say, and these rows (R116)."""
+    """The JSON paths of rules that rows of fields and values can say, and these rows."""
     snapshot = get_editor_context(request).snapshot
     return snapshot.table(Rule).memo.get("rows of paths", lambda: dict(_list_converted(snapshot.rows(Rule))))
 

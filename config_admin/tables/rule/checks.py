@@ -1,4 +1,4 @@
-"""Save checks of `ce_rule` (tables 2.3, pipeline-2 7)."""
+"""Save checks of `ce_rule`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
@@ -45,7 +45,7 @@ _ALWAYS_PRESENT = frozenset(SESSION_KEYS) - {
 
 
 def _check_constant_path(draft: Rule) -> Iterator[Finding]:
-    """A plain path to a fact that every turn has always holds (pipeline-2 0.8)."""
+    """A plain path to a fact that every turn has always holds."""
     row = draft.row
     if code(row.rule_type) != RuleType.JSON_PATH or not row.null_leaf_matches:
         return
@@ -173,7 +173,7 @@ _CHECK_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
 
 
 def check_engine_keys(draft: Rule) -> Iterator[Finding]:
-    """An input param that the engine sets, and that is not meant for rules (settings 5)."""
+    """An input param that the engine sets, and that is not meant for rules."""
     if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT:
         return  # Its purpose is to override the engine.
     for key in list_params(draft.row):

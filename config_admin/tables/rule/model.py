@@ -1,4 +1,4 @@
-"""`ce_rule`: when a condition holds in a phase, do one thing (tables 2.3)."""
+"""`ce_rule`: when a condition holds in a phase, do one thing."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_state_graph` (tables 2.4)."""
+"""Admin of `ce_state_graph`."""
 
 from django.contrib import admin
 

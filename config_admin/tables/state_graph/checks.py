@@ -1,4 +1,4 @@
-"""Save checks of `ce_state_graph` (tables 2.4)."""
+"""Save checks of `ce_state_graph`."""
 
 from collections.abc import Iterator
 from itertools import islice

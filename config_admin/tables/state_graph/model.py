@@ -1,4 +1,4 @@
-"""`ce_state_graph`: the allowed state moves of an intent (tables 2.4)."""
+"""`ce_state_graph`: the allowed state moves of an intent."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Admin of `ce_tool` (tables 4.2)."""
+"""Admin of `ce_tool`."""
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter

@@ -1,4 +1,4 @@
-"""Save checks of `ce_tool`, the direct tool calls (tables 4.2; R15)."""
+"""Save checks of `ce_tool`, the direct tool calls."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -42,7 +42,7 @@ def report_unknown_tool(draft: Draft[Any]) -> Finding:
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
-    """The schema of a tool's arguments, or null (R70)."""
+    """The schema of a tool's arguments, or null."""
     executor_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
     return as_json(executor_row.param_schema if executor_row else tool.input_schema)
 

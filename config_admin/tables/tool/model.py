@@ -1,4 +1,4 @@
-"""`ce_tool`: which tool an intent and state call without a planner (tables 4.2)."""
+"""`ce_tool`: which tool an intent and state call without a planner."""
 
 from django.db import models
 

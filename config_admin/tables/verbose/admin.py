@@ -1,4 +1,4 @@
-"""Admin of `ce_verbose` (tables 5.2)."""
+"""Admin of `ce_verbose`."""
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter

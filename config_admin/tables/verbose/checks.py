@@ -1,4 +1,4 @@
-"""Save checks of `ce_verbose` (tables 5.2, pipeline-2 14.3)."""
+"""Save checks of `ce_verbose`."""
 
 from collections.abc import Iterator
 

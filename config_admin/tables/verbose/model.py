@@ -1,4 +1,4 @@
-"""`ce_verbose`: progress and error texts (tables 5.2)."""
+"""`ce_verbose`: progress and error texts."""
 
 from django.db import models
 

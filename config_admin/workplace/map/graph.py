@@ -1,4 +1,4 @@
-"""The states and moves of an intent, of all intents, or of all states, from the rows (tables 2.2 to 2.4)."""
+"""The states and moves of an intent, of all intents, or of all states, from the rows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What of a map no test plays (R133)."""
+"""What of a map no test plays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

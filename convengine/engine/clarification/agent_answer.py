@@ -1,4 +1,4 @@
-"""Read the answer of the intent agent leniently (pipeline-1 14.5)."""
+"""Read the answer of the intent agent leniently."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Several intents match and none decides: ask which one is meant, and read the reply (R37, R45, pipeline-1 9.3)."""
+"""Several intents match and none decides: ask which one is meant, and read the reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -112,7 +112,7 @@ def is_pending(session: Session) -> bool:
 
 
 def drop_questions(session: Session) -> Session:
-    """Drop all questions and their reply, because an intent was accepted (R37)."""
+    """Drop all questions and their reply, because an intent was accepted."""
     reply = session.reply_override
     repeated = reply is not None and reply.source == "DISAMBIGUATION"
     return session.evolve(clarification=None, reply_override=None if repeated else reply)

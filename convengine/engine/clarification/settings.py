@@ -1,4 +1,4 @@
-"""Settings of the question after an intent collision (settings 2.7, pipeline-1 14)."""
+"""Settings of the question after an intent collision."""
 
 from convengine.engine.turn.live_settings import declare, prompt
 

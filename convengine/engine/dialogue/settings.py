@@ -1,4 +1,4 @@
-"""Settings of the dialogue act (settings 2.1, pipeline-1 8)."""
+"""Settings of the dialogue act."""
 
 from typing import Any
 

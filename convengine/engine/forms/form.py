@@ -1,4 +1,4 @@
-"""A form: the fields of an output schema, their names, and the status (R8, pipeline-1 10.4, pipeline-2 5.5).
+"""A form: the fields of an output schema, their names, and the status.
 
 jsonschema validates single values; this module decides which values are missing.
 """
@@ -320,7 +320,7 @@ class Form:
 
     @cached_property
     def validator(self) -> Draft202012Validator:
-        """The one validator of this schema (R8)."""
+        """The one validator of this schema."""
         return get_validator(self.schema)
 
     def field(self, path: str) -> Field | None:
@@ -328,7 +328,7 @@ class Form:
         return next((field for field in (*self.leaves, *self.fields) if field.path == path), None)
 
     def status(self, context: Json) -> SchemaStatus:
-        """The status for a context. An empty schema is never complete (pipeline-2 5.5)."""
+        """The status for a context. An empty schema is never complete."""
         if self.problem:
             return SchemaStatus(False, False)
         try:

@@ -1,4 +1,4 @@
-"""Leaving a form before it is done (R113)."""
+"""Leaving a form before it is done."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The life of a form: when its fields leave the context (R113)."""
+"""The life of a form: when its fields leave the context."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -70,7 +70,7 @@ def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLea
 
 
 def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The form whose confirmation this message answers with a no, and that says what a no does (R113)."""
+    """The form whose confirmation this message answers with a no, and that says what a no does."""
     row = find_known_schema(session, turn)
     if row is None or read_on_no(row) is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None
@@ -81,7 +81,7 @@ def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 
 def keep_general_rules_out(session: Session, turn: Turn, row: rows.OutputSchema) -> None:
-    """Let no rule of every intent change intent or state in this turn: the form decides (R115)."""
+    """Let no rule of every intent change intent or state in this turn: the form decides."""
     decider = replace(row, state_code=ANY)
     turn.set_by_rule["intent"] = (decider, str(session.intent))
     turn.set_by_rule["state"] = (decider, str(session.state))
@@ -99,7 +99,7 @@ def forget_question(session: Session) -> Session:
 
 
 def leave_old_form(session: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another (R113)."""
+    """The session without the form of an intent that was left for another."""
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
     if row is None or code(row.intent_code) == code(session.intent) or code(session.state) == INTENT_COLLISION:

@@ -1,4 +1,4 @@
-"""The form of a session: which one applies, and its facts, input params and lock (tables 3.1, R77, pipeline-2 5.3).
+"""The form of a session: which one applies, and its facts, input params and lock.
 
 An exact state goes before ANY, then priority, then id. The intent must always be exact.
 """
@@ -60,7 +60,7 @@ def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 
 def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The schema that was worked on last, in a later state of its intent that has none of its own (R117)."""
+    """The schema that was worked on last, in a later state of its intent that has none of its own."""
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
     if row is None or not row.enabled or code(row.intent_code) != code(session.intent):
@@ -135,12 +135,12 @@ def set_form_facts(
 
 
 def lock_intent(session: Session, complete: bool) -> Session:
-    """Lock the intent until the form is complete (pipeline-1 14.10)."""
+    """Lock the intent until the form is complete."""
     return session.evolve(intent_locked=not complete, intent_lock_reason=None if complete else SCHEMA_INCOMPLETE)
 
 
 def clear_form_facts(session: Session) -> Session:
-    """Remove the facts and the lock for a scope without a form (pipeline-2 5.1 (3))."""
+    """Remove the facts and the lock for a scope without a form."""
     return lock_intent(session, True).evolve(
         resolved_schema=None,
         schema_complete=False,

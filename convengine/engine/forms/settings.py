@@ -1,4 +1,4 @@
-"""Settings of forms that ask (R110, R112, R113)."""
+"""Settings of forms that ask."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, one_of, template
 

@@ -1,4 +1,4 @@
-"""The only way to call a model: within budgets, validated, recorded in events and in the call log (pipeline-2 15)."""
+"""The only way to call a model: within budgets, validated, recorded in events and in the call log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -153,7 +153,7 @@ def _choose_model(session: Session, turn: Turn, purpose: str) -> str:
 
 
 def _log_calls(session: Session, turn: Turn, question: Question, request: LlmRequest, answer: LlmAnswer) -> None:
-    """Add a row to the call log for each attempt; the commit writes them (R60)."""
+    """Add a row to the call log for each attempt; the commit writes them."""
     now, calls, seq = turn.ports.clock.elapsed_ms(), turn.model_calls, len(turn.trail.events)
     # A second prompt about the same answer continues the count.
     before = calls[-1].attempt if calls and request.user != question.user else 0

@@ -1,4 +1,4 @@
-"""Faults of a model, as values for steps and as errors that end a turn (pipeline-2 15)."""
+"""Faults of a model, as values for steps and as errors that end a turn."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -84,10 +84,7 @@ class ModelFault:
 
     @property
     def name(self) -> str:
-        """The name of the fault in events: `LlmTimeout`; an answer that is not JSON is `InvalidJson`.
-
-        Source: pipeline-1 8.3.
-        """
+        """The name of the fault in events: `LlmTimeout`; an answer that is not JSON is `InvalidJson`."""
         return "InvalidJson" if self.code == LlmInvalidResponse.code else self._error.__name__
 
     def error(self, **meta: Any) -> ConvEngineError:

@@ -1,4 +1,4 @@
-"""Parse strict JSON from a model's answer (pipeline-2 15.1)."""
+"""Parse strict JSON from a model's answer."""
 
 import re
 from typing import Any

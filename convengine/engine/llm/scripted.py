@@ -21,7 +21,7 @@ class ScriptLine:
     error: str | None = None
     #: Texts that must all occur in the prompt or in the user's message, ignoring case.
     contains: tuple[str, ...] = ()
-    #: Texts that must all occur in the prompt, ignoring case (R105).
+    #: Texts that must all occur in the prompt, ignoring case.
     prompt_contains: tuple[str, ...] = ()
     #: How many calls it answers; null for any number.
     times: int | None = None

@@ -1,4 +1,4 @@
-"""Settings of the language model: model, temperature, time, budgets (settings 2.13; R85)."""
+"""Settings of the language model: model, temperature, time, budgets."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from convengine.engine.turn.live_settings import boolean, decimal, declare, inte
 FAMILY = "LLM"
 _PURPOSE = "purpose"
 
-#: The purposes of model calls; qualifiers of the settings below (tables 6.4, R72).
+#: The purposes of model calls; qualifiers of the settings below.
 PURPOSES = (
     "DIALOGUE_ACT",
     "INTENT_AGENT",

@@ -1,4 +1,4 @@
-"""The context summary of a session in its fixed form, and the facts that fill it (sessions 8, R90).
+"""The context summary of a session in its fixed form, and the facts that fill it.
 
 GOAL: <current objective>
 ENTITIES: <names, numbers, files, links; comma separated>

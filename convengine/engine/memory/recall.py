@@ -1,4 +1,4 @@
-"""Memory of earlier turns: read at the start of a turn, written at its end (pipeline-2 10.1, tables 6.5)."""
+"""Memory of earlier turns: read at the start of a turn, written at its end."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings of memory: history, and the summary of a conversation (settings 2.9, pipeline-2 10, 13)."""
+"""Settings of memory: history, and the summary of a conversation."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, one_of, prompt
 

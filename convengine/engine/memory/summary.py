@@ -1,4 +1,4 @@
-"""The running summary of a conversation: built from the session, or written by a model (pipeline-2 10.1, R90, R104)."""
+"""The running summary of a conversation: built from the session, or written by a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Session units: facts from turns, from values or by a model, for prompts and tools of later turns (sessions 8)."""
+"""Session units: facts from turns, from values or by a model, for prompts and tools of later turns."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which pending action a yes would run: by its key, its row, or the context (pipeline-1 11, pipeline-2 2.1)."""
+"""Which pending action a yes would run: by its key, its row, or the context."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ class Choice:
 
 
 def list_pending_rows(snapshot: Snapshot, scope: Scope) -> tuple[rows.PendingAction, ...]:
-    """The rows in scope by priority, then id. Specificity does not count (tables 4.1)."""
+    """The rows in scope by priority, then id. Specificity does not count."""
     rows_in_scope = snapshot.in_scope(rows.PendingAction, scope.intent, scope.state)
     return tuple(sorted(rows_in_scope, key=lambda row: (row.priority, row.pending_action_id)))
 

@@ -1,4 +1,4 @@
-"""The question which of several actions is meant, and its reply (pipeline-1 9.3 and 12; R37, R101)."""
+"""The question which of several actions is meant, and its reply."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ def is_open(session: Session) -> bool:
 
 
 def close_question_for_named_action(session: Session) -> Session:
-    """Drop the question if the request names the action itself (R37)."""
+    """Drop the question if the request names the action itself."""
     named = not blank(session.user_input_params.get("pending_action_key"))
     return session.evolve(clarification=None) if named and is_open(session) else session
 
@@ -227,7 +227,7 @@ def waits_for_action(session: Session, turn: Turn) -> bool:
 
 
 def waits_for_slot(session: Session) -> bool:
-    """True when a rule or an integrator asked for one value (R69, R97)."""
+    """True when a rule or an integrator asked for one value."""
     return any(is_meaningful(session.context.get(name)) for name in ("pending_slot", "pendingSlot"))
 
 

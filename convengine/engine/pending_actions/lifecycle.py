@@ -1,4 +1,4 @@
-"""The end of an action whose scope was left, and the events of an action's life (pipeline-1 11)."""
+"""The end of an action whose scope was left, and the events of an action's life."""
 
 from collections.abc import Mapping
 from typing import Any

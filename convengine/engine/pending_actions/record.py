@@ -1,4 +1,4 @@
-"""The runtime record of an action: `context.pending_action_runtime`, as a value (pipeline-1 11, settings 6)."""
+"""The runtime record of an action: `context.pending_action_runtime`, as a value."""
 
 import uuid
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class Record:
     action_ref: str
     #: `INTENT|STATE` in which it was opened.
     scope: str
-    #: Identifies the right to run it once (R81).
+    #: Identifies the right to run it once.
     nonce: str
     created_turn: int
     created_at_epoch_ms: int
@@ -165,7 +165,7 @@ def open_record(
 
 
 def derive_nonce(session: Session, scope: str, reference: str) -> str:
-    """The right to run this opening. It is derived, so that a repeated turn gets the same (R81)."""
+    """The right to run this opening. It is derived, so that a repeated turn gets the same."""
     parts = (session.conversation_id, session.epoch, scope, reference, _read_ordinal(session))
     return str(uuid.uuid5(_NAMESPACE, "\n".join(str(part) for part in parts)))
 

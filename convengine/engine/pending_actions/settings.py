@@ -1,4 +1,4 @@
-"""Settings of pending actions: how long they stay open, and the question which one is meant (settings 2.4, 2.5)."""
+"""Settings of pending actions: how long they stay open, and the question which one is meant."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, prompt, template
 

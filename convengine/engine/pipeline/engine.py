@@ -1,4 +1,4 @@
-"""Run the steps in order until one stops, one raises, or the list ends (pipeline-1 1.2, 1.5)."""
+"""Run the steps in order until one stops, one raises, or the list ends."""
 
 import unicodedata
 import uuid

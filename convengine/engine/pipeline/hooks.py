@@ -1,4 +1,4 @@
-"""Hooks around steps. The base class does nothing; its docstrings are the contract (pipeline-1 1.6)."""
+"""Hooks around steps. The base class does nothing; its docstrings are the contract."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The order of the pipeline, and the proof that it fulfils what the steps declare (R1, R74).
+"""The order of the pipeline, and the proof that it fulfils what the steps declare.
 
 Open this file first.
 """

@@ -1,4 +1,4 @@
-"""The contract of a step and of its answer: go on, or end the turn (pipeline-1 1.3, 1.4)."""
+"""The contract of a step and of its answer: go on, or end the turn."""
 
 from typing import ClassVar, NamedTuple
 
@@ -55,7 +55,7 @@ class Step:
         return type(self).__name__
 
     def active(self, session: Session, turn: Turn) -> bool:
-        """False when the step does not run in this turn: no audit, not in the trace (R34)."""
+        """False when the step does not run in this turn: no audit, not in the trace."""
         return True
 
     def execute(self, session: Session, turn: Turn) -> Outcome:

@@ -1,4 +1,4 @@
-"""The timing record of a turn (pipeline-1 1.5, R62)."""
+"""The timing record of a turn."""
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter

@@ -1,4 +1,4 @@
-"""Templates, checked and compiled once per text; what they must not contain is refused here (pipeline-2 9.5)."""
+"""Templates, checked and compiled once per text; what they must not contain is refused here."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Render the prompts of one model call and record how (pipeline-2 9.5)."""
+"""Render the prompts of one model call and record how."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Render templates: prompts strictly, answers and progress texts leniently (pipeline-2 9.4, 9.5)."""
+"""Render templates: prompts strictly, answers and progress texts leniently."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Which prompt template is used, and what it lets the user do (tables 3.2, pipeline-2 9.3).
+"""Which prompt template is used, and what it lets the user do.
 
 The most specific template is used, then the newest, then the highest id.
 """

@@ -1,4 +1,4 @@
-"""Values inside templates: how they print, what a missing name is, and what work they cost (pipeline-2 9.5).
+"""Values inside templates: how they print, what a missing name is, and what work they cost.
 
 Work is counted, not timed, so that the result is deterministic (law 3).
 """
@@ -71,7 +71,7 @@ def is_blank(value: Json) -> bool:
     return value is None or isinstance(value, Missing) or (isinstance(value, (list, tuple, Mapping)) and not value)
 
 
-#: Work of one rendering, about a microsecond each: at most 200 ms (pipeline-2 9.5).
+#: Work of one rendering, about a microsecond each: at most 200 ms.
 MAX_WORK = 100_000
 #: Maximum length of a text that a rendering, or an expression in it, makes.
 MAX_OUTPUT = 256 * 1024

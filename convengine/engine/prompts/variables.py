@@ -1,7 +1,4 @@
-"""The names that templates may use: facts, params, context, and the names of the call.
-
-Source: settings 7.2, pipeline-2 9.5, R68.
-"""
+"""The names that templates may use: facts, params, context, and the names of the call."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -57,7 +54,7 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("derivation_hint", "derivationHint"),
     *((name,) for name in _FORM_NAMES),
 )  # fmt: skip
-#: How much of each message and answer of an earlier turn a prompt shows (pipeline-2 13).
+#: How much of each message and answer of an earlier turn a prompt shows.
 _SIDE = 2000
 _HISTORY = frozenset({"conversation_history", "conversationHistory", "history"})
 #: Names that are defined even on the first turn of a first session.

@@ -1,4 +1,4 @@
-"""Run a phase of rules: select, test, act; again while intent or state change (pipeline-2 7.5)."""
+"""Run a phase of rules: select, test, act; again while intent or state change."""
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
@@ -116,7 +116,7 @@ class _Run:
     def _judge(self, rule: Rule, session: Session) -> Verdict:
         refused = session.form.form_refused
         if refused and code(rule.intent_code) not in (ANY, refused):
-            # After a "no" to the confirmation of a form, no other intent takes over (R113).
+            # After a "no" to the confirmation of a form, no other intent takes over.
             return Verdict(False, SCOPE_INTENT)
         if rule.rule_id in self._tasks_run:
             return Verdict(False, ALREADY_RUN)
@@ -138,7 +138,7 @@ class _Run:
         return session
 
     def _find_protector(self, rule: Rule, session: Session) -> Rule | OutputSchema | None:
-        """The more specific rule or form that decided what this rule would change, if it must not (R115)."""
+        """The more specific rule or form that decided what this rule would change, if it must not."""
         field = _MOVES.get(code(rule.action))
         if field is None or rule.override or field not in self._turn.set_by_rule:
             return None

@@ -1,4 +1,4 @@
-"""Choose one row of a scoped table, and explain why the others were not chosen (R30, pipeline-2 0.3)."""
+"""Choose one row of a scoped table, and explain why the others were not chosen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

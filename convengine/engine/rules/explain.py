@@ -1,4 +1,4 @@
-"""Why each row of a table did or did not decide, derived long after the turn (law 2, R30).
+"""Why each row of a table did or did not decide, derived long after the turn.
 
 A turn stores the rows that it tested, and counts the rest. This module derives the reason of every other row from the
 turn's release and the stored key, with the engine's own functions.

@@ -1,4 +1,4 @@
-"""The rules of a phase for an intent and state, prepared so that most need no visit (R30, P5).
+"""The rules of a phase for an intent and state, prepared so that most need no visit.
 
 Rules that test only the user's text are in a pattern bank: those that do not match are counted, never visited. All
 others (paths, other targets, custom types) are tested one by one.
@@ -56,7 +56,7 @@ def _build_bucket(rules: tuple[Rule, ...]) -> Bucket:
 
 @dataclass(frozen=True)
 class Listing:
-    """The rules of a pass, in the order of testing (pipeline-2 7.2)."""
+    """The rules of a pass, in the order of testing."""
 
     buckets: tuple[Bucket, ...]
     #: How many rules of the table are not in the list, by reason.

@@ -1,4 +1,4 @@
-r"""Analysts' regular expressions: RE2, so that no pattern takes exponential time (R13 Q-6, R64).
+r"""Analysts' regular expressions: RE2, so that no pattern takes exponential time.
 
 Before RE2 reads a pattern it is translated: `\w` and `\W` mean letters, marks and digits of all scripts, and a leading
 `(?i)` is dropped, because matching ignores case anyway. `\b` stays ASCII: RE2 has no other.
@@ -19,7 +19,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
 from convengine.engine.turn.turn import Turn
 
-#: Maximum length of a pattern, and of the matched part of a text (pipeline-1 1.13).
+#: Maximum length of a pattern, and of the matched part of a text.
 MAX_PATTERN = 2000
 MAX_INPUT = 4000
 #: Maximum number of instructions of a pattern with repetitions unfolded: with every character class counted as one, and
@@ -170,7 +170,7 @@ def prepare_subject(text: str) -> bytes:
 
 @lru_cache(maxsize=16384)
 def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
-    """Compile an analyst's pattern. Raises PatternError (tables 1.7)."""
+    """Compile an analyst's pattern. Raises PatternError."""
     if len(text) > MAX_PATTERN:
         raise PatternError("REGEX_INVALID", f"it is longer than {MAX_PATTERN} characters", MAX_PATTERN + 1)
     translated = _translate(text)
@@ -269,7 +269,7 @@ def _blank_escapes(text: str) -> str:
 
 
 def get_pattern(session: Session, turn: Turn, setting: Setting[str]) -> Pattern:
-    """The pattern of a live setting. An unusable one is reported once, and the default applies (pipeline-1 8.2)."""
+    """The pattern of a live setting. An unusable one is reported once, and the default applies."""
     text = turn.config(session, setting)
     try:
         return compile_pattern(text)

@@ -1,4 +1,4 @@
-"""The events of a phase of rules: RULE_MATCH, RULE_APPLIED, RULE_ERROR, RULE_NO_MATCH (pipeline-2 7.5)."""
+"""The events of a phase of rules: RULE_MATCH, RULE_APPLIED, RULE_ERROR, RULE_NO_MATCH."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Settings of the rule engine (settings 2.9, pipeline-2 7.5)."""
+"""Settings of the rule engine."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, one_of
 

@@ -1,4 +1,4 @@
-"""Runs of registered tasks under a claim, so that each runs at most once, even if the process dies (R81)."""
+"""Runs of registered tasks under a claim, so that each runs at most once, even if the process dies."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Test many text patterns at once, in a time that does not grow with their number (pipeline-1 1.13, P5)."""
+"""Test many text patterns at once, in a time that does not grow with their number."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ REGEX = "REGEX"
 CONTAINS = "CONTAINS"
 STARTS_WITH = "STARTS_WITH"
 EXACT = "EXACT"
-#: A rule's EXACT: trimmed texts are equal ignoring case; `ANY` matches every text (pipeline-2 7.3).
+#: A rule's EXACT: trimmed texts are equal ignoring case; `ANY` matches every text.
 RULE_EXACT = "RULE_EXACT"
 ANY = "ANY"
 _ANY = ANY.casefold()

@@ -1,4 +1,4 @@
-"""The result of testing one rule, or why it was not even tested: its row, the scope or the text (R30)."""
+"""The result of testing one rule, or why it was not even tested: its row, the scope or the text."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ NOT_MET = "TYPE_CONDITION_NOT_MET"
 NO_MATCHER = "TYPE_RESOLVER_MISSING"
 ROW_INVALID = "CONFIG_ROW_INVALID"
 MATCHER_FAILED = "TYPE_RESOLVER_FAILED"
-#: Its condition held, but a more specific rule has set the intent or state in this turn (R115).
+#: Its condition held, but a more specific rule has set the intent or state in this turn.
 OVERRIDDEN_BY = "OVERRIDDEN_BY"
 
 

@@ -1,4 +1,4 @@
-"""Which moves the state graph allows, also those that a model writes into its answer (pipeline-2 8.2, 9.4, R67)."""
+"""Which moves the state graph allows, also those that a model writes into its answer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

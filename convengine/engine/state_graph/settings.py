@@ -1,4 +1,4 @@
-"""Settings of the state graph (settings 2.9, pipeline-2 8)."""
+"""Settings of the state graph."""
 
 from convengine.engine.turn.live_settings import boolean, declare, one_of
 

@@ -1,4 +1,4 @@
-"""Comparison of texts: one normal form, one match form, one notion of truthy (pipeline-1 1.13)."""
+"""Comparison of texts: one normal form, one match form, one notion of truthy."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ def blank(value: object) -> bool:
 
 
 def truthy(value: Any) -> bool:
-    """True for `true`, a number equal to 1, and the texts true, 1, yes, y, on in any case (R63)."""
+    """True for `true`, a number equal to 1, and the texts true, 1, yes, y, on in any case."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):

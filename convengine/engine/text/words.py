@@ -1,4 +1,4 @@
-"""Words in messages and in names: folded, split, compared (pipeline-1 10.4)."""
+"""Words in messages and in names: folded, split, compared."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""The lifecycle at the end of a turn, and the text when a session ends (sessions 2 and 3; R39, R41, R42)."""
+"""The lifecycle at the end of a turn, and the text when a session ends."""
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.pending_actions.disambiguation import has_open_action
@@ -46,8 +46,6 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     API.
 
     Null when the configured answer must report something: an action ran, or a rule changed the state.
-
-    Source: R39.
     """
     text = (
         _TEXTS.get(_read_message_intent(session)) if turn.request.resolved and session.reply_override is None else None

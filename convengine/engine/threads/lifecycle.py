@@ -1,4 +1,4 @@
-"""The lifecycle of a session, and its allowed moves (sessions 2)."""
+"""The lifecycle of a session, and its allowed moves."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -56,7 +56,7 @@ def move_lifecycle(
 def step_lifecycle(
     session: Session, turn: Turn, end: Lifecycle, reason: str, detail: Mapping[str, Json] = MappingProxyType({})
 ) -> Session:
-    """The same without checking the table (R29, R39)."""
+    """The same without checking the table."""
     after = session.evolve(lifecycle=end.value, lifecycle_detail=dict(detail))
     turn.audit(after, SESSION_LIFECYCLE, **build_event(session.lifecycle, end, reason, turn.turn_no))
     return after

@@ -1,4 +1,4 @@
-"""What a message means to its session. The first matching row wins (R39, R40, R41)."""
+"""What a message means to its session. The first matching row wins."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -103,7 +103,7 @@ def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
 
 
 def _changes_topic(session: Session) -> bool:
-    """True when a new request led to another intent, and no lock held (R40)."""
+    """True when a new request led to another intent, and no lock held."""
     before, now = session.turn_start_intent, session.intent
     return (
         session.dialogue.dialogue_act == DialogueAct.NEW_REQUEST
@@ -153,7 +153,7 @@ def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
 
 
 def list_splits(understanding: Understanding) -> Iterator[tuple[str, str]]:
-    """Each split of a message between two clauses: what is said before, and what more behind a joint (R41)."""
+    """Each split of a message between two clauses: what is said before, and what more behind a joint."""
     end = len(understanding.words)
     for before, clause in pairwise(understanding.clauses):
         start = next(

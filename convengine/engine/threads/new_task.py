@@ -1,4 +1,4 @@
-"""A message that begins a new task: this session ends, and the turn goes on in the next one (R40)."""
+"""A message that begins a new task: this session ends, and the turn goes on in the next one."""
 
 import uuid
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Preferences of a session: a model, a knowledge base and the like, by the deployment's names (sessions 8, R55)."""
+"""Preferences of a session: a model, a knowledge base and the like, by the deployment's names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

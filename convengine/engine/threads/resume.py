@@ -1,4 +1,4 @@
-"""How a session continues after a pause, an interruption, or its end (sessions 5 and 6; R39, R80)."""
+"""How a session continues after a pause, an interruption, or its end."""
 
 from collections.abc import Mapping
 from typing import Any

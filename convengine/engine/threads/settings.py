@@ -1,4 +1,4 @@
-"""Settings of sessions: lifetime, texts, one turn at a time (settings 2.12)."""
+"""Settings of sessions: lifetime, texts, one turn at a time."""
 
 from convengine.engine.turn.live_settings import boolean, decimal, declare, integer, one_of, template, text_list
 

@@ -1,4 +1,4 @@
-"""Settings of the audit: what is written, masked, cut and kept (settings 2.11; R2, R24)."""
+"""Settings of the audit: what is written, masked, cut and kept."""
 
 from dataclasses import replace
 

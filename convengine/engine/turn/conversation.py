@@ -1,4 +1,4 @@
-"""What a turn starts from: the stored conversation and its recent past; to a session and back (pipeline-1 1.9)."""
+"""What a turn starts from: the stored conversation and its recent past; to a session and back."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ class Loaded:
 
 
 def list_exchanges(past: Iterable[tuple[str | None, Json]]) -> tuple[Exchange, ...]:
-    """Messages and stored answers as exchanges; those with a blank side do not count (R61)."""
+    """Messages and stored answers as exchanges; those with a blank side do not count."""
     return tuple(
         Exchange(user, text) for user, answer in past if user and user.strip() and (text := to_spoken_text(answer))
     )

@@ -1,4 +1,4 @@
-"""What the dialogue must remember from one turn to the next: the reserved context branch `dialogue` (R109 to R112)."""
+"""What the dialogue must remember from one turn to the next: the reserved context branch `dialogue`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,11 +23,11 @@ class DialogueState:
     listed_options: tuple[Json, ...] = ()
     #: The day or the time that the asked field lacks the other half of: "tomorrow", then "at 3pm".
     known_part: str = ""
-    #: The schema that the conversation worked on last; it stays known in later states of its intent (R117).
+    #: The schema that the conversation worked on last; it stays known in later states of its intent.
     last_schema: int | None = None
     #: How many messages in a row were not understood outside of forms.
     not_understood_count: int = 0
-    #: "Do you want to stop?" is open: the intent to go on with after a yes, blank for none (R113).
+    #: "Do you want to stop?" is open: the intent to go on with after a yes, blank for none.
     leaving: str | None = None
     #: The schema of the form that was done last, which "another one" begins again.
     done_schema: int | None = None

@@ -54,10 +54,7 @@ class DialogueAct(Word):
 
 
 class PolicyDecision(Word):
-    """How the interaction policy routes a turn, from the dialogue act and from what the dialogue waits for.
-
-    Source: pipeline-1 9.
-    """
+    """How the interaction policy routes a turn, from the dialogue act and from what the dialogue waits for."""
 
     EXECUTE_PENDING_ACTION = "EXECUTE_PENDING_ACTION", "Run the pending action", "A yes to what was proposed."
     REJECT_PENDING_ACTION = "REJECT_PENDING_ACTION", "Reject the pending action", "A no to what was proposed."
@@ -66,7 +63,7 @@ class PolicyDecision(Word):
 
 
 class RoutingDecision(Word):
-    """What a message is to the current form (pipeline-1 10)."""
+    """What a message is to the current form."""
 
     CONTINUE_STANDARD_FLOW = "CONTINUE_STANDARD_FLOW", "Nothing special", "Intent and fields are processed as usual."
     HANDLE_AS_ANSWER = "HANDLE_AS_ANSWER", "An answer", "The message answers what was asked."
@@ -76,7 +73,7 @@ class RoutingDecision(Word):
 
 
 class ActionStatus(Word):
-    """The status of an opened action (pipeline-1 11, pipeline-2 2)."""
+    """The status of an opened action."""
 
     OPEN = "OPEN", "Open", "Proposed. A yes runs it."
     IN_PROGRESS = "IN_PROGRESS", "In progress", "Confirmed. Its task runs in this turn."
@@ -136,7 +133,7 @@ class RulePhase(Word):
     )
 
 
-#: Names of other versions that imports accept (tables 2.3).
+#: Names of other versions that imports accept.
 PHASE_ALIASES = {
     "PRE_AGENT_TOOL": RulePhase.PRE_AGENT_MCP,
     "POST_AGENT_TOOL": RulePhase.POST_AGENT_MCP,
@@ -284,7 +281,7 @@ class ToolGroup(Word):
     MCP_SERVER = "MCP_SERVER", "External MCP server", "A tool of a server with the Model Context Protocol."
 
 
-#: Other spellings of tool groups; blank means DB (tables 4.3).
+#: Other spellings of tool groups; blank means DB.
 TOOL_GROUP_ALIASES = {
     "": ToolGroup.DB,
     "MCP_DB": ToolGroup.DB,
@@ -378,7 +375,7 @@ class ConversationStatus(Word):
 
 
 class Lifecycle(Word):
-    """The lifecycle of a session (sessions 2)."""
+    """The lifecycle of a session."""
 
     RUNNING = "RUNNING", "Running", "A turn is running, or the next message can come."
     AWAITING_USER = "AWAITING_USER", "Awaiting the user", "An open question waits for an answer."
@@ -389,7 +386,7 @@ class Lifecycle(Word):
 
 
 class MessageIntent(Word):
-    """What a message means to its session (sessions 3)."""
+    """What a message means to its session."""
 
     RESPONSE = "RESPONSE", "Answers the open question", "The session was waiting for this answer."
     MODIFICATION = "MODIFICATION", "Changes what is being done", "The task stays the same with another value."
@@ -419,7 +416,7 @@ class JobStatus(Word):
 
 
 class ResetReason(StrEnum):
-    """Why a conversation was reset (pipeline-1 4, 8.4, 15)."""
+    """Why a conversation was reset."""
 
     PARAM_RESET = "INPUT_PARAM:reset"
     PARAM_RESTART = "INPUT_PARAM:restart"
@@ -430,7 +427,7 @@ class ResetReason(StrEnum):
 
 
 class DecisionKind(StrEnum):
-    """The subject of a DECISION event (R31)."""
+    """The subject of a DECISION event."""
 
     POLICY = "POLICY"
     CLASSIFIER = "CLASSIFIER"

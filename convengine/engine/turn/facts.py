@@ -1,4 +1,4 @@
-"""The document that rules, templates and progress texts read (pipeline-2 0.4, settings 7).
+"""The document that rules, templates and progress texts read.
 
 Built at most once per session value: a Session is frozen, so its document stays valid. Only the list of ended steps
 grows.

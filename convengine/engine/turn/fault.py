@@ -1,4 +1,4 @@
-"""Why a configuration row is unusable: the field, its value, the reason, and the remedy (R50, R64)."""
+"""Why a configuration row is unusable: the field, its value, the reason, and the remedy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

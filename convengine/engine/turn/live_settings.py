@@ -1,4 +1,4 @@
-"""Live settings (`ce_config`): how to declare, find and read one (settings 1).
+"""Live settings (`ce_config`): how to declare, find and read one.
 
 Every setting is declared once. The forms, the save checks, the page of settings and the manual derive from that
 declaration.
@@ -241,7 +241,7 @@ def _sources(
 
 
 def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) -> Reading[T]:
-    """The value in force: qualified row, plain row, deployment, built-in default (settings 1).
+    """The value in force: qualified row, plain row, deployment, built-in default.
 
     If a text cannot be read, the default applies, with the error; weaker sources do not count.
     """

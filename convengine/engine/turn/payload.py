@@ -24,7 +24,7 @@ Payload = TextPayload | JsonPayload
 
 
 def to_document(payload: Payload) -> Any:
-    """The payload for `last_assistant_json` (pipeline-2 9.4)."""
+    """The payload for `last_assistant_json`."""
     if isinstance(payload, TextPayload):
         return {"type": "TEXT", "value": payload.value}
     if isinstance(payload.value, (dict, list)):
@@ -33,7 +33,7 @@ def to_document(payload: Payload) -> Any:
 
 
 def to_spoken_text(document: Any) -> str:
-    """The assistant's text in a stored answer, for prompts (pipeline-2 13)."""
+    """The assistant's text in a stored answer, for prompts."""
     if isinstance(document, str):
         return document
     if not isinstance(document, dict):

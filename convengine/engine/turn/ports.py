@@ -19,7 +19,7 @@ Json = Any
 
 
 class Clock(Protocol):
-    """The clock of a turn (R88)."""
+    """The clock of a turn."""
 
     def now(self) -> datetime:
         """The time of the turn's first statement, in UTC; constant during the turn."""
@@ -69,7 +69,7 @@ class TaskPort(Protocol):
         """The names of all registered tasks, for messages."""
 
     def allowed_from_context(self, task: str) -> bool:
-        """True when the context may name this task (pipeline-2 2.1)."""
+        """True when the context may name this task."""
 
     def is_repeatable(self, task: str, methods: Sequence[str]) -> bool:
         """True when another run of these methods does no harm, so that a rule's run needs no claim."""
@@ -82,7 +82,7 @@ class TaskPort(Protocol):
 
 @dataclass(frozen=True)
 class ExecutionClaim:
-    """The right to run an opened action, a tool or a rule's task: one per conversation and nonce (R81)."""
+    """The right to run an opened action, a tool or a rule's task: one per conversation and nonce."""
 
     conversation_id: str
     turn_id: str
@@ -122,7 +122,7 @@ class Execution:
 
 
 class ExecutionPort(Protocol):
-    """Claims of actions, tools and tasks. Both calls commit at once, whatever happens to the turn (pipeline-2 2.4)."""
+    """Claims of actions, tools and tasks. Both calls commit at once, whatever happens to the turn."""
 
     def claim(self, claim: ExecutionClaim) -> Execution:
         """Make or find the claim. Raises ConversationPersistFailed: without a claim nothing may run."""
@@ -133,7 +133,7 @@ class ExecutionPort(Protocol):
 
 @dataclass
 class ContainerRequest:
-    """The request to a container provider. An interceptor may change it before it is sent (pipeline-2 1.1)."""
+    """The request to a container provider. An interceptor may change it before it is sent."""
 
     page_id: int
     section_id: int
@@ -171,7 +171,7 @@ class ContainerPort(Protocol):
 
 @dataclass(frozen=True)
 class LlmRequest:
-    """One call of a model, with the limits of the turn (pipeline-2 15.1)."""
+    """One call of a model, with the limits of the turn."""
 
     purpose: str
     system: str
@@ -216,7 +216,7 @@ class LlmAnswer:
 
 @dataclass(frozen=True)
 class ModelCall:
-    """One attempt of one call, for the call log (pipeline-2 15.2)."""
+    """One attempt of one call, for the call log."""
 
     request: LlmRequest
     answer: LlmAnswer
@@ -308,7 +308,7 @@ class ServerTools:
 
 
 class ServerPort(Protocol):
-    """The tools of external MCP servers, which are called like any other (pipeline-2 4.9)."""
+    """The tools of external MCP servers, which are called like any other."""
 
     def tools(self, server: McpServer) -> ServerTools:
         """The tools that a server lists."""

@@ -1,4 +1,4 @@
-"""The tape: every port call and its answer, in order (R32).
+"""The tape: every port call and its answer, in order.
 
 In a live turn, calls are made and recorded. In a replay, answers come from the tape and nothing is called. A port does
 not know the difference.

@@ -1,4 +1,4 @@
-"""Why a turn runs on its release, when that is not simply the newest one, and where it begins then (R135)."""
+"""Why a turn runs on its release, when that is not simply the newest one, and where it begins then."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Settings of releases: how a change of the configuration becomes live (R129)."""
+"""Settings of releases: how a change of the configuration becomes live."""
 
 from convengine.engine.turn.live_settings import declare, integer, one_of, read, text_list
 from convengine.engine.turn.snapshot import Snapshot
@@ -51,6 +51,6 @@ RUNNING = declare(
 
 
 def requires_draft(snapshot: Snapshot) -> bool:
-    """True when changes after this release are made in drafts only (R129)."""
+    """True when changes after this release are made in drafts only."""
     # A saved change cannot wait for tests, so a gate needs drafts.
     return bool(read(snapshot, MODE).value == "REVIEWED" or read(snapshot, GATE).value)

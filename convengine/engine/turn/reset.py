@@ -1,4 +1,4 @@
-"""Starting over: the effect of every reset, whatever caused it (pipeline-1 4, RST-1 to RST-4; R98)."""
+"""Starting over: the effect of every reset, whatever caused it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Configuration rows as frozen values; fields are named like the columns (tables 2 to 5).
+"""Configuration rows as frozen values; fields are named like the columns.
 
 One dataclass per table. Audit columns (`created_at`, `updated_at`, `updated_by`) stay with the ORM, unless an order
 needs one.
@@ -119,7 +119,7 @@ class StateEdge(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Policy(Row):
-    """A policy: what is never processed (tables 2.5)."""
+    """A policy: what is never processed."""
 
     table = "ce_policy"
     key = "policy_id"
@@ -389,7 +389,7 @@ def columns(row_type: type[Row]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(row_type))
 
 
-#: The tables whose rows decide turns, and their names (R58).
+#: The tables whose rows decide turns, and their names.
 DECIDERS: Mapping[str, str] = {
     Rule.table: "Rule",
     Response.table: "Response",

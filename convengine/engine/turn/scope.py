@@ -1,4 +1,4 @@
-"""The scope of a row, and the match that nearly every table uses (pipeline-2 0.3)."""
+"""The scope of a row, and the match that nearly every table uses."""
 
 import re
 from typing import Any, Protocol, TypeGuard
@@ -9,7 +9,7 @@ ANY = "ANY"
 UNKNOWN = "UNKNOWN"
 IDLE = "IDLE"
 INTENT_COLLISION = "INTENT_COLLISION"
-#: Answers of these states are given when nobody understood, and when a form was given up (R110, R111).
+#: Answers of these states are given when nobody understood, and when a form was given up.
 NOT_UNDERSTOOD = "NOT_UNDERSTOOD"
 HAND_OVER = "HAND_OVER"
 #: States that exist without a row.
@@ -47,7 +47,7 @@ def is_resolved(value: str | None) -> TypeGuard[str]:
 
 
 def is_state_resolved(value: str | None) -> bool:
-    """True for a state of a flow: resolved, and not the open question of an intent collision (R37)."""
+    """True for a state of a flow: resolved, and not the open question of an intent collision."""
     return is_resolved(value) and code(value) != INTENT_COLLISION
 
 

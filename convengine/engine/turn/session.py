@@ -1,4 +1,4 @@
-"""The session: everything that a turn knows and changes, as one frozen value (pipeline-1 1.8).
+"""The session: everything that a turn knows and changes, as one frozen value.
 
 A step gets one and returns another; a failed turn needs no undo. Mappings inside are never changed in place: the
 helpers below make new ones.
@@ -48,7 +48,7 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True)
 class ReplyOverride:
-    """A text that an early step decided; it wins over the configured answer (R36)."""
+    """A text that an early step decided; it wins over the configured answer."""
 
     text: str
     #: RESET, RESUME, GUARDRAIL, DISAMBIGUATION, AGENT or SESSION.
@@ -70,7 +70,7 @@ class Clarification:
 
 @dataclass(frozen=True)
 class Transition:
-    """One change of intent or state inside a turn (pipeline-2 7.5)."""
+    """One change of intent or state inside a turn."""
 
     from_intent: str | None
     from_state: str | None
@@ -93,7 +93,7 @@ class RefusedValue(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldsRead:
-    """What the form took from the message (R109)."""
+    """What the form took from the message."""
 
     #: Paths of the fields that got a value.
     read: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class FieldsRead:
 
 @dataclass(frozen=True)
 class Digression:
-    """A question that is answered while another one stays open (R112)."""
+    """A question that is answered while another one stays open."""
 
     #: The intent of the message, the state whose answer is given, and the phrase with that state, if there is one.
     intent: str
@@ -173,7 +173,7 @@ class Session:
     intent_lock_reason: str | None = None
     #: The resolver that decided the intent in this turn: CLASSIFIER, AGENT, or null.
     intent_source: str | None = None
-    #: The decision of the interaction policy, even if later steps changed it (R99).
+    #: The decision of the interaction policy, even if later steps changed it.
     interaction_decision: str | None = None
     transitions: tuple[Transition, ...] = ()
 
@@ -243,7 +243,7 @@ class Session:
     # reset
     #: The text only asked to start over, so nothing is interpreted.
     reset_only: bool = False
-    #: Why this turn was reset, or null; a turn resets at most once (R98).
+    #: Why this turn was reset, or null; a turn resets at most once.
     reset_reason: str | None = None
 
     # telemetry

@@ -118,7 +118,7 @@ class Snapshot:
 
     @cached_property
     def active_intents(self) -> frozenset[str]:
-        """Codes whose rows take part: every enabled intent, ANY and UNKNOWN (tables 1.6)."""
+        """Codes whose rows take part: every enabled intent, ANY and UNKNOWN."""
         return self.table(rows.Intent).memo.get(
             "active",
             lambda: frozenset({ANY, UNKNOWN, *(code(i.intent_code) for i in self.enabled_rows(rows.Intent))}),
@@ -182,7 +182,7 @@ class Snapshot:
 
     @property
     def returning_intents(self) -> frozenset[str]:
-        """Codes of the enabled intents that answer and return (R112)."""
+        """Codes of the enabled intents that answer and return."""
         return self.table(rows.Intent).memo.get(
             "returning", lambda: frozenset(code(i.intent_code) for i in self.enabled_rows(rows.Intent) if i.returns)
         )
@@ -222,7 +222,7 @@ class Snapshot:
         return (code(intent), code(state)) in self.index(row_type, scope_key, _priority_order)
 
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
-        """The rules of a phase for (intent, state), in the order of testing (pipeline-2 7.2)."""
+        """The rules of a phase for (intent, state), in the order of testing."""
         return tuple(rule for bucket in self.rule_buckets(phase, intent, state).values() for rule in bucket)
 
     def rule_buckets(
@@ -241,7 +241,7 @@ class Snapshot:
 
     @property
     def known_states(self) -> frozenset[str]:
-        """Every concrete state that a row names or leads to (R93)."""
+        """Every concrete state that a row names or leads to."""
         return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
 
     def _named_states(self) -> set[str]:

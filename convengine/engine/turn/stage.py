@@ -76,7 +76,7 @@ class Stage(str):
     always_recorded: bool
     #: Nearly every turn reaches it, so the index of stages leaves it out.
     common: bool
-    #: `_meta` of its events has params, context and session in full (R16).
+    #: `_meta` of its events has params, context and session in full.
     whole_meta: bool
     #: Written after a committed turn, about a model's summaries; a replay does not repeat it.
     after_answer: bool

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 
-#: Payload keys that are stored as a reference to the state of the turn at that event (R33).
+#: Payload keys that are stored as a reference to the state of the turn at that event.
 FOLDED_KEYS = frozenset({"context", "schemaJson", "session", "inputParams", "sessionInputParams"})
 #: Marks a payload value that readers replace by the state.
 FOLDED = object()

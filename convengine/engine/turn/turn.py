@@ -23,7 +23,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class TurnRequest:
-    """The API's request to the engine. `input_params` is what the caller sent, unchanged (pipeline-1 1.1)."""
+    """The API's request to the engine. `input_params` is what the caller sent, unchanged."""
 
     conversation_id: str
     message: str | None = None
@@ -34,7 +34,7 @@ class TurnRequest:
     workspace_id: str = "default"
     #: True when the caller named no conversation, so the id is new.
     new: bool = False
-    #: Why the session of a thread was found or made; null on the plain turn API (sessions 4).
+    #: Why the session of a thread was found or made; null on the plain turn API.
     resolved: str | None = None
     #: The session before it ended because nobody wrote for days.
     after_stale: bool = False
@@ -45,7 +45,7 @@ class TurnRequest:
 
 
 class Candidate(NamedTuple):
-    """A row that a decision considered: whether it held, and why not (R30)."""
+    """A row that a decision considered: whether it held, and why not."""
 
     row_id: Any
     matched: bool
@@ -65,7 +65,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class DecidingRow:
-    """A row that decided something in this turn (R58)."""
+    """A row that decided something in this turn."""
 
     table: str
     row_pk: str
@@ -73,7 +73,7 @@ class DecidingRow:
 
 
 class StepFlush(Protocol):
-    """Stores the events of a running turn, for readers (R122)."""
+    """Stores the events of a running turn, for readers."""
 
     #: The last stored event; 0 for none.
     stored: int
@@ -84,7 +84,7 @@ class StepFlush(Protocol):
 
 @dataclass(frozen=True)
 class PreviousSession:
-    """The session that a turn began in and left for a new one (R40)."""
+    """The session that a turn began in and left for a new one."""
 
     request: TurnRequest
     turn_no: int
@@ -158,7 +158,7 @@ class Turn:
         candidates: Iterable[Candidate] = (),
         cut: Mapping[str, int] | None = None,
     ) -> None:
-        """Write the DECISION event of one choice, and remember the row that won (R30, R31)."""
+        """Write the DECISION event of one choice, and remember the row that won."""
         self.audit(
             session,
             DECISION,

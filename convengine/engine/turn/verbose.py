@@ -1,4 +1,4 @@
-"""A progress or error text for people who wait for an answer (pipeline-2 14)."""
+"""A progress or error text for people who wait for an answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A stored value as a confirmation repeats it: "Friday 27 November 2026, 16:00" (R114)."""
+"""A stored value as a confirmation repeats it: "Friday 27 November 2026, 16:00"."""
 
 from datetime import date, datetime, time
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Publish the progress of a turn. The texts come from rows, never from code (pipeline-2 14)."""
+"""Publish the progress of a turn. The texts come from rows, never from code."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

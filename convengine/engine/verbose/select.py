@@ -1,4 +1,4 @@
-"""Which `ce_verbose` row is used for an event (pipeline-2 14.1, tables 5.2)."""
+"""Which `ce_verbose` row is used for an event."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Settings of progress texts (settings 2.13, pipeline-2 14)."""
+"""Settings of progress texts."""
 
 from convengine.engine.turn.live_settings import boolean, declare, template
 

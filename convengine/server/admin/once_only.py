@@ -140,7 +140,7 @@ class SettlingAdmin(ByConversation):
 
 
 def may_settle(request: HttpRequest) -> bool:
-    """Operators may (R18)."""
+    """Operators may."""
     return bool(request.user.has_perm(PERMISSION))
 
 
@@ -171,7 +171,7 @@ def _show_claimant(page: Any, execution: CePendingActionExecution) -> str:
 
 @admin.register(CePendingActionExecution)
 class ExecutionAdmin(SettlingAdmin):
-    """Actions and tasks, each run at most once. A person decides about one that stays CLAIMED (tables 6.7)."""
+    """Actions and tasks, each run at most once. A person decides about one that stays CLAIMED."""
 
     list_filter = (("status", ChoicesDropdownFilter),)
     list_display = ("action", "ended", "task", "conversation_page", "started", "finished")
@@ -193,7 +193,7 @@ class ExecutionAdmin(SettlingAdmin):
 
 @admin.register(CeTurnTicket)
 class TicketAdmin(ByConversation):
-    """Turns that wait for a conversation's lease (sessions 6; R26, R27)."""
+    """Turns that wait for a conversation's lease."""
 
     is_of_people = False
     list_display = ("number", "conversation_page", "arrived", "expires")

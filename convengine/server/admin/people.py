@@ -52,7 +52,7 @@ class RightsWidget(forms.CheckboxSelectMultiple):
 
 
 class UserAdmin(BaseUserAdmin, ModelAdmin):
-    """Users. Groups alone decide what a user may do (R18)."""
+    """Users. Groups alone decide what a user may do."""
 
     form = UserChangeForm
     add_form = UserCreationForm
@@ -88,7 +88,7 @@ class GroupAdmin(BaseGroupAdmin, ModelAdmin):
 
 if conf.get("PEOPLE_ADMIN"):
     admin.site.index_title = "Home"
-    # The library's own key model is not used (R53).
+    # The library's own key model is not used.
     admin.site.unregister([User, Group, APIKey])
     admin.site.register(User, UserAdmin)
     admin.site.register(Group, GroupAdmin)

@@ -1,4 +1,4 @@
-"""Permissions: the table of the groups' rights, which the manual prints (R18)."""
+"""Permissions: the table of the groups' rights, which the manual prints."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -178,7 +178,7 @@ TASKS = (
 )
 
 
-#: What makes a scope of an API key its maker's own: all of these rights (R53).
+#: What makes a scope of an API key its maker's own: all of these rights.
 _READ_RIGHTS = frozenset(
     right for task in TASKS if task.title.startswith("Read conversations, turns, events") for right in task.rights
 )

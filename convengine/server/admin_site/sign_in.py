@@ -1,4 +1,4 @@
-"""Signing in: each wrong password makes the next attempt wait longer, in all processes, and never for ever (R53)."""
+"""Signing in: each wrong password makes the next attempt wait longer, in all processes, and never for ever."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Admin pages of API keys: made, shown once, revoked (R53)."""
+"""Admin pages of API keys: made, shown once, revoked."""
 
 from copy import deepcopy
 from typing import Any
@@ -59,7 +59,7 @@ class ApiKeyAdmin(ModelAdmin):
         return ("prefix", "maker", "created", "standing") if obj else ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CeApiKey]:
-        """All keys for configuration administrators; otherwise the user's own (R18)."""
+        """All keys for configuration administrators; otherwise the user's own."""
         keys: QuerySet[CeApiKey] = super().get_queryset(request)
         return keys if self.has_delete_permission(request) else keys.filter(made_by=request.user.pk)
 

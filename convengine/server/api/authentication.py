@@ -1,4 +1,4 @@
-"""API key authentication: the key, its workspace, and its scopes (R53)."""
+"""API key authentication: the key, its workspace, and its scopes."""
 
 import math
 from collections.abc import Sequence

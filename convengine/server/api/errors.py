@@ -1,4 +1,4 @@
-"""All failures in one form: the turn's body with a code, a text and, if it helps, the fields (R4, R50)."""
+"""All failures in one form: the turn's body with a code, a text and, if it helps, the fields."""
 
 import uuid
 from typing import Any
@@ -59,7 +59,7 @@ def handle(exc: Exception, context: dict[str, Any]) -> Response:
     if response.data["conversationId"] is None:
         response.data["conversationId"] = _find_conversation_id(request, context.get("kwargs") or {})
     if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
-        # As in the original, only the body says what went wrong (R4).
+        # As in the original, only the body says what went wrong.
         response.status_code = 200
     if getattr(view, "scope", "") == "sessions":
         response.data = {"ok": False, **response.data}

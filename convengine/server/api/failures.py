@@ -1,4 +1,4 @@
-"""All failures of the API, for its description; read from the errors themselves (R4, R50)."""
+"""All failures of the API, for its description; read from the errors themselves."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

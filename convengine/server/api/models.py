@@ -1,4 +1,4 @@
-"""API keys: a workspace and scopes behind a hashed secret (R53)."""
+"""API keys: a workspace and scopes behind a hashed secret."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""Request and response of the turn API (api-and-audit 1)."""
+"""Request and response of the turn API."""
 
 import uuid
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Request and response of the sessions API (sessions 10)."""
+"""Request and response of the sessions API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Views that read, list and close sessions (sessions 10)."""
+"""Views that read, list and close sessions."""
 
 import re
 from typing import Any

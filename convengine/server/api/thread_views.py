@@ -1,4 +1,4 @@
-"""Views that name a thread: find or make its session, and take a turn there (sessions 10)."""
+"""Views that name a thread: find or make its session, and take a turn there."""
 
 from functools import partial
 from typing import Any
@@ -102,7 +102,7 @@ def _finish(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]
 def _hide_earlier_turns(key: CeApiKey, body: dict[str, Any]) -> dict[str, Any]:
     """The answer without what earlier turns left, if the key may not read the session.
 
-    Any key of the workspace may go on with a session (R53).
+    Any key of the workspace may go on with a session.
     """
     if key.openers is None:
         return body

@@ -130,7 +130,7 @@ def _finish(
 def _may_see_context(key: CeApiKey, channel: str | None, conversation_id: str) -> bool:
     """False for the session of a thread that the key may not read: the context has what earlier turns left.
 
-    Any key of the workspace may go on with it (R53), and learns its ID from the thread. `channel`: null if not known.
+    Any key of the workspace may go on with it, and learns its ID from the thread. `channel`: null if not known.
     """
     if key.openers is None or channel == "api":
         return True

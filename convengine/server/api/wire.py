@@ -38,7 +38,7 @@ def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_original_form(answer: dict[str, Any]) -> dict[str, Any]:
-    """The same answer in the original's form: documents as JSON text (R4)."""
+    """The same answer in the original's form: documents as JSON text."""
     payload = answer["payload"]
     if payload and payload["type"] != "TEXT":
         payload = {**payload, "value": dumps(payload["value"])}

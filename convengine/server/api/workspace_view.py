@@ -1,4 +1,4 @@
-"""What the views of the sessions API share: a key, its workspace, a validated body (sessions 10)."""
+"""What the views of the sessions API share: a key, its workspace, a validated body."""
 
 import uuid
 from typing import Any

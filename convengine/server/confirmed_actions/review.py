@@ -1,4 +1,4 @@
-"""A person decides about an execution with an unknown end: it ran, or it did not (tables 6.7, R81)."""
+"""A person decides about an execution with an unknown end: it ran, or it did not."""
 
 from dataclasses import dataclass
 from typing import Any

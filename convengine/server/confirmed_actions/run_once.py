@@ -1,4 +1,4 @@
-"""Claims of confirmed actions, tools and rules' tasks: each runs at most once, even if a process dies (R81)."""
+"""Claims of confirmed actions, tools and rules' tasks: each runs at most once, even if a process dies."""
 
 import uuid
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The rights of the shipped groups of people, given by migrations (R18)."""
+"""The rights of the shipped groups of people, given by migrations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

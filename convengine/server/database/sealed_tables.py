@@ -1,4 +1,4 @@
-"""Tables whose rows are written once: releases, and the record of turns (R57, R84; tables 6.3).
+"""Tables whose rows are written once: releases, and the record of turns.
 
 The model, its queries and the database refuse changes, so that scripts, shells and SQL are all stopped. Rows of turns
 are removed by `purge` (retention); releases never.

@@ -1,6 +1,6 @@
 """Hand-written SQL: the differences between the two databases, their time, and statements executed together.
 
-All other SQL of the server is the same for both databases (R23, R78, R88).
+All other SQL of the server is the same for both databases.
 """
 
 import time
@@ -26,7 +26,7 @@ class Dialect:
     json = "%s"
 
     def now(self, plus_seconds: float = 0.0) -> str:
-        """The database's time, shifted, or fixed by tests and scenarios (R88)."""
+        """The database's time, shifted, or fixed by tests and scenarios."""
         seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
         stands = conf.get("CLOCK_AT")
         start = stands.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if stands else "now"

@@ -1,4 +1,4 @@
-"""Counters of calls and attempts, shared by all processes: a row each, which one statement changes (R53).
+"""Counters of calls and attempts, shared by all processes: a row each, which one statement changes.
 
 A key is hashed with the secret of the installation, so that the table names no address and no user.
 """

@@ -246,7 +246,7 @@ def _with_keys(named: dict[str, Any]) -> dict[str, Any]:
 
 
 def live_setting_defaults() -> dict[tuple[str, str], str]:
-    """`CE_CFG__TYPE__KEY` variables: the deployment's defaults of live settings (settings 1).
+    """`CE_CFG__TYPE__KEY` variables: the deployment's defaults of live settings.
 
     The original's two session variables are also accepted, below the others.
     """

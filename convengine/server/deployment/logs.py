@@ -1,4 +1,4 @@
-"""Logs: one line per event on standard error, as JSON or as text (settings 3).
+"""Logs: one line per event on standard error, as JSON or as text.
 
 A traceback never shows local variables, because they hold users' texts and callers' keys.
 """

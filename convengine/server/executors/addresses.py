@@ -1,4 +1,4 @@
-"""Which addresses a tool may connect to: resolved once, checked, and connected to as checked (pipeline-2 4.8)."""
+"""Which addresses a tool may connect to: resolved once, checked, and connected to as checked."""
 
 import socket
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network

@@ -1,4 +1,4 @@
-"""The executor of group CALCULATOR_TRANSFORM: one expression over the arguments, in a closed language (pipeline-2 3.2).
+"""The executor of group CALCULATOR_TRANSFORM: one expression over the arguments, in a closed language.
 
 Python parses the expression; this module evaluates it. Names are arguments, numbers are decimal, and only listed
 functions exist. The work is limited.

@@ -1,5 +1,4 @@
-"""The executor of group DB: the statement of `ce_mcp_db_tool` on a SQLite or PostgreSQL database, read-only and limited
-(pipeline-2 4.7)."""
+"""The executor of group DB: the statement of `ce_mcp_db_tool` on SQLite or PostgreSQL, read-only and limited."""
 
 import sqlite3
 import time
@@ -243,7 +242,7 @@ def _first_line(error: Exception) -> str:
 
 
 _STAGE = "MCP_DB_SQL_EXECUTION"
-#: Number of rows without a limit (tables 4.4).
+#: Number of rows without a limit.
 _DEFAULT_LIMIT = 200
 
 

@@ -1,4 +1,4 @@
-"""The document store: add documents, and find them by words and by meaning (pipeline-2 3.2)."""
+"""The document store: add documents, and find them by words and by meaning."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""The executor of group DOCUMENT_RETRIEVAL: a search in the document store (pipeline-2 3.2)."""
+"""The executor of group DOCUMENT_RETRIEVAL: a search in the document store."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The executor of group FILES: list and read files in one folder of the deployment (pipeline-2 3.2)."""
+"""The executor of group FILES: list and read files in one folder of the deployment."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The executor of group HTTP_API: the call of `ce_mcp_http_tool`, or one that code requested (pipeline-2 4.8)."""
+"""The executor of group HTTP_API: the call of `ce_mcp_http_tool`, or one that code requested."""
 
 import re
 from collections.abc import Callable, Mapping

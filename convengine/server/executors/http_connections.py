@@ -1,4 +1,4 @@
-"""The deployment's named connections of HTTP tools: address, credentials, hosts (settings 3, pipeline-2 4.8)."""
+"""The deployment's named connections of HTTP tools: address, credentials, hosts."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How a tool is called over HTTP: the settings of McpHttpApi with the tool's overrides (pipeline-2 4.8)."""
+"""How a tool is called over HTTP: the settings of McpHttpApi with the tool's overrides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Documents that tools search, and messages that tools sent (R70, pipeline-2 3.2)."""
+"""Documents that tools search, and messages that tools sent."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The executor of group NOTIFICATION: an e-mail or a webhook to allowed recipients (pipeline-2 3.2).
+"""The executor of group NOTIFICATION: an e-mail or a webhook to allowed recipients.
 
 A message is stored before it is sent, and its result afterwards. No database connection is held meanwhile.
 """

@@ -1,4 +1,4 @@
-"""The tools port with the built-in executors. Faults are answers (pipeline-2 3.2)."""
+"""The tools port with the built-in executors. Faults are answers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings of tools: HTTP calls and database queries (settings 2.10, pipeline-2 4.7, 4.8)."""
+"""Settings of tools: HTTP calls and database queries."""
 
 from convengine.engine.turn.live_settings import boolean, decimal, declare, integer, json_value, prompt, text, text_list
 

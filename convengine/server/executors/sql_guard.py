@@ -1,4 +1,4 @@
-"""Check the statement of a database tool by its parse tree: one read-only query (pipeline-2 4.7, R71).
+"""Check the statement of a database tool by its parse tree: one read-only query.
 
 The statement that runs is generated from the checked tree, so that no comment, quotation or other trick can change it.
 This is defence in depth: the boundary is the read-only login.

@@ -1,4 +1,4 @@
-"""The executor of group WORKFLOW_ACTION: a registered task, called with arguments (pipeline-2 3.2).
+"""The executor of group WORKFLOW_ACTION: a registered task, called with arguments.
 
 The tool's code is the task's name, or `task.method`.
 """

@@ -1,4 +1,4 @@
-"""An HTTP call that a tool in code may return for the engine to make (pipeline-2 4.8)."""
+"""An HTTP call that a tool in code may return for the engine to make."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

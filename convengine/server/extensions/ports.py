@@ -1,6 +1,6 @@
 """Call registered code: container providers, memory stores, response transformers, tools.
 
-Each call is recorded; its faults are part of the answer (pipeline-2 1.1, 3.2, 9.6, 10.1). Tools run within their time.
+Each call is recorded; its faults are part of the answer. Tools run within their time.
 """
 
 import copy
@@ -247,7 +247,7 @@ TOOL_TIMEOUT = "TOOL_TIMEOUT"
 _LOCAL = frozenset({ToolGroup.CALCULATOR_TRANSFORM})
 #: Makes the call that a tool's code requests.
 MakeCall = Callable[[str, HttpRequest, Session], Json]
-#: Texts of these groups become an object, so that paths always find one (pipeline-2 4.7).
+#: Texts of these groups become an object, so that paths always find one.
 _OBJECTS = frozenset({ToolGroup.DB, ToolGroup.HTTP_API})
 
 

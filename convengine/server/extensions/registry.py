@@ -159,7 +159,7 @@ class Registry:
         self.tasks[name] = entry
 
     def provider(self, page: int, section: int, container: int) -> Callable[..., Any] | None:
-        """The most specific provider of an address: container, section, page, default (pipeline-2 1.1)."""
+        """The most specific provider of an address: container, section, page, default."""
         for address in ((page, section, container), (page, section, None), (page, None, None), (None, None, None)):
             if address in self.providers:
                 return self.providers[address]

@@ -29,7 +29,7 @@ class TaskCall:
     input_params: Mapping[str, Any]
     #: The calling rule, null for a pending action.
     rule: Rule | None = None
-    #: The same for every attempt of one pending action, rule or tool call; pass it to other systems (pipeline-2 2.4).
+    #: The same for every attempt of one pending action, rule or tool call; pass it to other systems.
     idempotency_key: str | None = None
     #: The arguments of a tool that runs this task; empty for rules and pending actions.
     args: Mapping[str, Any] = field(default_factory=dict)

@@ -70,7 +70,7 @@ UnsavedRows = Mapping[str, Mapping[Any, Mapping[str, Any] | None]]
 
 
 class NamedConfigurations(Protocol):
-    """Reads configurations by name, for everything that tries or judges one (R129)."""
+    """Reads configurations by name, for everything that tries or judges one."""
 
     def read(self, name: ConfigurationName, unsaved: UnsavedRows | None = None, /) -> Snapshot:
         """The snapshot of a configuration, with unsaved rows in place of its own. Raises LookupError."""

@@ -24,14 +24,14 @@ class UnsavedForm:
 
 
 class WhatIf(Protocol):
-    """Compares stored conversations on two configurations (R134)."""
+    """Compares stored conversations on two configurations."""
 
     def show(self, request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName, /) -> HttpResponse:
         """The page that asks for the conversations, for a configuration on which a form lies unsaved."""
 
 
 class Simulator(Protocol):
-    """Plays conversations on any configuration, and stores nothing (R132)."""
+    """Plays conversations on any configuration, and stores nothing."""
 
     def show(self, request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName, /) -> HttpResponse:
         """The page of a conversation with a configuration on which a form lies unsaved."""

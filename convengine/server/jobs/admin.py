@@ -151,7 +151,7 @@ class JobRunAdmin(ReadOnlyAdmin):
 
 
 def may_run(request: HttpRequest) -> bool:
-    """Operators may (R18)."""
+    """Operators may."""
     return bool(request.user.has_perm(PERMISSION))
 
 

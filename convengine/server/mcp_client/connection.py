@@ -1,4 +1,4 @@
-"""One open session with an MCP server, in a task of the background loop (pipeline-2 4.9)."""
+"""One open session with an MCP server, in a task of the background loop."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The engine as an MCP server, over stdio and streamable HTTP, with an API key (pipeline-2 4.9 turned round)."""
+"""The engine as an MCP server, over stdio and streamable HTTP, with an API key."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""Summaries that a model writes after a committed turn (R90, pipeline-2 10.1).
+"""Summaries that a model writes after a committed turn.
 
 A worker does it if there is a broker, else a thread of this process. The turn's lease is released by then. The result
 is stored only while no newer turn has begun; its events and model calls belong to the turn, after those that it

@@ -1,4 +1,4 @@
-"""Compaction: what an ended session leaves for the next session of its thread (sessions 9, tables 6.5).
+"""Compaction: what an ended session leaves for the next session of its thread.
 
 One row of `ce_memory`, built from what the engine knows, or written by a model with `MemoryStep/SUMMARY_MODE`. The
 session's row says for which version it was done: a repetition changes nothing; a session that was reopened and closed

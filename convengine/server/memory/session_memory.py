@@ -1,7 +1,4 @@
-"""What a session keeps for later: its summary in `ce_memory` and its units in `ce_session_unit`, written in the commit.
-
-Source: tables 6.5; R59, R78; sessions 8, 11.
-"""
+"""What a session keeps for later, written in the commit: its summary (`ce_memory`), its units (`ce_session_unit`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The deployment's models and their services (settings 3)."""
+"""The deployment's models and their services."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A model behind the OpenAI protocol, with retries and a record of each attempt (pipeline-2 15; R85)."""
+"""A model behind the OpenAI protocol, with retries and a record of each attempt."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The result of one attempt: the service's answer or the library's exception, as a value (pipeline-2 15.1, R50)."""
+"""The result of one attempt: the service's answer or the library's exception, as a value."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A circuit breaker for calls that failed repeatedly. Its state belongs to the process (pipeline-2 4.8)."""
+"""A circuit breaker for calls that failed repeatedly. Its state belongs to the process."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Tables of conversations: written by the server, read-only for users (tables 6)."""
+"""Tables of conversations: written by the server, read-only for users."""
 
 import uuid
 from typing import Any
@@ -12,7 +12,7 @@ from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.engine.turn.scope import UNKNOWN
 
-#: In the detail of a session that was closed for good: a message of the plain turn API does not open it again (R39).
+#: In the detail of a session that was closed for good: a message of the plain turn API does not open it again.
 CLOSED_BY_CALL = "close"
 #: The reason there of one whose content was erased.
 ERASED = "erased"
@@ -21,7 +21,7 @@ ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 
 
 class CeConversation(models.Model):
-    """A session: the state that the next turn starts from (tables 6.1)."""
+    """A session: the state that the next turn starts from."""
 
     conversation_id = models.UUIDField("conversation", primary_key=True, default=uuid.uuid4)
     status = models.TextField(choices=ConversationStatus.choices(), default=ConversationStatus.RUNNING.value)
@@ -196,7 +196,7 @@ class CeThreadPart(models.Model):
 
 
 class CeConversationHistory(models.Model):
-    """One turn: its record, the history for prompts, and everything that it leaves (tables 6.2, R17, R122).
+    """One turn: its record, the history for prompts, and everything that it leaves.
 
     `events` is a JSON list, verbatim: `{seq, stage, step, ms, payload}`, described in `audit/record/document.py`. An
     ADDITION has later events of a turn, or, without a number, events outside of turns.
@@ -280,7 +280,7 @@ class CeConversationHistory(models.Model):
 
 
 class CeMemory(models.Model):
-    """A summary beyond the prompt window (tables 6.5, R59)."""
+    """A summary beyond the prompt window."""
 
     class MemoryType(models.TextChoices):
         """The kind of a memory row."""
@@ -318,7 +318,7 @@ class CeMemory(models.Model):
 
 
 class CeSessionUnit(models.Model):
-    """A reusable fact, constraint, definition or guidance taken from the turns (tables 6.6)."""
+    """A reusable fact, constraint, definition or guidance taken from the turns."""
 
     unit_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="units", db_index=False)
@@ -341,7 +341,7 @@ class CeSessionUnit(models.Model):
 
 
 class CePendingActionExecution(models.Model):
-    """The claim that lets an opened action, a tool or a rule's task run at most once (tables 6.7, R81)."""
+    """The claim that lets an opened action, a tool or a rule's task run at most once."""
 
     id = models.BigAutoField(primary_key=True)
     conversation = models.ForeignKey(
@@ -403,7 +403,7 @@ class CeExtensionFault(models.Model):
 
 
 class CeTurnTicket(models.Model):
-    """A ticket in the queue for a conversation's lease; only turns that meet a held lease draw one (R28)."""
+    """A ticket in the queue for a conversation's lease; only turns that meet a held lease draw one."""
 
     id = models.BigAutoField(primary_key=True)
     conversation_id = models.UUIDField("conversation")
@@ -420,7 +420,7 @@ class CeTurnTicket(models.Model):
 
 
 class CeIdempotency(models.Model):
-    """The stored answer of a committed turn that came with an Idempotency-Key (R52)."""
+    """The stored answer of a committed turn that came with an Idempotency-Key."""
 
     id = models.BigAutoField(primary_key=True)
     api_key = models.TextField(

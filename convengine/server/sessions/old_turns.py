@@ -1,4 +1,4 @@
-"""Retention of turns, sessions, stored answers and tickets (settings 2.11)."""
+"""Retention of turns, sessions, stored answers and tickets."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""End one session outside its turns: by a call, by a reset, by time (sessions 2, 4)."""
+"""End one session outside its turns: by a call, by a reset, by time."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What callers do to a session without a turn: they close it, or record a turn handled elsewhere (sessions 10)."""
+"""What callers do to a session without a turn: they close it, or record a turn handled elsewhere."""
 
 from contextlib import suppress
 
@@ -32,7 +32,7 @@ from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
 
 
 def get_session(session_id: str, workspace_id: str) -> CeConversation:
-    """The row. Raises ConversationNotFound, also for another workspace's, so that ids cannot be probed (R53)."""
+    """The row. Raises ConversationNotFound, also for another workspace's, so that ids cannot be probed."""
     row = CeConversation.objects.filter(pk=session_id, workspace_id=workspace_id).first()
     if row is None:
         raise ConversationNotFound("This session does not exist.")

@@ -1,4 +1,4 @@
-"""Find or make the session that a message belongs to (sessions 4).
+"""Find or make the session that a message belongs to.
 
 Two simultaneous messages make one session: the database allows one open session per thread, and the loser reads again.
 The old session ends and the new one begins in one transaction.

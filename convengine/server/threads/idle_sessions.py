@@ -1,4 +1,4 @@
-"""The periodic job that ends idle sessions (sessions 4, 9).
+"""The periodic job that ends idle sessions.
 
 Threads only: a conversation of the plain turn API never times out. A session is idle since its last message; exactly at
 a limit it is still within it.

@@ -1,4 +1,4 @@
-"""The installed options that a session may prefer (sessions 8, R55)."""
+"""The installed options that a session may prefer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

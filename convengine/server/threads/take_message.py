@@ -1,4 +1,4 @@
-"""A message of a thread: find or make its session, and take the turn there (sessions 10)."""
+"""A message of a thread: find or make its session, and take the turn there."""
 
 from dataclasses import replace
 

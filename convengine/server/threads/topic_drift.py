@@ -1,4 +1,4 @@
-"""Ask a model whether a message is about another topic than its session, if configured (sessions 4)."""
+"""Ask a model whether a message is about another topic than its session, if configured."""
 
 import uuid
 from collections.abc import Mapping

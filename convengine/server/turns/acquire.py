@@ -1,7 +1,7 @@
 """The lease of a conversation, which is the right to run its next turn: acquire it and renew it.
 
 One statement acquires a free lease, and reads what the turn begins with. Only a turn that finds it held looks further.
-One background thread a process renews the leases of running turns (sessions 6; R26 to R28).
+One background thread a process renews the leases of running turns.
 """
 
 import os
@@ -297,13 +297,13 @@ def _acquire_contended(claim: Claim) -> Lease:
 
 
 def _check_unanswered(claim: Claim) -> None:
-    """Raises AlreadyAnswered when an earlier call with the same key was answered (R52)."""
+    """Raises AlreadyAnswered when an earlier call with the same key was answered."""
     if claim.key and (body := idempotency.find_answer(claim.key)) is not None:
         raise AlreadyAnswered(body)
 
 
 def _interrupt_other_turn(claim: Claim) -> None:
-    """The same, and interrupt the running turn, unless that arrived later (R29).
+    """The same, and interrupt the running turn, unless that arrived later.
 
     A repeated call does not interrupt itself: it waits for the answer to the first.
     """
@@ -327,7 +327,7 @@ def _conversation_exists(request: TurnRequest) -> bool:
         return False
     workspace, channel, lifecycle, detail = row
     if workspace != request.workspace_id:
-        # Never 403, so that ids cannot be probed (R53).
+        # Never 403, so that ids cannot be probed.
         raise ConversationNotFound()
     for_good = channel != "api" or (load_column(detail) or {}).get("by") == CLOSED_BY_CALL
     if for_good and lifecycle in ("COMPLETE", "ABORTED"):

@@ -43,7 +43,7 @@ class TurnAnswer:
     #: The row at the start of the turn, and its time; both null in tests of the JSON.
     before: Conversation | None = None
     at: datetime | None = None
-    #: The session that the turn left, if it began a new one (R40).
+    #: The session that the turn left, if it began a new one.
     left_id: str | None = None
     #: What the answer asks; empty for an error.
     open_question: Mapping[str, Json] = field(default_factory=dict)
@@ -177,7 +177,7 @@ def build_resolved_body(row: CeConversation, reason: Reason) -> dict[str, Json]:
 
 
 def build_session_body(row: CeConversation) -> dict[str, Json]:
-    """A session as JSON. It expires by the current settings (R21); on the plain turn API never."""
+    """A session as JSON. It expires by the current settings; on the plain turn API never."""
     last_message_at, is_closed = row.last_message_at or row.created_at, row.lifecycle in CLOSED
     expires_at = None
     if row.channel != PLAIN_CHANNEL and not is_closed:

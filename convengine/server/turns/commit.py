@@ -1,4 +1,4 @@
-"""The commit of a turn with the rows of its sessions, or the record of a failure; all or nothing (sessions 7, R2)."""
+"""The commit of a turn with the rows of its sessions, or the record of a failure; all or nothing."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from convengine.server.turns.stored_recording import write_recording
 
 @dataclass
 class StepFlush:
-    """Each step's events at once, in their own transaction, for readers of the running turn (R2, R122).
+    """Each step's events at once, in their own transaction, for readers of the running turn.
 
     Raises TurnConflict when the lease was lost: the new holder has written the record of this turn.
     """
@@ -56,7 +56,7 @@ class StepFlush:
 
 
 def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:
-    """Commit everything at once: conversation, turn record, audit, deciding rows, the stored `answer` (sessions 7).
+    """Commit everything at once: conversation, turn record, audit, deciding rows, the stored `answer`.
 
     Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn.
     """
@@ -94,7 +94,7 @@ def _commit_in_next_session(
     tape: Recording,
     answer: Sequence[Statement],
 ) -> None:
-    """The same for a turn that ended one session and began the next: both rows change at once (R40)."""
+    """The same for a turn that ended one session and began the next: both rows change at once."""
     session, redaction = outcome.session, Redaction.of(turn.snapshot)
     more = [
         *session_memory.store_summary_stmts(turn, lease.conversation, session),
@@ -120,7 +120,7 @@ def record_failure(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recor
     status = TurnStatus.INTERRUPTED if isinstance(outcome.error, TurnInterrupted) else TurnStatus.FAILED
     # A turn may fail for another reason before it sees the interruption.
     if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
-        # A session whose turn runs counts as RUNNING, whatever its row says (R29).
+        # A session whose turn runs counts as RUNNING, whatever its row says.
         step_lifecycle(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
     outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
     _write_all(
@@ -171,7 +171,7 @@ def _write_all(
     more: Sequence[Statement],
     on_row_missing: Callable[[], str],
 ) -> None:
-    """Write all or nothing (R2).
+    """Write all or nothing.
 
     `conversation_stmt` builds the statement of the conversation's row from the hash of the turn's seal. When it matches
     no row, `on_row_missing` is called; it says why the turn cannot be replayed, or raises.
@@ -224,7 +224,7 @@ def insert_next_session(turn: Turn, lease: Lease, session: Session) -> None:
 
 
 def recreate_session(turn: Turn, lease: Lease, session: Session) -> None:
-    """Make the row again when it was deleted during the turn. Needs an open transaction (pipeline-1 5).
+    """Make the row again when it was deleted during the turn. Needs an open transaction.
 
     Raises TurnConflict when it exists: the lease was lost, or the row changed.
     """

@@ -1,4 +1,4 @@
-"""Records of turns that did not commit (sessions 7, R27)."""
+"""Records of turns that did not commit."""
 
 import uuid
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _CHOSEN_BY = (
 
 
 def recover_expired_lease(conversation_id: str) -> bool:
-    """When the lease has expired: record the dead turn and free the lease. True if it did (R27)."""
+    """When the lease has expired: record the dead turn and free the lease. True if it did."""
     sql = dialect()
     with transaction.atomic(), connection.cursor() as cursor:
         # A locked row is being committed or recovered: neither may delay readers.
@@ -60,7 +60,7 @@ def recover_expired_lease(conversation_id: str) -> bool:
 
 
 def _find_release(conversation_id: str, head: str) -> int:
-    """The release that the turn ran on, which is not the newest one for every conversation (R135).
+    """The release that the turn ran on, which is not the newest one for every conversation.
 
     The conversation still stands as the turn found it, so that the choice comes out as it did then.
     """

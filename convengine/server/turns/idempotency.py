@@ -1,4 +1,4 @@
-"""Safe retries: one Idempotency-Key, one effect, one answer (R52)."""
+"""Safe retries: one Idempotency-Key, one effect, one answer."""
 
 import hashlib
 import uuid

@@ -1,4 +1,4 @@
-"""Interrupt a running turn: the mark of a newer message, and how the turn sees it (sessions 6, R29)."""
+"""Interrupt a running turn: the mark of a newer message, and how the turn sees it."""
 
 import time
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Actions with an unknown end: record the dead turn, so that a person may decide (tables 6.7)."""
+"""Actions with an unknown end: record the dead turn, so that a person may decide."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -244,7 +244,7 @@ class StoredConversation:
         """Nothing to do: the lease made the row."""
 
     def _recall_memory(self) -> str | None:
-        """The memory of an earlier session, looked up until a turn of this session is committed (R78)."""
+        """The memory of an earlier session, looked up until a turn of this session is committed."""
         if self.lease.conversation.turn_count or not live_settings.read(self.snapshot, MEMORY_ENABLED).value:
             return None
         return recall_previous_session(self.lease.conversation)

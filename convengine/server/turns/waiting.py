@@ -1,4 +1,4 @@
-"""Wait for a held lease, in order of arrival (sessions 6, R28)."""
+"""Wait for a held lease, in order of arrival."""
 
 import time
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class QueueState:
 
 
 def wait_for_lease(conversation_id: str, try_with: Callable[[int], T | None], at_each_look: Callable[[], None]) -> T:
-    """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28).
+    """Draw a ticket and poll with short statements; neither transaction nor connection is held in between.
 
     When nobody is ahead, `try_with` tries for the lease with the ticket, and returns null when it did not get it.
     `at_each_look` may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over, ServerOverloaded when

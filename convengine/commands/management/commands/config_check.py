@@ -1,4 +1,4 @@
-"""`manage.py config_check`: check the configuration in force, for people and scripts (R87)."""
+"""`manage.py config_check`: check the configuration in force, for people and scripts."""
 
 import json
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py draft`: make, list and show drafts; review, publish, schedule and discard them (R137)."""
+"""`manage.py draft`: make, list and show drafts; review, publish, schedule and discard them."""
 
 import sys
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py gradual`: look at a gradual release, stop it, give it to more or to all (R135)."""
+"""`manage.py gradual`: look at a gradual release, stop it, give it to more or to all."""
 
 import sys
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""CLEAR_CONTEXT: remove context fields, so that no stale values remain (pipeline-2 7.4)."""
+"""CLEAR_CONTEXT: remove context fields, so that no stale values remain."""
 
 from convengine.engine.rules.actions.contract import (
     REMOVED,

@@ -78,7 +78,7 @@ class Action:
 
 
 class ActionValueError(ValueError):
-    """An action value that does not fit its action; the message is for the user (tables 2.3)."""
+    """An action value that does not fit its action; the message is for the user."""
 
     error_type: ClassVar[str] = "INVALID_RULE_ACTION"
     session: ClassVar[None] = None
@@ -146,7 +146,7 @@ def require_names(action: str, value: str | None, what: str) -> tuple[str, ...]:
 
 
 def audit_action(rule: Rule, session: Session, turn: Turn, stage: Stage, *folded: str, **payload: Json) -> None:
-    """Write an action's own stage. `folded` names the parts that a reader takes from the state of the turn (R33)."""
+    """Write an action's own stage. `folded` names the parts that a reader takes from the state of the turn."""
     turn.audit(session, stage, **{"ruleId": rule.rule_id, **payload, **dict.fromkeys(folded, FOLDED)})
 
 
@@ -160,7 +160,7 @@ def read_assignments(
 ) -> Mapping[str, Json]:
     """The names and values that a text assigns.
 
-    The grammar that SET_INPUT_PARAM and SET_CONTEXT share (pipeline-2 7.4): a JSON list of {key, value}; a JSON object
+    The grammar that SET_INPUT_PARAM and SET_CONTEXT share: a JSON list of {key, value}; a JSON object
     with `key`; any other JSON object, one member each; `key:value`; with `bare` also `key` alone, which is true.
     `key` checks a name, `read` reads the part after the colon. Raises ActionValueError with `usage`.
     """
@@ -189,7 +189,7 @@ def _from_json(text: str, usage: str) -> Mapping[str, Json]:
     return values
 
 
-#: Top-level branches that belong to the engine; `pending_slot` is for rules (settings 6).
+#: Top-level branches that belong to the engine; `pending_slot` is for rules.
 ENGINE_BRANCHES = frozenset(
     {
         "pending_clarification", "intent_lock", "pending_action", "pendingAction", "pending_action_key",

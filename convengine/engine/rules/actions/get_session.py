@@ -1,4 +1,4 @@
-"""GET_SESSION: copy the session facts into an input param (pipeline-2 7.4)."""
+"""GET_SESSION: copy the session facts into an input param."""
 
 from convengine.engine.rules.actions.action_builders import build_copy_action
 from convengine.engine.rules.stages import RULE_STEPS

@@ -1,4 +1,4 @@
-"""REMOVE_INPUT_PARAM: remove input params (pipeline-2 7.4)."""
+"""REMOVE_INPUT_PARAM: remove input params."""
 
 from convengine.engine.rules.actions.contract import REMOVED, Action, Write, audit_action, read_param_key, require_names
 from convengine.engine.rules.stages import RULE_STEPS

@@ -1,4 +1,4 @@
-"""SET_CONTEXT: write context fields (pipeline-2 7.4, R97)."""
+"""SET_CONTEXT: write context fields."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""SET_DIALOGUE_ACT: override the dialogue act (pipeline-2 7.4)."""
+"""SET_DIALOGUE_ACT: override the dialogue act."""
 
 import json
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def parse(value: str | None) -> ActOverride:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Write the act to the input params, the query to the session. Raises ActionValueError."""
     wanted = parse(rule.action_value)
-    # Without a source, the rule is the source: the old one did not find this act (pipeline-1 8.6).
+    # Without a source, the rule is the source: the old one did not find this act.
     session = session.with_values(
         DialogueParams(dialogue_act=wanted.act.value, dialogue_act_source=wanted.source or SOURCE)
     )

@@ -1,4 +1,4 @@
-"""SET_INPUT_PARAM: write input params (pipeline-2 7.4)."""
+"""SET_INPUT_PARAM: write input params."""
 
 from collections.abc import Mapping
 from typing import Any

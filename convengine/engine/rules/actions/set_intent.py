@@ -1,4 +1,4 @@
-"""SET_INTENT: set the intent (pipeline-2 7.4)."""
+"""SET_INTENT: set the intent."""
 
 from convengine.engine.rules.actions.action_builders import build_code_action
 from convengine.engine.rules.stages import RULE_STEPS

@@ -1,4 +1,4 @@
-"""SET_JSON: copy the value of a path into an input param (pipeline-2 7.4, R66)."""
+"""SET_JSON: copy the value of a path into an input param."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""SET_PREFERENCE: choose a model, planner, resolver, knowledge base or tool set for this conversation (R55)."""
+"""SET_PREFERENCE: choose a model, planner, resolver, knowledge base or tool set for this conversation."""
 
 from convengine.engine.rules.actions.contract import (
     Action,

@@ -1,4 +1,4 @@
-"""SET_RESPONSE_HINT: add a hint for an answer that a model writes (R66)."""
+"""SET_RESPONSE_HINT: add a hint for an answer that a model writes."""
 
 from convengine.engine.rules.actions.contract import SHOWN, Action, audit_action, require_value
 from convengine.engine.rules.stages import RULE_STEPS

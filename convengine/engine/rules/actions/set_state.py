@@ -1,4 +1,4 @@
-"""SET_STATE: set the state (pipeline-2 7.4). It works as SET_INTENT does: see `action_builders`."""
+"""SET_STATE: set the state. It works as SET_INTENT does: see `action_builders`."""
 
 from convengine.engine.rules.actions.action_builders import build_code_action
 from convengine.engine.rules.stages import RULE_STEPS

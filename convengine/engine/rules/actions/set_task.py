@@ -1,4 +1,4 @@
-"""SET_TASK: run methods of a registered task (pipeline-2 2.2 and 7.4)."""
+"""SET_TASK: run methods of a registered task."""
 
 import hashlib
 import re

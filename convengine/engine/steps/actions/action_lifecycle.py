@@ -1,7 +1,4 @@
-"""ActionLifecycleStep: keep the runtime record of the pending action, and DisambiguationStep: ask which one is meant.
-
-Source: pipeline-1 11.
-"""
+"""ActionLifecycleStep keeps the runtime record of the pending action; DisambiguationStep asks which one is meant."""
 
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
@@ -19,7 +16,7 @@ from convengine.engine.turn.turn import Turn
 LIFECYCLE_FIELDS = frozenset({"action", "routing", "params", "context", "clarification"})
 #: Context keys in which tasks and integrators propose an action.
 _PROPOSALS = ("pending_action", "pendingAction", "pending_action_key", "pendingActionKey")
-#: Statuses after which a later turn opens the action again (R82).
+#: Statuses after which a later turn opens the action again.
 _REOPENED = frozenset({ActionStatus.EXPIRED, ActionStatus.FAILED})
 
 
@@ -149,7 +146,7 @@ def _reclassify_message(session: Session) -> Session:
 
 
 def clear_proposal(session: Session) -> Session:
-    """Remove the proposal of an ended action, its approval, and the question about it (settings 6, R37)."""
+    """Remove the proposal of an ended action, its approval, and the question about it."""
     return drop_question(session.without_context(*_PROPOSALS, "approval").without_params("pending_action_key"))
 
 

@@ -1,4 +1,4 @@
-"""GuardrailStep: clean the text, and stop sensitive tools and actions without approval (pipeline-1 13)."""
+"""GuardrailStep: clean the text, and stop sensitive tools and actions without approval."""
 
 import json
 import re
@@ -82,7 +82,7 @@ class GuardrailStep(Step):
 
 
 def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
-    # Keep the skip flags of this turn: an expired action must not run because its text is harmless (R91).
+    # Keep the skip flags of this turn: an expired action must not run because its text is harmless.
     session = session.with_values(ActionParams(guardrail_blocked=False))
     turn.audit(
         session,
@@ -98,7 +98,7 @@ def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session
 
 
 def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
-    """Deny. The policy's decision about intents stays, and so does a rejection (R99)."""
+    """Deny. The policy's decision about intents stays, and so does a rejection."""
     rejecting = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
     decision = PolicyDecision.REJECT_PENDING_ACTION if rejecting else PolicyDecision.RECLASSIFY_INTENT
     session = session.with_values(

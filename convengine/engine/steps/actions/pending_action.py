@@ -1,4 +1,4 @@
-"""PendingActionStep: run the action that the user confirmed, or drop the refused one (pipeline-2 2)."""
+"""PendingActionStep: run the action that the user confirmed, or drop the refused one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -62,7 +62,7 @@ def conclude_action(session: Session, turn: Turn) -> Session:
     """Run the confirmed action, or drop the refused one. A failed task never fails the turn."""
     decision = PolicyDecision.read(session.routing.policy_decision) or _RECLASSIFY
     confirmed = _EXECUTE in (decision, session.interaction_decision)
-    # A refusal is never stopped, because it runs nothing (R99).
+    # A refusal is never stopped, because it runs nothing.
     if decision is not _REJECT and confirmed and (reason := _find_hold_reason(session, decision)):
         return _skip_action(session, turn, _RECLASSIFY, record.read_record(session), reason)
     if decision not in (_EXECUTE, _REJECT):

@@ -1,4 +1,4 @@
-"""Run a confirmed action's task at most once, even if the process dies (pipeline-2 2.2 to 2.4, R81)."""
+"""Run a confirmed action's task at most once, even if the process dies."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Settings of confirmed actions and of the guardrail (settings 2.6, 2.9)."""
+"""Settings of confirmed actions and of the guardrail."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Settings of fetching reference data (settings 2.9, pipeline-2 1)."""
+"""Settings of fetching reference data."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, text_list
 

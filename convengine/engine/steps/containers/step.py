@@ -1,4 +1,4 @@
-"""AddContainerDataStep: fetch reference data for the intent and state, before any step uses it (pipeline-2 1)."""
+"""AddContainerDataStep: fetch reference data for the intent and state, before any step uses it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
 
 
 def _find_skip_reason(session: Session, turn: Turn) -> str | None:
-    """Why nothing is fetched, whatever the rows say (R35)."""
+    """Why nothing is fetched, whatever the rows say."""
     if session.reset_only:
         return "RESET_ONLY"
     return None if turn.config(session, CONTAINER_ENABLED) else "DISABLED"

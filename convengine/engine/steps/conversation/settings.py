@@ -1,4 +1,4 @@
-"""Settings of the first and last steps: resets and the stored context (settings 2.7, 2.9)."""
+"""Settings of the first and last steps: resets and the stored context."""
 
 from convengine.engine.threads.settings import RESET_FAMILY
 from convengine.engine.turn.live_settings import boolean, declare, integer

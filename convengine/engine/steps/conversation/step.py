@@ -1,7 +1,4 @@
-"""The steps at both ends of a turn: load the conversation, and make the result that the commit stores.
-
-Source: pipeline-1 2 to 6, pipeline-2 11 and 12.
-"""
+"""The steps at both ends of a turn: load the conversation, and make the result that the commit stores."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

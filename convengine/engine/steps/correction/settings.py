@@ -1,4 +1,4 @@
-"""Settings of corrections (settings 2.3, pipeline-1 10)."""
+"""Settings of corrections."""
 
 from convengine.engine.turn.live_settings import declare, regex
 

@@ -1,4 +1,4 @@
-"""CorrectionStep: handle a yes, a change or a retry within the form (pipeline-1 10)."""
+"""CorrectionStep: handle a yes, a change or a retry within the form."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""DialogueActStep: find the dialogue act of a message (pipeline-1 8)."""
+"""DialogueActStep: find the dialogue act of a message."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

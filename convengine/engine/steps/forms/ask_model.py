@@ -1,4 +1,4 @@
-"""Ask a model to read a message into the form, and keep only what the form declares (pipeline-2 5.2)."""
+"""Ask a model to read a message into the form, and keep only what the form declares."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -125,7 +125,7 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
 
 
 def _describe_question(session: Session) -> dict[str, Json]:
-    """The field that the last answer asked for, and that answer (R109). A field of the context keeps its name."""
+    """The field that the last answer asked for, and that answer. A field of the context keeps its name."""
     asked_field = DialogueState.of(session).asked_field
     question = to_spoken_text(session.last_assistant) if asked_field else ""
     names = {"asked_field": asked_field, "question": question}

@@ -1,4 +1,4 @@
-"""A "no" to the confirmation of a form, and the choice of what to change (R113)."""
+"""A "no" to the confirmation of a form, and the choice of what to change."""
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields
 from convengine.engine.forms.form import Form

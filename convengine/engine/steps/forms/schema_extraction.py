@@ -1,7 +1,4 @@
-"""SchemaExtractionStep: fill the form of the intent and state, and lock the intent until it is complete.
-
-Source: pipeline-2 5.
-"""
+"""SchemaExtractionStep: fill the form of the intent and state, and lock the intent until it is complete."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -107,7 +104,7 @@ class SchemaExtractionStep(Step):
         return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn))
 
     def _check_changed_values(self, before: Session, session: Session, turn: Turn) -> Session:
-        """Run the rules of the state that collects, if this message changed a value of the known form (R151).
+        """Run the rules of the state that collects, if this message changed a value of the known form.
 
         If one of them moves the dialogue, the open action ends, and a yes of this message runs nothing.
         """
@@ -131,7 +128,7 @@ def _changes_values(session: Session, before: Session) -> bool:
 
 
 def _read_known_form(session: Session, turn: Turn) -> Session:
-    """Read the message into the form of an earlier state of the intent (R117).
+    """Read the message into the form of an earlier state of the intent.
 
     No model is asked for it, and it sets no lock.
     """
@@ -211,7 +208,7 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
 
 
 def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Session:
-    """Decide whether the message is a question in between: not if it gives values and asks nothing (R112)."""
+    """Decide whether the message is a question in between: not if it gives values and asks nothing."""
     reading = read_message(session, turn, row)
     if not is_question(session, turn):
         return session.evolve(digression=None) if reading.gives_anything else session
@@ -220,7 +217,7 @@ def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Sessi
 
 
 def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, known: bool) -> _MessageReading:
-    """Read the message with the tables, the model, or both in that order (R10, R143)."""
+    """Read the message with the tables, the model, or both in that order."""
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
@@ -249,7 +246,7 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
 
 
 def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
-    """True for a complete form that a model reads in other states of the intent (R121)."""
+    """True for a complete form that a model reads in other states of the intent."""
     if not turn.ports.model.configured or (turn.config(session, EXTRACTOR) or "LLM") != "LLM":
         return False
     if not form.schema.get("required") or not form.status(session.context).complete:

@@ -1,4 +1,4 @@
-"""Ask the intent agent, and act on its answer: a question, a rejection, or an intent (pipeline-1 14.5)."""
+"""Ask the intent agent, and act on its answer: a question, a rejection, or an intent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

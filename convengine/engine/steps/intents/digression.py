@@ -1,4 +1,4 @@
-"""A message beside the open question: one that is answered there, or one that leaves for a person (R110, R112)."""
+"""A message beside the open question: one that is answered there, or one that leaves for a person."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""IntentResolutionStep: find the intent of the message, and the two steps that act on its result (pipeline-1 14)."""
+"""IntentResolutionStep: find the intent of the message, and the two steps that act on its result."""
 
 from typing import Any
 
@@ -261,7 +261,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
 
 
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:
-    """Nobody decided. If there is no model, ask the user when phrases give options (R45)."""
+    """Nobody decided. If there is no model, ask the user when phrases give options."""
     session = agent_result.session
     if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
@@ -269,7 +269,7 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
         repeated = collision.repeat_question(session)
         if repeated is not None:
             return _audit_question(repeated, turn)
-        # The intent before the question was not meant either; with state UNKNOWN it would match no row (R38).
+        # The intent before the question was not meant either; with state UNKNOWN it would match no row.
         unresolved = session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(
             clarification=None
         )
@@ -297,7 +297,7 @@ def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> S
 
 
 def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another, or that begins again (R113)."""
+    """The session without the form of an intent that was left for another, or that begins again."""
     last = DialogueState.of(before).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
     if row is None or after is before:

@@ -1,4 +1,4 @@
-"""Settings of finding the intent (settings 2.7, pipeline-1 14)."""
+"""Settings of finding the intent."""
 
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, decimal, declare, prompt, text_list

@@ -1,4 +1,4 @@
-"""A change of subject while a form is open (R113)."""
+"""A change of subject while a form is open."""
 
 from collections.abc import Iterable
 

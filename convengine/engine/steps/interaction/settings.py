@@ -1,4 +1,4 @@
-"""Settings of the interaction policy (settings 2.2, pipeline-1 9)."""
+"""Settings of the interaction policy."""
 
 from convengine.engine.turn.enums import PolicyDecision
 from convengine.engine.turn.live_settings import boolean, declare, json_value

@@ -1,4 +1,4 @@
-"""InteractionPolicyStep: route the turn by its act and by what the dialogue waits for (pipeline-1 9)."""
+"""InteractionPolicyStep: route the turn by its act and by what the dialogue waits for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
 
 
 def _is_mere_praise(session: Session, turn: Turn) -> bool:
-    """True for "looks good" where nothing was asked: it praises the answer and confirms no action (R120)."""
+    """True for "looks good" where nothing was asked: it praises the answer and confirms no action."""
     return "?" not in to_spoken_text(session.last_assistant) and says_only(session, turn, MoveKind.PRAISE)
 
 

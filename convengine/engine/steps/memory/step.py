@@ -1,4 +1,4 @@
-"""MemoryStep: what later turns remember. A model may summarise later, after the answer (pipeline-2 10, sessions 8)."""
+"""MemoryStep: what later turns remember. A model may summarise later, after the answer."""
 
 from convengine.engine.memory.context_summary import build_context_summary
 from convengine.engine.memory.recall import BRANCH, audit_store_faults, build_branch

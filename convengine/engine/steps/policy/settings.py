@@ -1,4 +1,4 @@
-"""Settings of policies (settings 2.8, pipeline-1 7)."""
+"""Settings of policies."""
 
 from convengine.engine.turn.live_settings import boolean, decimal, declare, one_of, text
 

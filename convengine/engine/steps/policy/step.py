@@ -1,4 +1,4 @@
-"""PolicyEnforcementStep: block prohibited input before any model sees it (pipeline-1 7).
+"""PolicyEnforcementStep: block prohibited input before any model sees it.
 
 All patterns are tested at once; the first match by priority wins.
 """
@@ -212,7 +212,7 @@ class PolicyChoice:
 
 
 def order_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
-    """Enabled policies by priority, then id; those of type LLM last (tables 2.5)."""
+    """Enabled policies by priority, then id; those of type LLM last."""
     return snapshot.table(rows.Policy).memo.get(
         "ordered",
         lambda: tuple(

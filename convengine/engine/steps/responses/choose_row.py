@@ -1,4 +1,4 @@
-"""Choose the rows that answer in a state: this state before ANY, then this intent, then priority, then id (9.2)."""
+"""Choose the rows that answer in a state: this state before ANY, then this intent, then priority, then id."""
 
 from dataclasses import dataclass
 

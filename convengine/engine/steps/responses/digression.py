@@ -1,4 +1,4 @@
-"""The answer to a question in between, and the open question that follows it (R112)."""
+"""The answer to a question in between, and the open question that follows it."""
 
 from dataclasses import replace
 

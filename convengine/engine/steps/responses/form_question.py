@@ -1,4 +1,4 @@
-"""What a form asks for in this answer, and when it is given up (R109, R110)."""
+"""What a form asks for in this answer, and when it is given up."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -80,7 +80,7 @@ def is_given_up(session: Session, turn: Turn) -> bool:
 
 
 def clear_done_form(session: Session, turn: Turn) -> Session:
-    """The session after the answer: a form that is done or refused leaves the context (R113)."""
+    """The session after the answer: a form that is done or refused leaves the context."""
     row, result = session.resolved_schema, session.action.pending_action_result
     if row is None or not session.schema_complete:
         return session
@@ -120,7 +120,7 @@ def give_up(session: Session, turn: Turn) -> Session:
 def ask_next_field(session: Session, turn: Turn) -> Session:
     """The session with the field that the answer asks for, and its question; without one when no form is open.
 
-    Later states of the intent know the form (R117).
+    Later states of the intent know the form.
     """
     session = remember_schema(leave_old_form(session, turn), session.resolved_schema)
     session = _note_removed_fields(session, turn)

@@ -1,4 +1,4 @@
-"""Whether nobody understood the message (R111)."""
+"""Whether nobody understood the message."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Settings of the answer (settings 2.9, pipeline-2 9; R11, R19)."""
+"""Settings of the answer."""
 
 from convengine.engine.turn.live_settings import declare, integer, one_of, text
 

@@ -1,4 +1,4 @@
-"""What is said after an end: thanks, a greeting, or something that nobody understood (R113).
+"""What is said after an end: thanks, a greeting, or something that nobody understood.
 
 The last answer of a form must not come again, because its fields have left the context. Nor must that of an intent that
 answers and returns, which nobody asked again.

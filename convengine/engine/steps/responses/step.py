@@ -1,4 +1,4 @@
-"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9)."""
+"""ResponseResolutionStep: choose and produce the answer."""
 
 from dataclasses import replace
 from typing import Any
@@ -77,7 +77,7 @@ from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
-#: Overrides that come before the question of an intent collision (R36).
+#: Overrides that come before the question of an intent collision.
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 
 #: Sources of the answers after an end, and of those that lack a model.
@@ -269,7 +269,7 @@ def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
 
 
 def _answer_without_row(session: Session, turn: Turn) -> Session:
-    """Without a row, acknowledge a reset; else fail the turn, or use the fallback text (R22)."""
+    """Without a row, acknowledge a reset; else fail the turn, or use the fallback text."""
     if session.reset_only:
         override = ReplyOverride(read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
         return _set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
@@ -285,7 +285,7 @@ def _answer_without_row(session: Session, turn: Turn) -> Session:
 
 
 def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Payload:
-    """The answer, preceded by STALE_TEXT if it replaces a stale session (R80)."""
+    """The answer, preceded by STALE_TEXT if it replaces a stale session."""
     if not turn.request.after_stale or not isinstance(payload, TextPayload):
         return payload
     text = turn.config(session, STALE_TEXT)

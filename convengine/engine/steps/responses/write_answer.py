@@ -1,4 +1,4 @@
-"""Write the answer of a row: its rendered text, or a model's, after the transformers of the deployment (9.4 to 9.6)."""
+"""Write the answer of a row: its rendered text, or a model's, after the transformers of the deployment."""
 
 import json
 from collections.abc import Mapping
@@ -126,13 +126,13 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
 
 
 def _join_hints(hint: str, session: Session) -> str:
-    """The row's hint, followed by the unchanged hint of a rule in this turn (R66)."""
+    """The row's hint, followed by the unchanged hint of a rule in this turn."""
     rule_hint = session.dialogue.response_hint
     return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
 
 
 def _build_model_context(session: Session) -> Mapping[str, Json]:
-    """What a model may use for an answer: the context, and the form with its values (R89)."""
+    """What a model may use for an answer: the context, and the form with its values."""
     schema = session.resolved_schema
     if schema is None:
         return session.context

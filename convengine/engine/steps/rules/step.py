@@ -1,4 +1,4 @@
-"""RulesStep: the state machine from the configuration, the last chance before the answer (pipeline-2 7)."""
+"""RulesStep: the state machine from the configuration, the last chance before the answer."""
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase

@@ -1,4 +1,4 @@
-"""StateGraphStep: check the moves of this turn (pipeline-2 8)."""
+"""StateGraphStep: check the moves of this turn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The only way to call a tool: validate arguments, run the executor, write the audit (pipeline-2 3.3, 4.2)."""
+"""The only way to call a tool: validate arguments, run the executor, write the audit."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from convengine.engine.turn.stage import find_stage
 from convengine.engine.turn.turn import Turn
 
 Json = Any
-#: Every database tool accepts a limit, declared or not (tables 4.4).
+#: Every database tool accepts a limit, declared or not.
 _LIMIT = frozenset({"limit"})
 
 
@@ -51,7 +51,7 @@ def call_tool(
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
-    """The JSON Schema of a tool's arguments, or null (R70)."""
+    """The JSON Schema of a tool's arguments, or null."""
     tool_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
     schema = tool_row.param_schema if tool_row else tool.input_schema
     return schema if isinstance(schema, Mapping) else None

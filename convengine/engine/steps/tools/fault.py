@@ -1,4 +1,4 @@
-"""Why a tool gave no result: a stable code and a text (pipeline-2 3.3, 16.2)."""
+"""Why a tool gave no result: a stable code and a text."""
 
 from collections.abc import Mapping
 from typing import Any

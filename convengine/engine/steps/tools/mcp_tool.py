@@ -1,4 +1,4 @@
-"""McpToolStep: when the planner may run, what it clears first, and why it is skipped (pipeline-2 4, R35, R45)."""
+"""McpToolStep: when the planner may run, what it clears first, and why it is skipped."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -51,10 +51,7 @@ class McpToolStep(Step):
     rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Rules may allow or prevent the planner by moving the state, so they run first; with an override none run.
-
-        Source: R35.
-        """
+        """Rules may allow or prevent the planner by moving the state, so they run first; with an override none run."""
         if session.only_digresses:
             where = {"intent": session.intent, "state": session.state}
             turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **where)

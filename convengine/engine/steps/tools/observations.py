@@ -1,4 +1,4 @@
-"""The results of tools in a run, for the context and for the planner (pipeline-2 4.3, 4.5)."""
+"""The results of tools in a run, for the context and for the planner."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

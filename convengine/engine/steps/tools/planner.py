@@ -1,4 +1,4 @@
-"""Ask the planner for the next step, and read its reply (pipeline-2 4.3)."""
+"""Ask the planner for the next step, and read its reply."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _UNREADABLE = frozenset({"LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"})
 _NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
 CALL_TOOL = "CALL_TOOL"
 ANSWER = "ANSWER"
-#: Reason why a plan is not followed: its action is neither of these (R118).
+#: Reason why a plan is not followed: its action is neither of these.
 ACTION_UNKNOWN = "PLAN_ACTION_UNKNOWN"
 #: A step that the planner marks like this is not followed.
 RESTRICTED = "POLICY_RESTRICTED_OPERATION"

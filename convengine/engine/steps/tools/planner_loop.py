@@ -1,4 +1,4 @@
-"""The planner's loop: plan, check, call, observe, until there is an answer or a limit is reached (pipeline-2 4.2)."""
+"""The planner's loop: plan, check, call, observe, until there is an answer or a limit is reached."""
 
 import hashlib
 import uuid
@@ -188,13 +188,13 @@ class _Loop:
 
 
 def is_confirmed(session: Session) -> bool:
-    """True when the user confirmed, or the caller approved, this turn's action (R107)."""
+    """True when the user confirmed, or the caller approved, this turn's action."""
     approved = any(truthy(session.params.get(name)) for name in APPROVAL_KEYS)
     return approved or code(session.routing.routing_decision) == "PROCEED_CONFIRMED"
 
 
 def build_claim(session: Session, turn: Turn, plan: Plan) -> ExecutionClaim:
-    """The right to this call; a repeated call after a dead turn gets the same (R81)."""
+    """The right to this call; a repeated call after a dead turn gets the same."""
     tool, args = plan.call
     digest = hashlib.sha256(args.encode()).hexdigest()
     return ExecutionClaim(

@@ -1,4 +1,4 @@
-"""The state of one planner run, its events, and which tool may follow the last one (pipeline-2 4.4, 4.5)."""
+"""The state of one planner run, its events, and which tool may follow the last one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

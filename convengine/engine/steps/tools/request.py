@@ -1,4 +1,4 @@
-"""A direct request for one tool, and its outcome in params, context and audit (pipeline-2 3.1 to 3.3)."""
+"""A direct request for one tool, and its outcome in params, context and audit."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Which tools may be used in the current scope: rows, and tools of servers (pipeline-2 4.9, tables 4.3)."""
+"""Which tools may be used in the current scope: rows, and tools of servers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings of direct tool calls, the planner and its loop (settings 2.10)."""
+"""Settings of direct tool calls, the planner and its loop."""
 
 from convengine.engine.turn.live_settings import boolean, declare, integer, json_value, one_of, prompt, text
 

@@ -1,4 +1,4 @@
-"""ToolOrchestrationStep: run the one tool that is requested by name (pipeline-2 3)."""
+"""ToolOrchestrationStep: run the one tool that is requested by name."""
 
 from collections.abc import Mapping
 from typing import Any

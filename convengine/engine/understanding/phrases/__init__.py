@@ -1,1 +1,1 @@
-"""Phrases as people type them: example sentences, matched on their telling words (dialogue R138)."""
+"""Phrases as people type them: example sentences, matched on their telling words."""

@@ -1,4 +1,4 @@
-"""Settings of phrases (R138)."""
+"""Settings of phrases."""
 
 from convengine.engine.turn.live_settings import decimal, declare, json_value
 
