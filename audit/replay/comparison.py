@@ -9,9 +9,10 @@ from audit.narration.session_values import dotted_path
 from audit.record.events import Event
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
-from convengine.engine.text.difference import Difference, Json, diff_json, list_opcodes
+from convengine.engine.text.difference import Difference, diff_json, list_opcodes
 from convengine.engine.turn.recording import drop_times
 from convengine.engine.turn.stage import stage_label
+from convengine.json_value import Json
 
 T = TypeVar("T")
 #: Maximum paths of an event.

@@ -10,10 +10,11 @@ from audit.narration.reasons import role_label
 from audit.narration.wording import row_name
 from audit.simulator.posted import SentMessage
 from convengine.engine.rules.row_names import name_row, quote_name
-from convengine.engine.text.difference import Difference, Json, diff_json
+from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.play import play, scenario
 from convengine.play.comparison import MET, Aspect, Summary, compare_turns, summarise
 from convengine.play.play import Message, PlayedConversation, PlayedTurn

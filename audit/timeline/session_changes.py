@@ -7,7 +7,8 @@ from typing import NamedTuple
 from audit.record.events import Event
 from audit.record.session_state import get_at_path, split_pointer
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
-from convengine.engine.text.difference import ABSENT, Difference, Json, JsonPath, diff_json
+from convengine.engine.text.difference import ABSENT, Difference, JsonPath, diff_json
+from convengine.json_value import Json
 
 #: Maximum named paths of a step.
 _NAMED = 6

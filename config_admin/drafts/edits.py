@@ -20,7 +20,6 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 
-Json = Any
 #: Table and primary key.
 RowName = tuple[str, Any]
 

@@ -1,7 +1,6 @@
 """What the form of a condition offers: operators, and the fields with their kinds and known values."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from config_admin.editing.context import EditorContext
 from config_admin.editing.pickers import params
@@ -12,8 +11,8 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, Lifecycle
 from convengine.engine.turn.local_time import WEEKDAYS
+from convengine.json_value import Json
 
-Json = Any
 #: A field: its name, and where known its label, kind, intent and values.
 Field = Mapping[str, Json]
 _TIME_FORMATS = frozenset({"date", "time", "date-time"})

@@ -11,7 +11,8 @@ from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.secret_columns import mask_value
-from convengine.engine.text.difference import ABSENT, MAX_PARTS, Difference, Json, list_opcodes, list_words
+from convengine.engine.text.difference import ABSENT, MAX_PARTS, Difference, list_opcodes, list_words
+from convengine.json_value import Json
 
 #: The result for a field: the only changed side, or a choice.
 THEIRS, MINE, BOTH, CHOOSE = "theirs", "mine", "both", "choose"

@@ -35,10 +35,10 @@ from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.terms import has_words
+from convengine.json_value import Json
 from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 from convengine.server.interfaces.older_templates import to_jinja
 
-Json = Any
 _SHOWN = 400
 
 

@@ -13,8 +13,9 @@ from config_admin.validation.secret_columns import mask_row, mask_value
 from config_admin.validation.stored_columns import EXTRA_COLUMNS, kept_columns, key_of
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
-from convengine.engine.text.difference import Difference, Json, diff_json, format_json, pair_by_content
+from convengine.engine.text.difference import Difference, diff_json, format_json, pair_by_content
 from convengine.engine.turn.fault import find_unreadable_columns
+from convengine.json_value import Json
 
 #: By table and column, what says a difference of two documents in the words of a page, given the difference and both.
 DESCRIBERS: dict[tuple[str, str], Callable[[Difference, Json, Json], Difference]] = {}

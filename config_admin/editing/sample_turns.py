@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Never
+from typing import NamedTuple, Never
 
 from django.utils import formats, timezone
 
@@ -18,12 +18,12 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.json_value import Json
 from convengine.server import wiring
 from convengine.server.database.sql import TurnClock
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversationHistory
 
-Json = Any
 _PARAM = "params."
 #: How many of the newest turns are examined, and how many of them are offered.
 LOOKED_AT, OFFERED = 300, 40

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
 
@@ -19,8 +18,8 @@ from convengine.engine.rules.conditions.rows import ConditionError, list_fields,
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.json_value import Json
 
-Json = Any
 Values = dict[str, Json]
 Document = Mapping[str, Json]
 

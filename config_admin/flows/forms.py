@@ -12,7 +12,7 @@ from django.forms import BaseFormSet, formset_factory
 
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, read_choices
-from config_admin.flows.document import Document, FlowKind, Json, Values, get_flow_schema, get_item_schema
+from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
 from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
@@ -24,6 +24,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import find_language
+from convengine.json_value import Json
 
 #: Words before the title of a field that do not belong to it.
 _ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)

@@ -14,7 +14,6 @@ from config_admin.flows.document import (
     Document,
     FlowKind,
     FlowRefused,
-    Json,
     Values,
     check_flow,
     get_flow_schema,
@@ -30,6 +29,7 @@ from convengine.engine.rules.conditions.rows import parse_condition
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE
 from convengine.engine.understanding.language import find_language
+from convengine.json_value import Json
 
 COLLECT, CONFIRM, DONE, FAILED, UNCLEAR = "COLLECT", "CONFIRM", "DONE", "FAILED", "UNCLEAR"
 

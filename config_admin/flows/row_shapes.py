@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from config_admin.flows.document import Document, FlowKind, Json, Values, write_condition
+from config_admin.flows.document import Document, FlowKind, Values, write_condition
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 
 BLANK: tuple[Json, ...] = ("", None, [])
 #: The columns that tell the rows of one flow apart.

@@ -12,7 +12,8 @@ from typing import Any
 from django import forms
 
 from config_admin.flows.choices import format_choices
-from config_admin.flows.document import Document, Json, Values
+from config_admin.flows.document import Document, Values
+from convengine.json_value import Json
 
 #: The most characters of a text without a limit of its own.
 _LONGEST = 4000

@@ -15,8 +15,9 @@ from config_admin.flows.schema_form import list_inputs, say_value
 from convengine.engine.forms.asking import get_texts, write_question
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.conditions.words import describe_condition
-from convengine.engine.text.difference import ABSENT, Difference, Json
+from convengine.engine.text.difference import ABSENT, Difference
 from convengine.engine.understanding.language import find_language
+from convengine.json_value import Json
 
 _FLOW, _FIELD = dict(list_inputs(get_flow_schema())), dict(list_inputs(get_item_schema("fields")))
 #: The parts with one value, and what a field is called among others.

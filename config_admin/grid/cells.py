@@ -13,8 +13,8 @@ from config_admin.transfer.values import ValueRefused, normalise_word, parse_tex
 from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.fault import MARK
+from convengine.json_value import Json
 
-Json = Any
 YES, NO = "yes", "no"
 
 

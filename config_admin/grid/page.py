@@ -33,10 +33,10 @@ from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import mask_value
 from convengine.engine.turn.rows import Tool
+from convengine.json_value import Json
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.deployment import conf
 
-Json = Any
 #: Rows per answer.
 CHUNK = 1000
 #: The parameter with the row before the next ones.

@@ -10,8 +10,7 @@ from config_admin.validation.findings import Finding, Severity
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-
-Json = Any
+from convengine.json_value import Json
 
 
 class RowKey(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.mentions import get_noon
@@ -28,12 +28,12 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import AuditEvent
+from convengine.json_value import Json
 from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.model_clients.offline import NoModel
 from convengine.server.wiring import OutsideWorld
 
-Json = Any
 #: Facts of a typed beginning that are columns of its conversation.
 _COLUMNS = {"lifecycle": "lifecycle", "contextSummary": "context_summary"}
 

@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from config_admin.history.then_and_now import describe_columns
 from config_admin.releases import read_rows
@@ -21,9 +20,9 @@ from config_admin.releases.row_versions import RowVersion, find_last_versions
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.json_value import Json
 from convengine.server.interfaces.release_history import ConfigurationFinding, ProvenRelease, ProvenReleases, ProvenRow
 
-Json = Any
 _RELEASES, _BLOBS = "ce_release", "ce_release_blob"
 #: What a document of another form raises.
 MALFORMED = (KeyError, TypeError, ValueError, IndexError, AttributeError)

@@ -5,11 +5,11 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from config_admin.releases.models import CeReleaseBlob
+from convengine.json_value import Json
 
-Json = Any
 T = TypeVar("T")
 CODEC = "json+zlib"
 #: Names in one IN list; SQLite accepts only some thousand.

@@ -15,8 +15,8 @@ from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.turn import rows
 from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.json_value import Json
 
-Json = Any
 Defaults = Mapping[tuple[str, str], str]
 
 

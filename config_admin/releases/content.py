@@ -14,8 +14,7 @@ from config_admin.releases.blobs import batches
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
 from convengine.engine.turn.fault import mark_unreadable
-
-Json = Any
+from convengine.json_value import Json
 
 
 def content_of(instance: models.Model) -> dict[str, Json]:

@@ -20,9 +20,9 @@ from config_admin.releases.release_seal import (
     history_model,
 )
 from config_admin.validation.stored_columns import control_plane
+from convengine.json_value import Json
 from convengine.server.interfaces.release_history import ConfigurationFinding, ConfigurationReport
 
-Json = Any
 #: A release as JSON values by column.
 Release = Mapping[str, Json]
 _RELEASES, _BLOBS, _HEAD = "ce_release", "ce_release_blob", "ce_config_head"

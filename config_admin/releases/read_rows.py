@@ -15,8 +15,8 @@ from django.db import OperationalError, connection, models
 
 from config_admin.releases.blobs import batches
 from convengine.engine.turn.fault import mark_unreadable
+from convengine.json_value import Json
 
-Json = Any
 Column = "models.Field[Any, Any]"
 #: Exceptions of the converters below for an invalid value.
 _REFUSED = (ValueError, TypeError, InvalidOperation, RecursionError)

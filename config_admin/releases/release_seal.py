@@ -11,8 +11,8 @@ from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.content import as_json
 from config_admin.releases.models import CeRelease
 from config_admin.validation.stored_columns import control_plane
+from convengine.json_value import Json
 
-Json = Any
 #: The seal before the first release.
 GENESIS = "0" * 64
 #: The sealed columns of a release.

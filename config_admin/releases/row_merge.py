@@ -1,12 +1,11 @@
 """Merge two changes of one row, field by field: those of a draft or a file, and those made since then."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.stored_columns import EXTRA_COLUMNS
-
-Json = Any
+from convengine.json_value import Json
 
 
 class RowMerge(NamedTuple):

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from config_admin.releases.blobs import Blobs, canonical
 from config_admin.releases.content import up_to_date
 from config_admin.validation.stored_columns import key_of
+from convengine.json_value import Json
 
-Json = Any
 Pk = Any
 #: One row: column -> JSON value.
 Content = Mapping[str, Json]

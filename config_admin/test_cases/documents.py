@@ -3,7 +3,6 @@
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from django.apps import apps
 from django.db import transaction
@@ -16,11 +15,11 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import to_strict
+from convengine.json_value import Json
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, build_test
 from convengine.play.scenario import Scenario, ThreadName
 from convengine.server.sessions.models import CeConversation
 
-Json = Any
 #: The key of a document that names the conversation it was made of. It is no part of a scenario.
 CONVERSATION = "conversation_id"
 #: Keys of a document that a test stores in columns.

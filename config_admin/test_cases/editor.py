@@ -3,19 +3,18 @@
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import yaml
 from django.http import QueryDict
 
 from config_admin.test_cases.documents import CONVERSATION, TestRefused
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.play.expectations import Miss
 from convengine.play.loading import parse_yaml
 from convengine.play.seen_turn import SeenTurn
 from convengine.server.api.wire import INTERNAL_BRANCHES
 
-Json = Any
 EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
 #: How a value is compared, by the operator of scenarios.
 MODES = {EQUALS: "is exactly", CONTAINS: "contains", MATCHES: "matches the pattern"}

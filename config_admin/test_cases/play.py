@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
 
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.test_cases.documents import TestRefused, read_scenario
@@ -12,11 +11,11 @@ from config_admin.test_cases.models import CeTestCase
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.seen_turn import SeenTurn
 
-Json = Any
 #: How many lines of an explanation are stored for a turn.
 _LINES = 60
 

@@ -38,8 +38,8 @@ from config_admin.transfer.natural_keys import Contents, list_file_rows, suggest
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.json_value import Json
 
-Json = Any
 #: Where editors find the JSON Schema, from the bundle: `manage.py config_schemas` writes it there.
 SCHEMA = "schemas/bundle.schema.json"
 FORMAT, VERSION = "convengine-configuration", 1

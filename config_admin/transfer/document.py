@@ -6,9 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from config_admin.editing.links import table_title
-
-Json = Any
-
+from convengine.json_value import Json
 
 #: Maximum rows of a file, and maximum values: cells of its tables, lines and items of its text.
 MOST_ROWS, MOST_VALUES = 50_000, 1_000_000

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.diff import RowDifferences
@@ -13,8 +13,8 @@ from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
 from config_admin.validation.secret_columns import mask_row, mask_value
 from config_admin.validation.stored_columns import key_of
+from convengine.json_value import Json
 
-Json = Any
 #: Rows of a table, and findings of a kind, that are printed; the JSON form has all of them.
 SHOWN = 20
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}

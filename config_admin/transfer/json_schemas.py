@@ -21,9 +21,9 @@ from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
 from convengine.engine.rules.conditions.schema import build_condition_schema
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 from convengine.play.schema import SCHEMA as SCENARIO
 
-Json = Any
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _CODE = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*$"
 #: Codes are stored in capital letters, and read in any case.

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any
 
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import TOO_DEEP
+from convengine.json_value import Json
 
-Json = Any
 #: Maximum digits of a whole number: parsing takes time that grows with their square.
 MAX_DIGITS = 1000
 

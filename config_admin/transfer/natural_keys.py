@@ -15,8 +15,8 @@ from config_admin.validation.stored_columns import control_plane, kept_columns, 
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.json_value import Json
 
-Json = Any
 Contents = Mapping[str, Mapping[Any, Mapping[str, Json]]]
 SCOPE = ("intent_code", "state_code")
 TOOL, TOOL_ID, TOOL_CODE = rows.Tool.table, "tool_id", "tool_code"

@@ -27,9 +27,9 @@ from config_admin.transfer.values import ValueRefused, get_default, normalise_va
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 from convengine.server.interfaces.older_templates import Change, convert_row
 
-Json = Any
 Content = dict[str, Json]
 #: Returns an id that no row of the table ever had.
 NewId = Callable[[str], int]

@@ -35,8 +35,8 @@ from config_admin.transfer.natural_keys import (
 from config_admin.transfer.values import ValueRefused, parse_text
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.json_value import Json
 
-Json = Any
 #: The value of a cell; null when it is empty.
 Cell = str | int | float | bool | None
 #: A line of a sheet: its number, and its cells as texts.

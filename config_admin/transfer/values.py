@@ -15,8 +15,8 @@ from config_admin.transfer.json_text import NoJson, read_json
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
 from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, RuleType, read_phase
+from convengine.json_value import Json
 
-Json = Any
 _NO_TEXT = "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."
 
 

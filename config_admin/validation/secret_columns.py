@@ -4,13 +4,12 @@ Pages, and what leaves the installation, show `***` in their place.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from config_admin.validation.common import is_secret
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 from convengine.server.deployment.secrets import MASK
 
-Json = Any
 #: The columns that may hold secrets, by table.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     rows.HttpTool.table: ("url_template", "headers_json", "query_json", "body_template"),

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
-Json = Any
+from convengine.json_value import Json
+
 T = TypeVar("T")
 
 

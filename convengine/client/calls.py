@@ -9,8 +9,8 @@ from typing import Any, Generic, Literal, Self, TypeVar, get_args
 from urllib.parse import quote
 
 from convengine.client import answers
+from convengine.json_value import Json
 
-Json = Any
 T = TypeVar("T")
 Context = Literal["none", "public", "all"]
 Rating = Literal["THUMBS_UP", "THUMBS_DOWN"]

@@ -1,9 +1,8 @@
 """What a call may raise: one class for each kind of failure, with everything that the API says of it."""
 
 from collections.abc import Mapping
-from typing import Any
 
-Json = Any
+from convengine.json_value import Json
 
 
 class ApiError(Exception):

@@ -3,15 +3,14 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.recording import drop_times
+from convengine.json_value import Json
 from convengine.play.play import PlayedTurn
 from convengine.server.api.wire import INTERNAL_BRANCHES
-
-Json = Any
 
 
 class Aspect(StrEnum):

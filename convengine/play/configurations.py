@@ -3,13 +3,13 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from convengine.json_value import Json
 from convengine.play import tables
 from convengine.play.schema import ScenarioFileError
 from convengine.server.interfaces.configuration import configuration_files
 
-Json = Any
 Rows = Mapping[str, Sequence[Mapping[str, Json]]]
 #: The name of the configuration in force in the installation's database.
 LIVE = "live"

@@ -4,13 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.text.difference import contains_json, equal_json
+from convengine.json_value import Json
 from convengine.play.matchers import OPERATORS, holds, select
 from convengine.play.seen_turn import Event, SeenTurn
 
-Json = Any
 _FRAME = ("STEP_ENTER", "STEP_EXIT")
 _TEXT: Json = {"type": "string"}
 _TEXTS: Json = {"$ref": "#/$defs/texts"}

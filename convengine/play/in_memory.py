@@ -4,19 +4,18 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.play.loading import read_scenario
 from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Start, Turn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stubs import ScenarioStubs, build_stubs
 
-Json = Any
 #: Keys of documents and of turns that change the configuration, or need a database of their own.
 DATABASE_KEYS = ("configuration", "tables", "state_graph", "settings", "recording")
 DATABASE_TURN_KEYS = ("before", "thread")

@@ -3,16 +3,16 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from django.test import Client
 
 from convengine.engine.turn.codec import loads
+from convengine.json_value import Json
 from convengine.play.scenario import ThreadName, Turn
 from convengine.play.seen_turn import Event
 from convengine.server.api.models import CeApiKey
 
-Json = Any
 _THREADS = "/api/v1/sessions/message?context=all"
 _MESSAGE = "/api/v1/conversation/message?context=all&include=verbose"
 DEFAULT_WORKSPACE = "default"

@@ -11,6 +11,7 @@ import yaml
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps, to_strict
+from convengine.json_value import Json
 from convengine.play import schema, tables
 from convengine.play.scenario import (
     MAIN,
@@ -30,7 +31,6 @@ from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import PURPOSES
 from convengine.play.settings_map import world_settings
 
-Json = Any
 _PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 

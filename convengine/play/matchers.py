@@ -10,12 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from numbers import Real
-from typing import Any
 
 from convengine.engine.rules.patterns import Pattern, compile_pattern
 from convengine.engine.text.difference import contains_json, equal_json
+from convengine.json_value import Json
 
-Json = Any
 _PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 
 

@@ -1,14 +1,13 @@
 """What a scenario holds of a person, in words, and the scenario without what the session remembered of them."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from django.utils.text import get_text_list
 
 from convengine.engine.turn.dialogue_state import DIALOGUE
+from convengine.json_value import Json
 from convengine.server.api.wire import INTERNAL_BRANCHES
 
-Json = Any
 #: Keys of the start that say where the session is, and nothing of what was said.
 _POSITION = (
     *("intent_code", "state_code", "status", "lifecycle", "channel", "mounted_kb_id", "context_epoch"),

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
 
 import structlog
 
@@ -28,6 +27,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.verbose.publish import listen
+from convengine.json_value import Json
 from convengine.play.seen_turn import Call, Event, SeenTurn
 from convengine.server import wiring
 from convengine.server.api import wire
@@ -41,7 +41,6 @@ from convengine.server.turns.stored_recording import StoredRecording
 from convengine.server.turns.take_turn import restore_original_session
 
 log = structlog.get_logger(__name__)
-Json = Any
 #: The time between two messages that name none.
 _PAUSE = timedelta(seconds=10)
 #: What of a progress text is seen.

@@ -4,15 +4,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from convengine.engine.llm.scripted import ScriptedModel
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelPort
+from convengine.json_value import Json
 from convengine.play.schema import ScenarioFileError
 
-Json = Any
 FORMAT, VERSION = "convengine-recording", 1
 _EXCERPT = 200
 

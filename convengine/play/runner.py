@@ -9,13 +9,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.test import override_settings
 
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.trail import AuditEvent
+from convengine.json_value import Json
 from convengine.play import database, expectations
 from convengine.play.configurations import ConfigurationFile, ConfigurationSource
 from convengine.play.coverage import Coverage
@@ -32,7 +32,6 @@ from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
-Json = Any
 #: Known capabilities of `requires`.
 CAPABILITIES = frozenset({"force_beats_collection"})
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
+from convengine.json_value import Json
 from convengine.play.settings_map import WorldSettings
 
-Json = Any
 Row = Mapping[str, Json]
 #: The time that the times of a world count from.
 BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)

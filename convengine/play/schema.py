@@ -11,6 +11,7 @@ from convengine.engine.rules.patterns import PatternError
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.wording import find_nearest
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.play import matchers
 from convengine.play.expectations import EXPECTATIONS
 
@@ -34,7 +35,6 @@ def shorten_json(value: Any) -> str:
     return shorten(dumps(value), 300)
 
 
-Json = Any
 SCHEMA: Json = json.loads(Path(__file__).with_name("scenario.schema.json").read_text("utf-8"))
 SCHEMA["$defs"]["expect"]["properties"] = {key: each.schema for key, each in EXPECTATIONS.items()}
 _FORMATS = FormatChecker(formats=())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.pipeline.stages import STEP_ENTER
@@ -12,8 +12,8 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.trail import AuditEvent
+from convengine.json_value import Json
 
-Json = Any
 #: The error of tasks that nobody registered.
 _NOT_REGISTERED = "NOT_REGISTERED"
 #: The ports whose calls leave the engine, and which stubs answer.

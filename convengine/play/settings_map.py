@@ -15,9 +15,8 @@ from convengine.engine.steps.interaction import settings as policy
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.turn import audit_settings
 from convengine.engine.turn.live_settings import Setting, Unreadable
+from convengine.json_value import Json
 from convengine.play.schema import SCHEMA, ScenarioFileError
-
-Json = Any
 
 #: Names of live settings: the value is written as the setting's text.
 LIVE: Mapping[str, Setting[Any]] = {

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.play.loading import dump_yaml, parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS
 from convengine.play.schema import ScenarioFileError
@@ -17,7 +17,6 @@ from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.model_clients.offline import EchoModel
 
-Json = Any
 Stub = dict[str, Json]
 #: The stubs by section of a scenario file.
 Stubs = Mapping[str, Sequence[Mapping[str, Json]]]

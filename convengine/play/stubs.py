@@ -10,6 +10,7 @@ from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.ports import ContainerRequest, ModelPort, TimedToolPort, ToolAnswer
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
+from convengine.json_value import Json
 from convengine.play.recorded_model import ModelRecording, TestModel
 from convengine.play.scenario import REAL, ContainerStub, Scenario, TaskStub, TransformerStub, Turn
 from convengine.server import wiring
@@ -17,7 +18,6 @@ from convengine.server.extensions.registry import Registry, TaskEntry, Transform
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 from convengine.server.wiring import OutsideWorld
 
-Json = Any
 S = TypeVar("S", TaskStub, ContainerStub)
 
 

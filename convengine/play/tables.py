@@ -13,10 +13,10 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
+from convengine.json_value import Json
 from convengine.play.schema import ScenarioFileError, describe_unknown
 from convengine.server.interfaces.older_templates import convert_row
 
-Json = Any
 Row = Mapping[str, Json]
 #: Renamed columns: (table, name in scenarios) -> our name.
 RENAMED: Mapping[tuple[str, str], str] = {("ce_prompt_template", "output_format"): "response_type"}

@@ -10,6 +10,7 @@ from typing import Any, Self
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.play import schema, tables
 from convengine.play.expectations import find_misses
 from convengine.play.loading import parse_duration
@@ -27,8 +28,6 @@ from convengine.play.scenario import (
 )
 from convengine.play.seen_turn import PURPOSES, SeenTurn
 from convengine.server.extensions.tasks import TaskCall
-
-Json = Any
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.json_value import Json
 from convengine.server.extensions.tasks import TaskCall
 
-Json = Any
 #: The time of a test that names none: a Thursday.
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _ID = str(UUID(int=1))

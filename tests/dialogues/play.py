@@ -8,7 +8,6 @@ mean …?" truly. A patient player also says the expected value once when a fiel
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 from django.conf import settings
@@ -22,9 +21,9 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.language import find_language, get_tables
 from convengine.engine.understanding.say import say_value
+from convengine.json_value import Json
 from tests.api import Caller
 
-Json = Any
 FOLDER = Path(__file__).resolve().parent
 SETTINGS: dict[tuple[str, str], str] = {}
 #: A dialogue that goes round in circles ends.

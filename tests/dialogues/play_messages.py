@@ -8,7 +8,6 @@ may change), and where it leads (`out`, one of several).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import yaml
 from django.conf import settings
@@ -19,10 +18,10 @@ from django.utils.dateparse import parse_datetime
 from config_admin.flows.mapping import COLLECT, CONFIRM, DONE
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.understanding.language import find_language
+from convengine.json_value import Json
 from tests.api import Caller
 from tests.dialogues.play import FOLDER, is_handed_over, store_flows
 
-Json = Any
 MESSAGES = FOLDER / "messages"
 _OUTCOMES = {COLLECT: "asks", CONFIRM: "confirm", DONE: "done"}
 

@@ -14,8 +14,8 @@ from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_f
 from config_admin.transfer.row_matching import MatchedRows
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 
-Json = Any
 INTENT, PHRASES = rows.Intent.table, rows.Classifier.table
 
 

@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from config_admin.releases.tree import Content
 from config_admin.validation.stored_columns import list_prose_columns
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.json_value import Json
 
-Json = Any
 #: Like columns for people, texts that users write name no intent.
 _TEXTS_OF_USERS = frozenset({"pattern", "created_at"})
 #: Columns that hold other codes.

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import Any
 
 from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.effects import list_effects
@@ -37,8 +36,8 @@ from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
-Json = Any
 #: Limits: combinations of values to test, phrases of an intent, and fields to leave out one by one.
 MAX_TESTED, MAX_PHRASES, MAX_LACKING = 1000, 4, 4
 _BY_ACT: Mapping[str, Setting[str]] = {

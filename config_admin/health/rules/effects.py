@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config_admin.health.rules.mentions import FactPath
 from config_admin.health.rules.values import NOTHING
@@ -11,8 +11,7 @@ from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionVa
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.session import Session
-
-Json = Any
+from convengine.json_value import Json
 
 
 class Effect(NamedTuple):

@@ -35,8 +35,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, MatchTarget, RuleType
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
+from convengine.json_value import Json
 
-Json = Any
 #: Keys from the top of the facts, where each value has one path only: `$.x` is `context.x`. `*` is any list element.
 FactPath = tuple[str, ...]
 ELEMENT = "*"

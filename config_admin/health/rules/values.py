@@ -10,8 +10,7 @@ from config_admin.health.rules.mentions import ELEMENT, FactPath, Mention
 from config_admin.health.texts.predicate import FITS_CASE, TextPredicate, find_text
 from convengine.engine.forms.form import Form
 from convengine.engine.rules.conditions.values import is_number
-
-Json = Any
+from convengine.json_value import Json
 
 
 class _Nothing:

@@ -17,10 +17,9 @@ from config_admin.tables.mcp_server.model import CeMcpServer
 from convengine.engine.steps.tools.scope import list_offered_tools
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ServerTools
+from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
 from convengine.server.mcp_client.servers import McpServers, read_policy
-
-Json = Any
 
 
 @admin.register(CeMcpServer)

@@ -22,6 +22,7 @@ from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
 from convengine.server.executors.http import request_of
 from convengine.server.executors.http_client import circuits
@@ -29,7 +30,6 @@ from convengine.server.executors.http_connections import connection
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.registry import registry
 
-Json = Any
 #: Calls that change nothing on the other side.
 _HARMLESS = frozenset({"GET", "HEAD"})
 _LIMIT = frozenset({"limit"})

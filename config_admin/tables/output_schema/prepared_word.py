@@ -4,13 +4,12 @@ The page of a turn leads here, with the word named by its position in the messag
 """
 
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.http import HttpRequest
 
 from config_admin.editing.given_messages import read_given_words
-
-Json = Any
+from convengine.json_value import Json
 
 
 class PreparedWord(NamedTuple):

@@ -44,9 +44,9 @@ from convengine.contrib.original.seed_statements import (
     parse_statements,
 )
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.json_value import Json
 from convengine.server.executors import sql_guard
 
-Json = Any
 _LATER = "ce_semantic_"
 _UPSERT = "This upsert is read as rows. See the changes."
 _UNLESS_THERE = (

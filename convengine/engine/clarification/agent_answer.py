@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.snapshot import Snapshot
-
-Json = Any
+from convengine.json_value import Json
 
 #: The answer schema that the model sees. The reader accepts more than this.
 ANSWER_SCHEMA: Mapping[str, Json] = {

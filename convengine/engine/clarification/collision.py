@@ -28,13 +28,13 @@ from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 #: Reasons of a question: phrases collided, or the agent was unsure.
 CLASSIFIER = "CLASSIFIER"
 AGENT = "AGENT"
 #: How often the engine asks before the state becomes UNKNOWN.
 _MAX_ASKS = 2
-Json = Any
 #: How many intents the question names if there are no candidates.
 _NAMED = 3
 _STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)

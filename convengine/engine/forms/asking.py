@@ -15,8 +15,8 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import DEFAULT, find_language, get_tables
 from convengine.engine.understanding.say import say_value
+from convengine.json_value import Json
 
-Json = Any
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 #: Kinds of values that are chosen, not owned: "Which day?"
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)

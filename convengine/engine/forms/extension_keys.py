@@ -1,12 +1,11 @@
 """The `x-…` keys of a form's JSON Schema, each with the JSON Schema of its value: what editors and the manual know."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.forms.life import ClearCause, OnLeave, OnNo
 from convengine.engine.understanding.field import BUILT_IN_KINDS
+from convengine.json_value import Json
 
-Json = Any
 _TEXT: Mapping[str, Json] = {"type": "string"}
 _FLAG: Mapping[str, Json] = {"type": "boolean"}
 _TEXTS: Mapping[str, Json] = {"type": ["string", "array"], "items": _TEXT}

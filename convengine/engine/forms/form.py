@@ -24,8 +24,8 @@ from convengine.engine.understanding.field import FieldSpec, field_spec
 from convengine.engine.understanding.kinds.clock import is_time
 from convengine.engine.understanding.kinds.ibans import check_iban
 from convengine.engine.understanding.kinds.lengths import parse_duration
+from convengine.json_value import Json
 
-Json = Any
 #: For each format of JSON Schema that is stored in a way of ours: is a text in it?
 STORED_FORMATS: Mapping[str, Callable[[str], bool]] = {
     "time": is_time,

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
 
 from convengine.engine.forms.asking import find_form_language, find_form_locale, list_form_languages, sort_fields
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
@@ -32,8 +31,8 @@ from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Finder, Situation, Sort
 from convengine.engine.understanding.understand import Understanding, understand
+from convengine.json_value import Json
 
-Json = Any
 _SLOTS = ("pending_slot", "pendingSlot")
 #: Readers see so many characters; longer text is only free text of an asked text field.
 MOST_CHARACTERS = 1_000

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
@@ -19,8 +18,8 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
 
-Json = Any
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
 #: Such messages are no answers, so they are no misses.

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from convengine.engine.llm import settings as catalogue
 from convengine.engine.llm.faults import ModelFault
@@ -14,8 +13,8 @@ from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: How much of an unusable answer the model sees again.
 _SHOWN = 4000
 

@@ -6,8 +6,8 @@ from typing import Any
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import is_too_deep, loads
+from convengine.json_value import Json
 
-Json = Any
 _FENCED = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 #: How much of an answer a message quotes.
 _QUOTED = 120

@@ -10,7 +10,6 @@ TURNS: <n>
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.prompts.values import to_text
@@ -20,6 +19,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.scope import is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
 #: Maximum length in characters, including the names of the five lines.
 MAX_CHARS = 1000
@@ -34,7 +34,6 @@ _MEANINGS: Mapping[str, str] = {
 NOTHING = "none"
 _CUT = "…"
 _JOINER = "\u200d"
-Json = Any
 #: How much of a message is searched for names.
 _SEARCHED = 4000
 #: Signs of quotation with those that close them.

@@ -1,7 +1,6 @@
 """Memory of earlier turns: read at the start of a turn, written at its end."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.memory.settings import ENABLED
 from convengine.engine.memory.stages import MEMORY_STORE_ERROR
@@ -10,8 +9,8 @@ from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.ports import MemoryAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: The branch of the context for memory.
 BRANCH = "memory"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.memory.context_summary import (
@@ -31,8 +30,8 @@ from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import TextPayload, to_spoken_text
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: The key in the memory branch for the number of the turn after which the model wrote its summary.
 WRITTEN_AFTER = "written_after_turn"
 #: Purposes of these model calls.

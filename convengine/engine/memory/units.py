@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
@@ -18,8 +17,8 @@ from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import to_document, to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: The branch of the context with the units for prompts, and their maximum number.
 BRANCH = "session_units"
 _SEEN = 50

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
 from convengine.engine.rules.explain import OUTRANKED
@@ -14,8 +13,7 @@ from convengine.engine.turn.scope import is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
-
-Json = Any
+from convengine.json_value import Json
 
 #: Reason why a row in scope was not chosen.
 OTHER_KEY = "OTHER_KEY"

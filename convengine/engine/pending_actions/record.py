@@ -10,8 +10,7 @@ from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.session import Session
-
-Json = Any
+from convengine.json_value import Json
 
 RECORD = "pending_action_runtime"
 #: The number of the next opening. It grows when a record ends or its scope is left, so that no two openings share a

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.prompts.render import measure_prompt_vars, render_strict
@@ -14,8 +13,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
-
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from convengine.engine.prompts.values import (
     to_json,
     to_text,
 )
+from convengine.json_value import Json
 
-Json = Any
 Filter = Callable[..., Any]
 
 _JINJA_FILTERS = (

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.prompts.compile import TemplateError, compile_template
 from convengine.engine.prompts.sandbox import GLOBALS
 from convengine.engine.prompts.values import KEY, MAX_OUTPUT, RenderLimit, Work, to_text
+from convengine.json_value import Json
 
-Json = Any
 _BEGIN = re.compile(r"\{[{%#]")
 
 

@@ -24,8 +24,7 @@ from convengine.engine.prompts.values import (
     measure_deep_cost,
     to_text,
 )
-
-Json = Any
+from convengine.json_value import Json
 
 #: The attributes of a loop variable.
 LOOP_NAMES = frozenset(

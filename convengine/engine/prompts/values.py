@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import ChainableUndefined
 from jinja2.runtime import Context
 
-Json = Any
+from convengine.json_value import Json
 
 
 class Missing(ChainableUndefined):

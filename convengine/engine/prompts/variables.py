@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
 
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.dialogue_state import DialogueState
@@ -11,8 +10,7 @@ from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
-
-Json = Any
+from convengine.json_value import Json
 
 #: Names of the open question of a form; they never hide a field of the context.
 _FORM_NAMES = ("asked_field", "question", "refused", "misses", "form_summary")

@@ -28,8 +28,8 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault, unreadable_faults
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
-Json = Any
 #: A row that could have decided, but another one won.
 OUTRANKED = "OUTRANKED"
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
@@ -20,8 +20,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Candidate, Turn
+from convengine.json_value import Json
 
-Json = Any
 _AGENT = "agentintentresolver"
 _MESSAGE_SHOWN = 1000
 

@@ -3,15 +3,14 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.ports import Execution, ExecutionClaim, TaskAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: The method of a bare reference to a task with several methods.
 RUN = "run"
 #: Maximum size of the result for rules and templates.

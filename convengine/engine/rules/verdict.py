@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.rows import Row, Rule
 from convengine.engine.turn.scope import ANY, code_matches
 from convengine.engine.turn.snapshot import Snapshot
-
-Json = Any
+from convengine.json_value import Json
 
 #: Reasons why a tested rule did not hold.
 NOT_MET = "TYPE_CONDITION_NOT_MET"

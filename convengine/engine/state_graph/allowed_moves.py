@@ -12,10 +12,10 @@ from convengine.engine.turn.scope import ANY, intent_key
 from convengine.engine.turn.session import Session, Transition
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 #: A graph describes the moves of one intent: moves of these causes are recorded and not checked.
 _UNCHECKED = frozenset({"RESET", "INTENT_RESOLUTION"})
-Json = Any
 UNKNOWN_INTENT = "UNKNOWN_INTENT"
 UNKNOWN_STATE = "UNKNOWN_STATE"
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby, zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.text.compare import shorten
+from convengine.json_value import Json
 
 #: Longer texts are shown completely, before and after, because comparing them by words would take too long.
 MAX_PARTS = 3000
@@ -24,7 +25,6 @@ _WORD = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\s+|(?:(?!\{[{%#])\S)+|\{",
 #: Keys that a path has without quotes.
 _PLAIN_KEY = re.compile(r"[\w.: -]+")
 
-Json = Any
 #: The keys and indexes that lead to a value; blank for the whole document.
 JsonPath = tuple[str | int, ...]
 #: Pairs the items of two lists; each pair has an index for its path.

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from convengine.engine.errors import SessionTransitionInvalid
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 RUNNING, AWAITING_USER, INTERRUPTED, PENDING_COMPLETE, COMPLETE, ABORTED = Lifecycle
 #: All allowed moves; a closed session has none.
 MOVES: Mapping[Lifecycle, frozenset[Lifecycle]] = {

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any
 
 from convengine.engine.dialogue.classify import affirms
 from convengine.engine.forms.message import understand_message
@@ -21,8 +20,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.understand import Understanding
+from convengine.json_value import Json
 
-Json = Any
 #: The prompt for a model when the table leaves a message unclear.
 _ASKED = (
     "A task was finished and its result was shown to the user. Decide what the user's message means: MODIFICATION (it "

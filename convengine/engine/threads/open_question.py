@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from convengine.engine.forms.asking import find_form_language, find_form_locale, write_title
 from convengine.engine.forms.form import Field, Form, get_form
@@ -17,8 +16,8 @@ from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.kinds.day_arithmetic import read_date_bound, read_moment_bound
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.say import say_value
+from convengine.json_value import Json
 
-Json = Any
 #: How a value is written, where its type does not say it.
 _FORMATS = {
     Kind.DATE: "date",

@@ -1,11 +1,10 @@
 """Preferences of a session: a model, a knowledge base and the like, by the deployment's names."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from convengine.engine.turn.session import KNOWLEDGE_BASE, PREFERENCE_KINDS
+from convengine.json_value import Json
 
-Json = Any
 #: The original's names of the kinds.
 ALIASES: Mapping[str, str] = {
     "preferredModel": "model",

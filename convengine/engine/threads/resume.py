@@ -1,7 +1,6 @@
 """How a session continues after a pause, an interruption, or its end."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.user_answer import says_only
@@ -26,8 +25,8 @@ from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
+from convengine.json_value import Json
 
-Json = Any
 OFFERED = "resume_offered"
 EXPLICIT_RESET = "explicit_reset"
 STALE = "stale"

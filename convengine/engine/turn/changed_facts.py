@@ -1,14 +1,13 @@
 """Events about code of the deployment that changed the answer or facts."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.session import FIELDS, PARAM_FIELDS, Session
 from convengine.engine.turn.stages import FACTS_CHANGED, RESPONSE_TRANSFORMED
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: Fields of a session with keys of their own in the events, or without meaning for users.
 _OWN_KEYS = frozenset({"context", *PARAM_FIELDS, "payload", "last_assistant", "steps"})
 

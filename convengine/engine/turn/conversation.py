@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.params import is_turn_param
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import KNOWLEDGE_BASE, Clarification, Exchange, Session
-
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from convengine.engine.turn.session import Session
+from convengine.json_value import Json
 
-Json = Any
 #: The branch of the context; no field may have its name. Every reset removes it with the rest of the context.
 DIALOGUE = "dialogue"
 

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
-Json = Any
 _VALUE_SHOWN = 200
 _KINDS: tuple[tuple[type, str], ...] = (
     (bool, "true or false"),

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,14 @@ never raises for a fault of the thing behind it; the answer contains the fault.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from convengine.engine.turn.conversation import Loaded
 from convengine.engine.turn.finder_port import FinderPort, NoFinders
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.rows import McpServer, Rule
 from convengine.engine.turn.session import Session
-
-Json = Any
+from convengine.json_value import Json
 
 
 class Clock(Protocol):

@@ -28,9 +28,7 @@ from convengine.engine.turn.ports import (
 )
 from convengine.engine.turn.rows import McpServer
 from convengine.engine.turn.session import Session
-
-Json = Any
-
+from convengine.json_value import Json
 
 #: Times and durations, which differ in any two runs.
 _TIMES = frozenset(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
-Json = Any
+from convengine.json_value import Json
 
 
 class ReleaseReason(StrEnum):

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from convengine.engine.turn.scope import ANY, UNKNOWN
-
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True, kw_only=True)

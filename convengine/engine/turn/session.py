@@ -24,9 +24,7 @@ from convengine.engine.turn.owned_params import (
 from convengine.engine.turn.payload import Payload
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import UNKNOWN
-
-Json = Any
-
+from convengine.json_value import Json
 
 #: Fields that the audit does not record as state: they grow with every step, or have stages of their own.
 UNAUDITED_FIELDS = frozenset(

@@ -7,11 +7,10 @@ The catalogue, the manual, the narration of a turn, the API and the search index
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from convengine.engine.turn.labels import in_words
+from convengine.json_value import Json
 
-Json = Any
 #: Endings of stages about model calls, in words.
 _MODEL_CALL_LABELS = {"_LLM_INPUT": "model asked", "_LLM_OUTPUT": "model answered", "_LLM_ERROR": "model failed"}
 

@@ -16,9 +16,9 @@ from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
+from convengine.json_value import Json
 
 T = TypeVar("T")
-Json = Any
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from convengine.engine.text.words import Words, split_name, split_words
-
-Json = Any
+from convengine.json_value import Json
 
 
 class Kind(StrEnum):

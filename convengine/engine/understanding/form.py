@@ -3,13 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.span import Sort, list_sorts
 from convengine.engine.understanding.words import Lexicon, split_text
-
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True, eq=False)

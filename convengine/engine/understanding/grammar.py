@@ -6,11 +6,11 @@ of words, a number or another phrase, and `~x` follows without a blank. `{name_2
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.understanding.words import Word, split_text
+from convengine.json_value import Json
 
-Json = Any
 #: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
 VALUE = "value"
 #: Reads a value from a word on: each possible end, with the value.

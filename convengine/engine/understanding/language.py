@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any
 
 from convengine.engine.understanding.grammar import Grammar, Reader
 from convengine.engine.understanding.kinds.readers import READERS
 from convengine.engine.understanding.words import Lexicon, split_text
+from convengine.json_value import Json
 
-Json = Any
 Table = Mapping[str, Json]
 #: The language of a blank locale.
 DEFAULT = "en"

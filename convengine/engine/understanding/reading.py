@@ -4,12 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Reason
-
-Json = Any
+from convengine.json_value import Json
 
 
 class Doubt(StrEnum):

@@ -2,13 +2,11 @@
 
 from datetime import date, datetime, time
 from functools import lru_cache
-from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.kinds.lengths import parse_duration
 from convengine.engine.understanding.language import Table, find_country, get_countries, get_tables
-
-Json = Any
+from convengine.json_value import Json
 
 
 def say_value(spec: FieldSpec, value: Json, locale: str = "") -> str:

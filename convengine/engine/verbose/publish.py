@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.prompts.render import has_expressions, render_lenient
@@ -18,8 +17,8 @@ from convengine.engine.turn.verbose import ERROR, INFO, VerboseLine
 from convengine.engine.verbose.select import Signal, choose_best, list_candidates
 from convengine.engine.verbose.settings import ENABLED, GENERIC_ERROR
 from convengine.engine.verbose.signals import MAY_BE_ERRORS, list_signals
+from convengine.json_value import Json
 
-Json = Any
 #: Metadata that may leave the server, besides counts and durations: no prompts, statements or rows.
 _KEPT = ("severity", "theme", "icon")
 _NUMBERS = ("Ms", "_ms", "Count", "_count")

@@ -11,8 +11,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import StepMatch
 from convengine.engine.turn.scope import ANY, list_buckets
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
-Json = Any
 _STEP_POINTS: Mapping[str, int] = {StepMatch.REGEX: 150, StepMatch.JSON_PATH: 100}
 
 

@@ -1,7 +1,6 @@
 """The names of stages for progress texts."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_ERROR,
@@ -63,7 +62,6 @@ from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import AuditEvent
 from convengine.engine.verbose.select import Signal
 
-Json = Any
 #: Stages that rows know by their own name, by the step that rows name.
 _SAME: Mapping[str, tuple[Stage, ...]] = {
     "DialogueActStep": (

@@ -12,12 +12,12 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema as describe
 
 from convengine.engine.turn.params import KEY_SHAPE
+from convengine.json_value import Json
 from convengine.server.api.authentication import KeyThrottle
 from convengine.server.api.examples import EXAMPLES, PARAMETERS
 from convengine.server.api.failures import describe_common_statuses, describe_statuses
 from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 
-Json = Any
 F = TypeVar("F", bound=Callable[..., Any])
 #: The parts of the API, by the beginning of the address; the first that fits counts, and all others read the record.
 _TAGS = (

@@ -1,17 +1,16 @@
 """A person decides about an execution with an unknown end: it ran, or it did not."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, transaction
 from django.utils import timezone
 
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CePendingActionExecution
 
-Json = Any
 #: The error of a run that never happened, according to a person.
 DID_NOT_RUN = "DID_NOT_RUN"
 

@@ -12,10 +12,10 @@ from convengine.engine.errors import ConversationPersistFailed
 from convengine.engine.turn.codec import dumps, load_column
 from convengine.engine.turn.ports import Execution, ExecutionClaim
 from convengine.engine.turn.recording import Tape
+from convengine.json_value import Json
 from convengine.server.database.sql import Dialect, dialect
 
 log = structlog.get_logger(__name__)
-Json = Any
 
 #: The turn that reported the result of a turn that did not commit.
 TAKEN_OVER_BY = "takenOverBy"

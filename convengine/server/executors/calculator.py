@@ -13,9 +13,9 @@ from typing import Any
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import ToolAnswer
+from convengine.json_value import Json
 from convengine.server.executors.job import Job
 
-Json = Any
 INVALID = "EXPRESSION_INVALID"
 LONGEST_TEXT = 10_000
 

@@ -17,6 +17,7 @@ from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps, to_strict
 from convengine.engine.turn.enums import SqlDialect
 from convengine.engine.turn.ports import ToolAnswer
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.deployment.secrets import mask_secrets
 from convengine.server.executors.job import Job
@@ -34,7 +35,6 @@ from convengine.server.resilience.time_left import clip_seconds
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
-Json = Any
 #: Maximum size of a result, whatever its number of rows.
 _MAX_BYTES = 1024 * 1024
 _CONNECT_SECONDS = 3

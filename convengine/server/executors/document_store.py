@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -12,11 +11,11 @@ from django.utils import timezone
 
 from convengine.engine.extras import is_installed
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
 from convengine.server.model_clients.vectors import closeness, embed
 
-Json = Any
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 32
 #: Words without information for a search.

@@ -1,17 +1,16 @@
 """The executor of group DOCUMENT_RETRIEVAL: a search in the document store."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.steps.tools.stages import KB_UNAVAILABLE
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.ports import ToolAnswer
+from convengine.json_value import Json
 from convengine.server.executors import document_store
 from convengine.server.executors.job import Job
 from convengine.server.executors.settings import DOCUMENT_COLLECTIONS
 
-Json = Any
 _MOST = 20
 
 

@@ -2,14 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.executors.job import Job
 
-Json = Any
 _LONGEST_TEXT = 256 * 1024
 _MOST_ENTRIES = 500
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 from urllib.parse import quote
 
 from convengine.engine.prompts.render import render_lenient
@@ -15,6 +14,7 @@ from convengine.engine.turn.codec import dumps, loads, to_strict
 from convengine.engine.turn.enums import MappingMode
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.executors.http_client import BODILESS, Call, idempotency_key, send
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import policy_of
@@ -22,7 +22,6 @@ from convengine.server.executors.job import Job
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.http import HttpRequest
 
-Json = Any
 Mappers = Mapping[str, Callable[[Json], Json]]
 _ONE_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 

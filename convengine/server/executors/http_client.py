@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.server.deployment.secrets import MASK, SHORTEST, mask_secrets
 from convengine.server.executors.addresses import resolve_host
 from convengine.server.executors.http_connections import HttpConnection, Target
@@ -24,7 +25,6 @@ from convengine.server.resilience.circuit import CircuitOpen, Circuits
 if TYPE_CHECKING:
     import httpx2
 
-Json = Any
 #: Maximum size of a response.
 MAX_BODY = 1024 * 1024
 BODILESS = frozenset({"GET", "HEAD", "DELETE"})

@@ -5,17 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import dumps, loads
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.deployment.environment import suggest_variable
 from convengine.server.deployment.secrets import mask_secrets
 
-Json = Any
 _PORTS = {"http": 80, "https": 443}
 #: Begins with a scheme, or with the two slashes of a host.
 _ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}", re.IGNORECASE)

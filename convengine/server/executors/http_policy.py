@@ -7,9 +7,9 @@ from typing import Any
 from convengine.engine.text.compare import truthy
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.executors import settings as executors
 
-Json = Any
 IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
 
 

@@ -4,7 +4,6 @@ A message is stored before it is sent, and its result afterwards. No database co
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from django.core.mail import EmailMessage
 from django.db import connection as database
@@ -20,7 +19,6 @@ from convengine.server.executors.models import CeNotification, Standing
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.http import HttpRequest
 
-Json = Any
 _EMAIL, _WEBHOOK = "email", "webhook"
 _LONGEST_SUBJECT, _LONGEST_TEXT, _MOST_RECIPIENTS = 200, 20_000, 10
 _SEND_MS = 15_000

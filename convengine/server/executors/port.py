@@ -11,6 +11,7 @@ from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.executors import calculator, db, documents, files, http, notification, workflow
 from convengine.server.executors.http_client import idempotency_key
 from convengine.server.executors.job import Job
@@ -18,7 +19,6 @@ from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
 from convengine.server.mcp_client.servers import McpServers, read_policy
 
-Json = Any
 #: Returns the result, or a ToolAnswer with payloads for the audit. Raises ToolFault.
 Executor = Callable[[Job], ToolAnswer]
 

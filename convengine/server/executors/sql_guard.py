@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import code
@@ -16,6 +16,7 @@ from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import GuardrailType, SqlDialect
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -252,7 +253,6 @@ def _wordlike(text: str) -> bool:
     return text[:1].isalpha() or text[:1] in '_"$#@' or (bool(text) and not text[:1].isascii())
 
 
-Json = Any
 NOT_READONLY = "SQL_NOT_READONLY"
 _IDENTIFIER = re.compile(r"\$\{([^}]*)\}")
 _SHAPE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", re.ASCII)

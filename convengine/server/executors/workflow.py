@@ -21,8 +21,6 @@ from convengine.server.executors.job import Job
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 
-Json = Any
-
 
 class ToolTaskCall(TaskCall):
     """The call of a task as a tool; its result is its return value."""

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from convengine.engine.turn.ports import (
 )
 from convengine.engine.turn.recording import Aside
 from convengine.engine.turn.session import Session
+from convengine.json_value import Json
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.http import HttpRequest
@@ -240,7 +241,6 @@ def _to_recorded_payload(changed: Any) -> dict[str, Any]:
     return {"type": kind, "value": to_strict(value)}
 
 
-Json = Any
 #: The call took longer than the turn could wait; it is unknown whether the tool did its work.
 TOOL_TIMEOUT = "TOOL_TIMEOUT"
 #: Tools that wait for nobody.

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 
-Json = Any
 #: The columns with templates, or with documents that contain templates.
 COLUMNS: Mapping[str, Sequence[str]] = {
     rows.PromptTemplate.table: ("system_prompt", "user_prompt"),

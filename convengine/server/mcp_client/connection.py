@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from convengine.engine.extras import describe_missing
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
+from convengine.json_value import Json
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.policy import Target
 
 T = TypeVar("T")
-Json = Any
 #: Limit for a server that returns page after page.
 _MAX_TOOLS = 500
 #: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.

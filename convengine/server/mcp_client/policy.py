@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.rows import McpServer
+from convengine.json_value import Json
 
-Json = Any
 _SECRET = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
 #: Variables that would make an allowed command load other code.
 _LOADS_CODE = re.compile(

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
@@ -70,7 +71,6 @@ async def _whole(close: Callable[[], Awaitable[None]]) -> None:
 worker = Worker()
 
 
-Json = Any
 #: How long a list of tools is cached, in seconds, unless the server reports a change.
 MANIFEST_SECONDS = 600.0
 #: An unused session ends after this time.

@@ -14,12 +14,11 @@ from rest_framework.exceptions import APIException, AuthenticationFailed, Thrott
 
 from convengine.engine.steps.tools.call import check_arguments
 from convengine.engine.turn.codec import dumps, loads
+from convengine.json_value import Json
 from convengine.server.api.authentication import authenticate_key, key_of
 from convengine.server.api.errors import envelope
 from convengine.server.deployment.client_address import find_scope_address
 from convengine.server.mcp_server.tools import BY_NAME, TOOLS
-
-Json = Any
 
 
 class Rest:

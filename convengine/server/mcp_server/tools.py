@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
-Json = Any
+from convengine.json_value import Json
+
 _ID = {"type": "string", "format": "uuid", "description": "Of an answer of take_turn."}
 _TURN = {"type": "integer", "minimum": 1, "description": "The number of the turn, `turnNo` of its answer."}
 

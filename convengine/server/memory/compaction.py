@@ -8,7 +8,6 @@ is compacted again.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import structlog
 from django.db import connection, transaction
@@ -27,6 +26,7 @@ from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.server import wiring
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.interfaces.configuration import configuration
@@ -35,7 +35,6 @@ from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
 from convengine.server.sessions.models import ENDED, CeConversation, CeMemory, CeSessionUnit
 
 log = structlog.get_logger(__name__)
-Json = Any
 #: Sessions between two pauses of the job.
 BATCH = 20
 #: Written exactly like the partial index.

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import LlmAnswer
+from convengine.json_value import Json
 
-Json = Any
 #: How to get JSON answers: by a schema, by the service's mode for any object, or by the prompt alone.
 ANSWERS = ("schema", "object", "text")
 #: The provider without a service: it answers with the prompt.

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from convengine.engine.extras import describe_missing, is_installed
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
+from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
 from convengine.server.model_clients.retries import Try, read_completion, read_fault
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
@@ -184,9 +185,6 @@ def _client(connection: Connection) -> "OpenAI":
             transport=BoundedTransport(httpx2.HTTPTransport(limits=limits, proxy=connection.proxy or None))
         ),
     )
-
-
-Json = Any
 
 
 def build_body(request: LlmRequest, connection: Connection, model: str) -> dict[str, Json]:

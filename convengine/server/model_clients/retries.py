@@ -9,6 +9,7 @@ import httpx2
 
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.ports import LlmAnswer
+from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection
 
 #: Maximum bytes of one response.
@@ -76,7 +77,6 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
-Json = Any
 _LONGEST_MESSAGE = 500
 _MAX_COUNT = 2**31 - 1
 #: Remedies when a service refuses a call.

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Q, Subquery
 
@@ -15,12 +14,12 @@ from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.payload import to_spoken_text
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.turns.stored_recording import read_recording
 
-Json = Any
 PAGE, MOST = 50, 200
 _PREVIEW = 200
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.engine import EngineOutcome
@@ -17,10 +16,10 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 
-Json = Any
 #: The channel of conversations that are named by their id.
 PLAIN_CHANNEL = "api"
 

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import django
 import yaml
 from django.core.serializers.json import DjangoJSONEncoder
+
+from convengine.json_value import Json
 
 if __name__ == "__main__":
     os.environ |= {"CE_DEBUG": "true", "DJANGO_SETTINGS_MODULE": "convengine.settings"}
@@ -29,7 +30,6 @@ from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.dialogues.play import list_trades, play_trade
 
-Json = Any
 FILE = Path(__file__).with_suffix(".json.xz")
 #: The key of an object that stands for bytes.
 _BASE64 = "base64"

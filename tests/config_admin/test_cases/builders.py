@@ -5,9 +5,8 @@ from typing import Any
 from config_admin.test_cases.documents import store_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.runs import Selection, create_run, perform_run
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import ConfigurationName
-
-Json = Any
 
 
 def make_test(

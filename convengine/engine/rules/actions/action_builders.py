@@ -1,7 +1,7 @@
 """Actions that differ only in what they set: a code of the conversation, or a param with a copy of facts."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from convengine.engine.rules.actions.contract import (
     COMPUTED,
@@ -19,8 +19,7 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-
-Json = Any
+from convengine.json_value import Json
 
 
 def build_code_action(

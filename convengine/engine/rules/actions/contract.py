@@ -14,8 +14,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
-
-Json = Any
+from convengine.json_value import Json
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}")

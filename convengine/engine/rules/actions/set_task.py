@@ -4,7 +4,6 @@ import hashlib
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from convengine.engine.rules.actions.contract import (
     ENGINE_BRANCHES,
@@ -35,8 +34,8 @@ from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 VALUE = "task:method"
 USAGE = "Use task:method, task:method,method, or task."
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")

@@ -40,8 +40,8 @@ from convengine.engine.rules.conditions.values import (
 from convengine.engine.rules.verdict import Verdict, build_verdict
 from convengine.engine.turn.local_time import CLOCK, describe_clock
 from convengine.engine.turn.session import Session
+from convengine.json_value import Json
 
-Json = Any
 #: Whether a condition holds at a node of the document.
 Test = Callable[[Json, Scope], bool]
 #: The value of an operand at a node.

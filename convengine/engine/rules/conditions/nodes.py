@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.rules.conditions.operators import Operator
 from convengine.engine.rules.conditions.values import shorten_value
 from convengine.engine.turn.fault import Fault
-
-Json = Any
+from convengine.json_value import Json
 
 
 class PathError(ValueError):

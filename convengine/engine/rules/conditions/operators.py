@@ -37,8 +37,8 @@ from convengine.engine.rules.text_bank import fold_case, is_exactly
 from convengine.engine.text.compare import blank
 from convengine.engine.text.wording import join_alternatives
 from convengine.engine.turn.local_time import WEEKDAYS
+from convengine.json_value import Json
 
-Json = Any
 #: (left value, right value, evaluation) -> holds.
 Test = Callable[[Json, Json, Scope], bool]
 #: (value of a condition, noon of a day) -> values that fulfil a comparison with it, and values that do not.

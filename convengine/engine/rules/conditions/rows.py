@@ -3,15 +3,14 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from convengine.engine.rules.conditions.nodes import Comparison, Field, Group, Literal
 from convengine.engine.rules.conditions.operators import OPERATORS, find_value_problem, get_operator
 from convengine.engine.rules.conditions.values import MAX_ROWS
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.fault import Fault
+from convengine.json_value import Json
 
-Json = Any
 #: Limits of a condition: groups inside groups, and the length of a field's name.
 MAX_LEVELS = 3
 MAX_NAME = 200

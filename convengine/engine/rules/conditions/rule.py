@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from convengine.engine.rules.conditions.evaluate import Test, compile_condition, evaluate
 from convengine.engine.rules.conditions.json_path import parse_path
@@ -20,8 +19,8 @@ from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
+from convengine.json_value import Json
 
-Json = Any
 #: The texts of EXACT and REGEX rules.
 _TARGETS: Mapping[str, Callable[[Session], str | None]] = {
     MatchTarget.USER_TEXT: lambda session: session.user_text,

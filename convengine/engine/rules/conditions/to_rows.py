@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.rules.conditions.evaluate import ALIASES
 from convengine.engine.rules.conditions.json_path import parse_path
 from convengine.engine.rules.conditions.nodes import Comparison, Condition, Group, Literal, Members, Path, PathError
 from convengine.engine.rules.conditions.operators import Operator
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
+from convengine.json_value import Json
 
-Json = Any
 #: Short names of facts that have one, by path.
 _NAMES: Mapping[str, str] = {"userText": "message", "inputParams.dialogue_act": "act"}
 

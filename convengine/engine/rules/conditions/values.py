@@ -14,8 +14,7 @@ from convengine.engine.rules.conditions.time_points import compare_time_points, 
 from convengine.engine.rules.text_bank import fold_case
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.session import Session
-
-Json = Any
+from convengine.json_value import Json
 
 #: Maximum work of one evaluation: values visited and compared. Counted, not timed, so that a replay decides alike; at
 #: this size an evaluation takes less than 20 ms.

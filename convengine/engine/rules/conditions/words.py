@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 from convengine.engine.rules.conditions.json_path import parse_path
 from convengine.engine.rules.conditions.nodes import (
@@ -37,8 +36,8 @@ from convengine.engine.rules.patterns import Pattern
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.wording import join_alternatives
 from convengine.engine.turn.enums import DialogueAct, MatchTarget
+from convengine.json_value import Json
 
-Json = Any
 #: How much of a value is shown.
 _SHOWN = 60
 _ACT = "the dialogue act"

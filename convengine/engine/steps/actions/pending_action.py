@@ -1,7 +1,6 @@
 """PendingActionStep: run the action that the user confirmed, or drop the refused one."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
@@ -28,8 +27,8 @@ from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 _EXECUTE, _REJECT = PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION
 _RECLASSIFY = PolicyDecision.RECLASSIFY_INTENT
 #: Messages of some reasons.

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from convengine.engine.pending_actions.choice import Action
 from convengine.engine.pending_actions.record import ORDINAL, RECORD, Record
@@ -14,8 +13,6 @@ from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
 from convengine.engine.turn.ports import ExecutionClaim, TaskRun
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-
-Json = Any
 
 INVALID_REFERENCE = "INVALID_REFERENCE"
 NOT_REGISTERED = "NOT_REGISTERED"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.forms.form import Field, Form, is_meaningful
 from convengine.engine.forms.message import describe_situation, read_value
@@ -26,8 +26,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.span import Situation
+from convengine.json_value import Json
 
-Json = Any
 PURPOSE = "SCHEMA_EXTRACTION"
 #: Schema keywords about missing values, which would make a model invent them.
 _DEMANDS = ("required", "minItems", "minProperties")

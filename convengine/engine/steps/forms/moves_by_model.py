@@ -6,7 +6,7 @@ is always asked back.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.leaving import decide_on_leave, find_left_schema
@@ -17,8 +17,8 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
+from convengine.json_value import Json
 
-Json = Any
 #: What made a value one of its field.
 MODEL = "MODEL"
 #: Reasons to drop words of the model: the message does not have them, or another field has them.

@@ -1,7 +1,7 @@
 """SchemaExtractionStep: fill the form of the intent and state, and lock the intent until it is complete."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import ask_to_leave
@@ -56,8 +56,8 @@ from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
+from convengine.json_value import Json
 
-Json = Any
 #: Session fields that collecting may change.
 COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
 
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
@@ -36,9 +35,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.phrases.matching import match_phrases
-
-Json = Any
-
+from convengine.json_value import Json
 
 #: The comparisons by match type, and their names in the key of a decision.
 _COMPARED = {ClassifierType.PHRASE: "phrases", ClassifierType.SEMANTIC: "semantic"}

@@ -1,7 +1,6 @@
 """What a form asks for in this answer, and when it is given up."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from convengine.engine.forms.asking import (
     ASK,
@@ -56,6 +55,7 @@ from convengine.engine.understanding.language import find_language
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -66,7 +66,6 @@ _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
 #: Kinds of values that may be said in two messages.
 _IN_PARTS = (Kind.DATE, Kind.DATE_TIME)
 _SLOTS = ("pending_slot", "pendingSlot")
-Json = Any
 
 
 def is_given_up(session: Session, turn: Turn) -> bool:

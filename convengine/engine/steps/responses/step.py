@@ -76,6 +76,7 @@ from convengine.engine.turn.session import Digression, ReplyOverride, Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
+from convengine.json_value import Json
 
 #: Overrides that come before the question of an intent collision.
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -86,7 +87,6 @@ MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
 
 #: The stage of every answer, whatever decided it.
 FINAL = "FINAL"
-Json = Any
 
 
 class ResponseResolutionStep(Step):

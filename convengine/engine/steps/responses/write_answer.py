@@ -35,10 +35,10 @@ from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 #: The stage of a row's answer.
 LLM = "LLM"
-Json = Any
 #: The stages of a model call for an answer.
 STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any
 
 from convengine.engine.forms.form import get_validator
 from convengine.engine.text.compare import shorten
@@ -14,8 +13,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: Every database tool accepts a limit, declared or not.
 _LIMIT = frozenset({"limit"})
 

@@ -1,9 +1,9 @@
 """Why a tool gave no result: a stable code and a text."""
 
 from collections.abc import Mapping
-from typing import Any
 
-Json = Any
+from convengine.json_value import Json
+
 #: All codes of the product's executors, with their text. Handlers and tasks may have codes of their own.
 FAULTS: Mapping[str, str] = {
     "BODY_TOO_LARGE": "The answer of an HTTP call is too large.",

@@ -1,12 +1,11 @@
 """The results of tools in a run, for the context and for the planner."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import dumps, loads
+from convengine.json_value import Json
 
-Json = Any
 Observation = dict[str, str]
 
 #: The planner sees these fields of a large result, if it has any.

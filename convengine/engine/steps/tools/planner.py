@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.llm.ask import Question, Stages, ask
@@ -30,8 +29,8 @@ from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 _STAGES = Stages(MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT, MCP_PLAN_LLM_ERROR)
 #: Errors of a reply that is not a plan; all others mean that the model is unavailable.
 _UNREADABLE = frozenset({"LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"})

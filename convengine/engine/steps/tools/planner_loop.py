@@ -4,7 +4,6 @@ import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
 
 from convengine.engine.steps.tools import settings as catalogue
 from convengine.engine.steps.tools.call import INVALID_ARGS, call_tool
@@ -22,7 +21,6 @@ from convengine.engine.turn.ports import ExecutionClaim, ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
-Json = Any
 UNKNOWN_TOOL = "UNKNOWN_TOOL"
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"
 ALREADY_RAN = "ALREADY_RAN"

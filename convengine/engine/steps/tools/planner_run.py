@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.steps.tools import settings as catalogue
@@ -19,8 +18,8 @@ from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 #: Stands for the tool before the first one.
 START = "__START__"
 

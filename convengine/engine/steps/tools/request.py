@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from convengine.engine.prompts.render import has_expressions, render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -13,8 +12,8 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, DecisionKind
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 SUCCESS = "SUCCESS"
 ERROR = "ERROR"
 MISMATCH = "SKIPPED_SCOPE_MISMATCH"

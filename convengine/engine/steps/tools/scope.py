@@ -1,7 +1,6 @@
 """Which tools may be used in the current scope: rows, and tools of servers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from convengine.engine.forms.form import is_well_formed
 from convengine.engine.steps.tools.stages import MCP_SERVER_UNAVAILABLE
@@ -12,8 +11,8 @@ from convengine.engine.turn.ports import ServerTools
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 _PREFIX = "mcp."
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.steps.tools.request import resolve_group
@@ -11,8 +10,7 @@ from convengine.engine.text.difference import contains_json
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.engine.turn.session import Session
-
-Json = Any
+from convengine.json_value import Json
 
 
 @dataclass(frozen=True)

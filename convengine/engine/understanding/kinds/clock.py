@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
@@ -12,8 +11,8 @@ from convengine.engine.understanding.kinds.days import find_now, refuse_bounds
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.lengths import count_seconds, read_parts
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.json_value import Json
 
-Json = Any
 Slots = Mapping[str, Json]
 DAY, HALF_DAY, HOUR = 24 * 60, 12 * 60, 60
 #: Slots with the minutes past or to an hour.

@@ -3,9 +3,9 @@
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
-Json = Any
+from convengine.json_value import Json
+
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
 _ANCHORS = {"today": 0, "tomorrow": 1, "yesterday": -1, "now": 0}

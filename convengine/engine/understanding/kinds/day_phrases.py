@@ -6,7 +6,6 @@ Each function of `_MEANINGS` gives the days that a phrase of `calendar.toml` may
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from convengine.engine.understanding.grammar import Phrase
 from convengine.engine.understanding.kinds.day_arithmetic import (
@@ -20,8 +19,8 @@ from convengine.engine.understanding.kinds.day_arithmetic import (
     make_date,
 )
 from convengine.engine.understanding.span import Reason, Resolved, refuse
+from convengine.json_value import Json
 
-Json = Any
 Slots = Mapping[str, Json]
 #: The days that a phrase may mean; or why it means none; or null where it is no day here.
 Days = tuple[date, ...] | Resolved | None

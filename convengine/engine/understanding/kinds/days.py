@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
@@ -24,8 +23,7 @@ from convengine.engine.understanding.span import (
     refuse,
 )
 from convengine.engine.understanding.words import fold
-
-Json = Any
+from convengine.json_value import Json
 
 
 def make_context(spec: FieldSpec, situation: Situation) -> DayContext:

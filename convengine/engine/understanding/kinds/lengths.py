@@ -1,14 +1,13 @@
 """Lengths of time as people say them: "two weeks", "90 minutes", "half an hour", stored as ISO 8601."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.json_value import Json
 
-Json = Any
 #: A length as unit and number, the largest unit first.
 Parts = dict[str, int]
 _ORDER = ("year", "month", "week", "day", "hour", "minute", "second")

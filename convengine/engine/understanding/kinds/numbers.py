@@ -5,7 +5,6 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
@@ -13,8 +12,8 @@ from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.language import find_country, get_countries, get_tables
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.engine.understanding.words import fold
+from convengine.json_value import Json
 
-Json = Any
 #: How many of the unit that a field counts one of the other unit is.
 _CONVERTED: Mapping[str, Mapping[str, Decimal]] = {
     "month": {"year": Decimal(12)},

@@ -5,14 +5,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, TellingWord, read_phrase
+from convengine.json_value import Json
 
-Json = Any
 #: Options of one field that are read; more are no words of the intent.
 _MAX_OPTIONS = 200
 

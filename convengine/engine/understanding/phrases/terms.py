@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import snowballstemmer
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import DEFAULT, Tables, get_tables, list_languages, read_table
 from convengine.engine.understanding.words import Lexicon, Word, fold, split_text
+from convengine.json_value import Json
 
-Json = Any
 Synonyms = tuple[tuple[str, ...], ...]
 #: Classes of `words.toml` whose words say nothing of what somebody wants.
 _SMALL = (

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -21,11 +20,11 @@ from audit.integrity import ledger
 from audit.seal import Seal
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
+from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db
-Json = Any
 EVERYTHING = EvidenceOrder("ada", lambda right: True)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,8 +16,8 @@ from convengine.engine.understanding.kinds.choices import NEAR
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.span import Resolved, Situation, Span
 from convengine.engine.understanding.understand import Understanding, understand
+from convengine.json_value import Json
 
-Json = Any
 FOLDER = Path(__file__).parent
 LOCALES = {"en": "en-GB", "de": "de-DE"}
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))

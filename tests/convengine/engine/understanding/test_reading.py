@@ -16,8 +16,8 @@ from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
+from convengine.json_value import Json
 
-Json = Any
 FOLDER = Path(__file__).parent / "readings"
 #: What a line may say of a reading; what it leaves out is empty, except for `echoes`.
 _KEYS = ("takes", "offers", "refuses", "empties", "names")
