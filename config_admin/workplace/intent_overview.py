@@ -193,46 +193,51 @@ def list_unanswered_states(snapshot: Snapshot, intent: str, states: Iterable[str
 
 def describe_row(row: Any) -> tuple[str, str]:
     """The text of a row, and its kind."""
-    match row:
-        case rows.Intent():
-            return row.name, row.description
-        case rows.Rule():
-            return shorten(describe_rule(row), LONGEST), row.description or ""
-        case rows.Classifier():
-            kind = ClassifierType.read(row.rule_type)
-            label, pattern = kind.label if kind else str(row.rule_type), shorten_line(row.pattern, 160)
-            if not row.description or row.description == row.pattern:
-                return pattern, label
-            return row.description, f"{label}: {pattern}"
-        case rows.OutputSchema():
-            return _fields(row), row.description or ""
-        case rows.ContainerConfig():
-            return row.input_param_name, f"{row.page_id} / {row.section_id} / {row.container_id}"
-        case rows.Response():
-            return shorten_line(
-                strip_statements(row.exact_text or row.derivation_hint), 160
-            ), "" if row.exact_text else "written by a model"
-        case rows.PromptTemplate():
-            use = PromptUse.read(row.response_type)
-            return shorten_line(row.user_prompt, 120), " · ".join(
-                filter(None, [use and use.label, row.interaction_mode])
-            )
-        case rows.PendingAction():
-            return f"{row.action_key}: {row.bean_name} ({row.method_names})", row.description or ""
-        case rows.DirectTool():
-            return row.tool_code or f"group {row.tool_group}", row.description or ""
-        case rows.Tool():
-            return row.tool_code, shorten_line(row.description, 120)
-        case rows.Planner():
-            return shorten_line(row.user_prompt, 120), ""
-        case rows.McpServer():
-            return row.name, row.transport
-        case rows.StateEdge():
-            return f"{row.from_state} → {row.to_state}", row.description or ""
-    return shorten_line(row.message or row.error_message, 120), f"{row.determinant} of {row.step_value}"
+    return _DESCRIBERS[type(row)](row)
 
 
-def _fields(row: rows.OutputSchema) -> str:
+def _describe_classifier(row: rows.Classifier) -> tuple[str, str]:
+    kind = ClassifierType.read(row.rule_type)
+    label, pattern = kind.label if kind else str(row.rule_type), shorten_line(row.pattern, 160)
+    if not row.description or row.description == row.pattern:
+        return pattern, label
+    return row.description, f"{label}: {pattern}"
+
+
+def _describe_response(row: rows.Response) -> tuple[str, str]:
+    text = shorten_line(strip_statements(row.exact_text or row.derivation_hint), 160)
+    return text, "" if row.exact_text else "written by a model"
+
+
+def _describe_prompt(row: rows.PromptTemplate) -> tuple[str, str]:
+    use = PromptUse.read(row.response_type)
+    kinds = [use and use.label, row.interaction_mode]
+    return shorten_line(row.user_prompt, 120), " · ".join(filter(None, kinds))
+
+
+#: How the rows of each table are described.
+_DESCRIBERS: Mapping[type, Callable[[Any], tuple[str, str]]] = {
+    rows.Intent: lambda row: (row.name, row.description),
+    rows.Rule: lambda row: (shorten(describe_rule(row), LONGEST), row.description or ""),
+    rows.Classifier: _describe_classifier,
+    rows.OutputSchema: lambda row: (_list_field_names(row), row.description or ""),
+    rows.ContainerConfig: lambda row: (row.input_param_name, f"{row.page_id} / {row.section_id} / {row.container_id}"),
+    rows.Response: _describe_response,
+    rows.PromptTemplate: _describe_prompt,
+    rows.PendingAction: lambda row: (f"{row.action_key}: {row.bean_name} ({row.method_names})", row.description or ""),
+    rows.DirectTool: lambda row: (row.tool_code or f"group {row.tool_group}", row.description or ""),
+    rows.Tool: lambda row: (row.tool_code, shorten_line(row.description, 120)),
+    rows.Planner: lambda row: (shorten_line(row.user_prompt, 120), ""),
+    rows.McpServer: lambda row: (row.name, row.transport),
+    rows.StateEdge: lambda row: (f"{row.from_state} → {row.to_state}", row.description or ""),
+    rows.Verbose: lambda row: (
+        shorten_line(row.message or row.error_message, 120),
+        f"{row.determinant} of {row.step_value}",
+    ),
+}
+
+
+def _list_field_names(row: rows.OutputSchema) -> str:
     required = row.json_schema.get("required") if isinstance(row.json_schema, Mapping) else ()
     needed = required if isinstance(required, list) else ()
     return ", ".join(f"{name}*" if name in needed else name for name in sort_properties(row.json_schema))

@@ -185,23 +185,29 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
                 raise
         finally:
             _flush_output()
-    except ImproperlyConfigured as problem:
-        lines = [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
+    except (ImproperlyConfigured, OperationalError, ProgrammingError, ModuleNotFoundError) as problem:
+        if not (lines := _explain_start(problem)):
+            raise
         print("\n".join(lines), file=sys.stderr)
-        return 1
-    except (OperationalError, ProgrammingError) as problem:
-        if not re.search(r"no such table|relation .* does not exist", str(problem)):
-            raise
-        print("The database has no tables of this version yet. Run `convengine manage migrate`.", file=sys.stderr)
-        return 1
-    except ModuleNotFoundError as problem:
-        if problem.name != os.environ["DJANGO_SETTINGS_MODULE"].partition(".")[0]:
-            raise
-        print(f"Cannot start: the settings {os.environ['DJANGO_SETTINGS_MODULE']} do not exist.", file=sys.stderr)
         return 1
     finally:
         gc.enable()
     return 0
+
+
+def _explain_start(problem: Exception) -> list[str]:
+    """Why nothing could start, and the remedy; empty for a fault of the product."""
+    from django.core.exceptions import ImproperlyConfigured
+
+    settings = os.environ["DJANGO_SETTINGS_MODULE"]
+    if isinstance(problem, ImproperlyConfigured):
+        return [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
+    if isinstance(problem, ModuleNotFoundError):
+        is_missing = problem.name == settings.partition(".")[0]
+        return [f"Cannot start: the settings {settings} do not exist."] if is_missing else []
+    if re.search(r"no such table|relation .* does not exist", str(problem)):
+        return ["The database has no tables of this version yet. Run `convengine manage migrate`."]
+    return []
 
 
 def _is_output_closed() -> bool:

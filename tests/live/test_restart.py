@@ -67,6 +67,13 @@ def wait_for_log(server: Server, text: str, count: int = 1, seconds: float = 90)
         time.sleep(0.05)
 
 
+def wait_for_ends(server: Server, processes: set[int]) -> None:
+    deadline = time.monotonic() + 20
+    while processes & set(find_children(server.pid)):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def test_a_restart_under_load_fails_no_turn(server: Server) -> None:
     """Half of the clients connect for each turn, half keep their connection."""
     secret, left, lock = make_key(), iter(range(TURNS)), threading.Lock()
@@ -120,10 +127,7 @@ def test_a_restart_under_load_fails_no_turn(server: Server) -> None:
     print(f"{TURNS} turns, {restarts} restarts, {seconds:.0f} s, {len(failures)} failures")
     assert failures == []
     assert restarts >= 1
-    deadline = time.monotonic() + 20
-    while before & set(find_children(server.pid)):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for_ends(server, before)
     assert CeConversationHistory.objects.filter(status="OK").count() == TURNS
     assert server.text().count("process ended") == 0
     ledger.check(talks)

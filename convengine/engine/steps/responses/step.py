@@ -15,7 +15,7 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.state_graph.allowed_moves import apply_override
-from convengine.engine.steps.responses.choose_row import choose_exact_response, choose_response
+from convengine.engine.steps.responses.choose_row import ResponseChoice, choose_exact_response, choose_response
 from convengine.engine.steps.responses.digression import (
     ask_again,
     is_question_open,
@@ -132,14 +132,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=SMALL_TALK)
     asking_form = _get_asking_form(session, turn)
     session, special_state = _find_special_state(session, turn, choice.winner)
-    special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
-    if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):
-        session = move_to_hand_over(session, intent)
-        special = choose_response(turn.snapshot, intent, HAND_OVER)
-    elif special_state == HAND_OVER and special is None and not turn.config(session, HAND_OVER_TEXT):
-        special = choose_exact_response(turn.snapshot, find_hand_over_answer(turn.snapshot), HAND_OVER)
-    elif special and any(hop.cause == "FORM_GIVEN_UP" for hop in session.transitions):
-        session = move_to_hand_over(session, str(session.intent))
+    session, special = _choose_special_row(session, turn, special_state)
     session = ask_next_field(session, turn)
     if special_state == MODEL_UNAVAILABLE:
         text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()
@@ -176,6 +169,20 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _choose_special_row(
+    session: Session, turn: Turn, special_state: str | None
+) -> tuple[Session, ResponseChoice | None]:
+    """The row for a special state, and the session, which a hand-over moves to its intent."""
+    special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
+    if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):
+        return move_to_hand_over(session, intent), choose_response(turn.snapshot, intent, HAND_OVER)
+    if special_state == HAND_OVER and special is None and not turn.config(session, HAND_OVER_TEXT):
+        special = choose_exact_response(turn.snapshot, find_hand_over_answer(turn.snapshot), HAND_OVER)
+    elif special and any(hop.cause == "FORM_GIVEN_UP" for hop in session.transitions):
+        session = move_to_hand_over(session, str(session.intent))
+    return session, special
 
 
 def _answer_digression(session: Session, turn: Turn, digression: Digression) -> Session:
