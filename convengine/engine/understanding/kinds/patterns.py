@@ -1,12 +1,13 @@
 """What an author's patterns find for a field: `pattern` and `x-extract`, and the formats uuid and uri."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.engine.understanding.words import Word
 
 _FORMATS: Mapping[str, str] = {
     "uuid": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
@@ -77,9 +78,9 @@ def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:
     """What has the form of the field's own pattern. It is strong if no number and no word looks like it."""
     if spec.kind is not Kind.PATTERN or (pattern := _compile(spec.pattern, ignore_case=False)) is None:
         return []
-    parts = list(_list_parts(chart))
+    parts = [(start, end) for _, start, end, _ in _list_runs(chart)]
     codes: dict[int, Span] = {}
-    for start, end, value in _list_spellings(chart.text, parts, spec.pattern):
+    for start, end, value in chain(_list_spellings(chart.text, parts, spec.pattern), _list_signed(chart)):
         if pattern.fits(value):
             has_digits = any(map(str.isdecimal, value))
             is_code = has_digits and not value.replace(" ", "").isdecimal() and not _has_word(chart, value)
@@ -107,17 +108,24 @@ def _has_word(chart: Chart, value: str) -> bool:
     )
 
 
-def _list_parts(chart: Chart) -> Iterator[tuple[int, int]]:
-    """What is written without blanks, from one character up to another, without the signs around it."""
-    start = end = -1
-    for word in chart.words:
-        if start >= 0 and not word.is_glued:
-            yield start, end
-            start = -1
-        if not word.is_sign:
-            start, end = (word.start if start < 0 else start), word.end
-    if start >= 0:
-        yield start, end
+def _list_runs(chart: Chart) -> Iterator[tuple[int, int, int, int]]:
+    """What is written without blanks: where its signs, its first and its last other character, and it itself end."""
+    run: list[Word] = []
+    for word in (*chart.words, None):
+        if run and (word is None or not word.is_glued):
+            inner = [each for each in run if not each.is_sign]
+            if inner:
+                yield run[0].start, inner[0].start, inner[-1].end, run[-1].end
+            run = []
+        run += [word] if word else []
+
+
+def _list_signed(chart: Chart) -> Iterator[tuple[int, int, str]]:
+    """What is written without blanks, with the signs before it, behind it, or both: "#2fd1a0"."""
+    for first, start, end, last in _list_runs(chart):
+        for begins, ends in ((first, end), (start, last), (first, last)):
+            if (begins, ends) != (start, end):
+                yield begins, ends, chart.text[begins:ends]
 
 
 def _list_spellings(text: str, parts: Sequence[tuple[int, int]], pattern: str) -> Iterator[tuple[int, int, str]]:

@@ -117,6 +117,8 @@ def test_an_asked_code_of_another_form_is_refused() -> None:
         (ORDER, "ord-20931", "ORD-20931", False),
         ({"type": "string", "pattern": r"^\d{5}$"}, "it is 20931", "20931", True),
         ({"type": "string", "pattern": "^[A-Za-z ]+$"}, "hello there", "hello", True),
+        ({"type": "string", "pattern": "^#[0-9a-f]{6}$"}, "#aabbcc", "#aabbcc", True),
+        ({"type": "string", "pattern": "^#[0-9a-f]{6}$"}, "make it #2fd1a0, please", "#2fd1a0", False),
         ({"type": "string", "x-extract": [r"locker (?P<value>\w+)"]}, "it is in locker b7 now", "b7", False),
         ({"format": "uri", "type": "string"}, "see https://example.org/a?b=1.", "https://example.org/a?b=1", False),
         (
