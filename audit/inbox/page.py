@@ -89,13 +89,8 @@ class GroupLine:
 @page(
     "inbox/",
     of="audit.CeAudit",
-    entry=SidebarEntry(
-        "Conversations",
-        "Inbox",
-        "Messages that nobody understood, and what to teach next.",
-        1,
-        "ce_sessions.view_ceconversationhistory",
-    ),
+    right="ce_sessions.view_ceconversationhistory",
+    entry=SidebarEntry("Conversations", "Inbox", "Messages that nobody understood, and what to teach next.", 1),
 )
 def inbox_page(request: HttpRequest) -> HttpResponse:
     """The groups of a kind and status, what to teach first comes first; what is sent decides about one of them."""

@@ -88,13 +88,8 @@ class ErrorRow(NamedTuple):
     "reports/",
     of="audit.CeAudit",
     from_replica=True,
-    entry=SidebarEntry(
-        "Reports",
-        "Reports",
-        "How many turns, how many not understood, and where.",
-        0,
-        "ce_sessions.view_ceconversationhistory",
-    ),
+    right="ce_sessions.view_ceconversationhistory",
+    entry=SidebarEntry("Reports", "Reports", "How many turns, how many not understood, and where.", 0),
 )
 def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     """The report of a period about a topic: as a page, its tables as CSV, its charts as SVG."""

@@ -116,9 +116,8 @@ EXPORT = "export"
     "find/",
     of="audit.CeAudit",
     from_replica=True,
-    entry=SidebarEntry(
-        "Conversations", "Find", "Search turns and conversations.", 0, "ce_sessions.view_ceconversationhistory"
-    ),
+    right="ce_sessions.view_ceconversationhistory",
+    entry=SidebarEntry("Conversations", "Find", "Search turns and conversations.", 0),
 )
 def find_page(request: HttpRequest) -> HttpResponseBase:
     """The form, the results, and the saved searches."""

@@ -85,12 +85,9 @@ class Simulation:
 @page(
     "simulate/",
     of="audit.CeAudit",
+    right="ce_sessions.try_conversation",
     entry=SidebarEntry(
-        "Try & test",
-        "Try a conversation",
-        "Send messages and see how each answer was chosen. Nothing is stored.",
-        0,
-        "ce_sessions.try_conversation",
+        "Try & test", "Try a conversation", "Send messages and see how each answer was chosen. Nothing is stored.", 0
     ),
 )
 def simulator_page(request: HttpRequest) -> HttpResponse:

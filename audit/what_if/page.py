@@ -102,12 +102,9 @@ def require_rights(request: HttpRequest, configuration: str = "") -> None:
 @page(
     "what-if/",
     of="audit.CeAudit",
+    right="audit.view_ceaudit",
     entry=SidebarEntry(
-        "Try & test",
-        "What if",
-        "Run stored conversations on a draft or a release, and see what changes.",
-        1,
-        "audit.view_ceaudit",
+        "Try & test", "What if", "Run stored conversations on a draft or a release, and see what changes.", 1
     ),
 )
 def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:

@@ -43,13 +43,20 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
 
 
 def find_field_kind(declared: Mapping[str, Any]) -> str | None:
-    """The kind of field that a property declares; null for properties of another shape."""
+    """The kind of field that a property declares, the one that says most; null for properties of another shape."""
     if isinstance(declared.get("x-options"), list):
         return "choice"
     if "enum" in declared:
         return None
     signature = {key: declared[key] for key in KIND_KEYS if key in declared}
-    name = next((name for name, kind in FIELD_KINDS.items() if kind.property and kind.property == signature), None)
+    fitting = [
+        name
+        for name, kind in FIELD_KINDS.items()
+        if {key: value for key, value in kind.property.items() if key in KIND_KEYS} == signature
+        and kind.property.items() <= declared.items()
+        and kind.property
+    ]
+    name = max(fitting, key=lambda name: len(FIELD_KINDS[name].property), default=None)
     return "pattern" if name == "text" and declared.get("pattern") else name
 
 

@@ -40,9 +40,14 @@ def _is_number(field: Document) -> bool:
     return FIELD_KINDS[field["type"]].property.get("type") == "number"
 
 
+def _may_choose(name: str, field: Document) -> bool:
+    """False for a part of the property that the kind of the field fixes."""
+    return name not in FIELD_KINDS[field["type"]].property
+
+
 def write_pattern(pattern: str, field: Document) -> str:
     """The pattern of a field, which describes the whole value."""
-    if field["type"] != "pattern" or (pattern.startswith("^") and pattern.endswith("$")):
+    if pattern.startswith("^") and pattern.endswith("$"):
         return pattern
     if "|" in pattern or pattern.endswith("\\$"):
         return f"^(?:{pattern})$"
@@ -72,13 +77,13 @@ FIELD: Mapping[str, Part] = {
     "x-ask": Part("question"),
     "x-ask-again": Part("again"),
     "x-invalid": Part("invalid"),
-    "pattern": Part("pattern", write=write_pattern),
+    "pattern": Part("pattern", write=write_pattern, applies=partial(_may_choose, "pattern")),
     "x-currency": Part("currency"),
     "x-country": Part("country"),
     "x-options": Part("options", _write_options, _read_options, applies=lambda field: field["type"] == "choice"),
     "x-after": Part("after"),
-    "minimum": Part("min", applies=_is_number),
-    "maximum": Part("max", applies=_is_number),
+    "minimum": Part("min", applies=lambda field: _is_number(field) and _may_choose("minimum", field)),
+    "maximum": Part("max", applies=lambda field: _is_number(field) and _may_choose("maximum", field)),
     "x-min": Part("min", applies=lambda field: not _is_number(field)),
     "x-max": Part("max", applies=lambda field: not _is_number(field)),
 }

@@ -139,9 +139,8 @@ class Problem(NamedTuple):
 @page(
     "start/",
     of="config_admin.CeIntent",
-    entry=SidebarEntry(
-        "Intents", "Start a flow", "Create an intent with everything it needs.", 1, "config_admin.add_ceintent"
-    ),
+    right="config_admin.add_ceintent",
+    entry=SidebarEntry("Intents", "Start a flow", "Create an intent with everything it needs.", 1),
 )
 def start(request: HttpRequest) -> HttpResponse:
     """The form of a new flow, its preview, and its result."""

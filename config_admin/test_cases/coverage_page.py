@@ -11,7 +11,6 @@ from config_admin.test_cases.run_pages import RUN
 from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
-from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.configuration import named_configurations
 
@@ -22,11 +21,11 @@ SHOWN = 300
 @page(
     "coverage/",
     of="config_admin.CeTestCase",
+    right="config_admin.view_cetestcase",
     entry=SidebarEntry("Try & test", "Coverage of tests", "What no test reaches.", 4),
 )
 def show(request: HttpRequest) -> HttpResponse:
     """What the tests reach on a configuration, by kind and by intent."""
-    require_right(request, "config_admin.view_cetestcase")
     chosen, problem = request.GET.get("configuration") or get_current_name(request), ""
     try:
         name = read_name_for(request, chosen)

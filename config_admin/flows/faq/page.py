@@ -63,9 +63,8 @@ class FaqForm(forms.Form):
 @page(
     "faq/",
     of="config_admin.CeIntent",
-    entry=SidebarEntry(
-        "Intents", "FAQ", "Create answers to many questions from a spreadsheet.", 2, "config_admin.add_ceintent"
-    ),
+    right="config_admin.add_ceintent",
+    entry=SidebarEntry("Intents", "FAQ", "Create answers to many questions from a spreadsheet.", 2),
 )
 def faq(request: HttpRequest) -> HttpResponse:
     """The form, then the preview, then the release."""

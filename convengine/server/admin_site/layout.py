@@ -164,14 +164,14 @@ def list_sections() -> Sequence[Section]:
     """The sections with all their entries."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
     declared = [
-        (page.entry, known.opts.label, page.name)
+        (page.entry, known.opts.label, page.name, page.right)
         for known in site._registry.values()
         # `PagesAdmin` cannot be imported here: its base renders a template, whose tags need this module.
         for page in getattr(known, "list_pages", list)()
         if page.entry
     ]
-    for entry, model, name in sorted(declared, key=lambda each: each[0].position):
-        entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, entry.right))
+    for entry, model, name, right in sorted(declared, key=lambda each: each[0].position):
+        entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, right))
     return [replace(section, entries=entries[section.title]) for section in _SECTIONS]
 
 

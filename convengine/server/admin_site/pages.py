@@ -17,6 +17,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 from unfold.admin import ModelAdmin
 
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.database.replica import reads_record
 
 V = TypeVar("V", bound=Callable[..., Any])
@@ -33,8 +34,6 @@ class SidebarEntry:
     help: str
     #: Among the entries of its section; the last by default.
     position: int = 99
-    #: The right for the page; default is to view the model.
-    right: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,8 @@ class Page:
     methods: Sequence[str] = ()
     #: True if it reads the record from the replica, where there is one.
     from_replica: bool = False
+    #: The right that it asks for; blank if the view decides, and the sidebar asks for the right to view the model.
+    right: str = ""
     entry: SidebarEntry | None = None
 
 
@@ -62,6 +63,7 @@ def page(
     name: str = "",
     methods: Sequence[str] = (),
     from_replica: bool = False,
+    right: str = "",
     entry: SidebarEntry | None = None,
 ) -> Callable[[V], V]:
     """Declare a view as the page at `route` below the list of the model `of`, or of the admin whose method it is.
@@ -72,7 +74,7 @@ def page(
     name = name or "_".join(filter(None, re.sub("<[^>]*>", "", route).replace("-", "_").split("/")))
 
     def declare(view: V) -> V:
-        declared = Page(route, name, view, methods, from_replica, entry)
+        declared = Page(route, name, view, methods, from_replica, right, entry)
         if of:
             _PAGES[of].append(declared)
         else:
@@ -106,6 +108,8 @@ class PagesAdmin(ModelAdmin):
 
         @wraps(known.view)
         def respond(request: HttpRequest, *args: Any, **options: Any) -> HttpResponseBase:
+            if known.right:
+                require_right(request, known.right)
             response: HttpResponseBase = view(request, *args, **options)
             if isinstance(response, TemplateResponse):
                 frame = {**self.admin_site.each_context(request), "opts": self.opts}

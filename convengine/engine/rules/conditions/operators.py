@@ -204,6 +204,8 @@ class Operator:
     own_label: str = ""
     #: The values to choose from; none for any.
     values: tuple[str, ...] = ()
+    #: Values that fulfil it, or do not, besides those near the value that it needs.
+    tried: tuple[Json, ...] = ()
     #: Of a path: its phrase for points in time, and the operator of a row that compares alike.
     time_phrase: str = ""
     of_row: str = ""
@@ -215,6 +217,7 @@ class Operator:
 
     def list_near(self, value: Json, now: datetime) -> Iterator[Json]:
         """Values that fulfil a comparison with the value, and values that do not."""
+        yield from self.tried
         yield from _list_days(now) if self.values else self.needs.list_near(value, now)
 
 
