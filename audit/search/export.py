@@ -9,7 +9,7 @@ from audit.export.evidence.collect import EvidenceOrder, collect_search
 from audit.record.model_calls import sum_call_costs
 from audit.search.query import SearchQuery
 from audit.search.results import read_turns
-from audit.search.walk import Budget, Cursor, count_matches, find_turns
+from audit.search.walk import Cursor, count_matches, find_turns
 from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.record_columns import answer_text
 
@@ -39,7 +39,7 @@ def iterate_pages(search: SearchQuery) -> Iterator[list[Any]]:
     """All matching turns, newest first, page by page."""
     cursor: Cursor | None = None
     while True:
-        page = find_turns(search, cursor, _SIZE, Budget(seconds=1.0))
+        page = find_turns(search, cursor, _SIZE)
         if page.matches:
             yield read_turns(page.matches)
         if page.older is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
@@ -28,6 +28,7 @@ from audit.search.text_index import TextSource, is_available
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.stages import COMMON
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
+from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.participants import find_participants
@@ -47,6 +48,30 @@ _STEP_SOURCES: Mapping[FormStep, Source] = {
 }
 
 
+class Column(NamedTuple):
+    """A filter by a column of turn records, and the code of its source if an index has the turns with a value."""
+
+    lookup: str
+    code: str = ""
+
+
+_COLUMNS: Mapping[str, Column] = {
+    "error": Column("error_code", "e"),
+    "release": Column("config_version", "v"),
+    "state": Column("state_code", "t"),
+    "intent": Column("intent_code", "i"),
+    "status": Column("status"),
+    "workspace": Column("conversation__workspace_id"),
+    "channel": Column("conversation__channel"),
+    "intent_before": Column("intent_before"),
+    "state_before": Column("state_before"),
+    "duration": Column("duration_ms__gte"),
+    "cost": Column("cost__gte"),
+    "since": Column("created_at__gte"),
+    "until": Column("created_at__lte"),
+}
+
+
 @dataclass(frozen=True)
 class Filter:
     """One filter."""
@@ -61,8 +86,7 @@ def build_filters(search: SearchQuery) -> list[Filter]:
     return [
         *_conversation_filters(search),
         *_related_row_filters(search),
-        *_turn_filters(search),
-        *_unindexed_filters(search),
+        *_column_filters(search),
     ]
 
 
@@ -71,10 +95,6 @@ def _conversation_filters(search: SearchQuery) -> Iterator[Filter]:
         yield _id_filter(search.id)
     if search.participant:
         yield _participant_filter(search.participant, search.workspace)
-    if search.workspace:
-        yield Filter((Q(conversation__workspace_id=search.workspace),))
-    if search.channel:
-        yield Filter((Q(conversation__channel=search.channel),))
 
 
 def _id_filter(key: UUID) -> Filter:
@@ -132,37 +152,19 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     elif search.stage:
         stage = CeTurnIndex.STAGE, search.stage
         yield Filter((_is_indexed(*stage),), index_source("s", *stage))
+    if search.status and search.status != TurnStatus.OK:
+        # The index has the turns with any other status.
+        yield Filter(source=turns_source("o", Q(status=search.status) & Q(sql_condition("status <> 'OK'"))))
 
 
 def _is_indexed(kind: str, value: str) -> Exists:
     return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value=value))
 
 
-def _turn_filters(search: SearchQuery) -> Iterator[Filter]:
-    if search.error:
-        yield Filter((Q(error_code=search.error),), turns_source("e", Q(error_code=search.error)))
-    if search.status:
-        where = Q(status=search.status)
-        common = search.status == "OK"
-        yield Filter((where,), None if common else turns_source("o", where & Q(sql_condition("status <> 'OK'"))))
-    if search.release is not None:
-        yield Filter((Q(config_version=search.release),), turns_source("v", Q(config_version=search.release)))
-    if search.state:
-        yield Filter((Q(state_code=search.state),), turns_source("t", Q(state_code=search.state)))
-    if search.intent:
-        yield Filter((Q(intent_code=search.intent),), turns_source("i", Q(intent_code=search.intent)))
-
-
-def _unindexed_filters(search: SearchQuery) -> Iterator[Filter]:
-    if search.intent_before:
-        yield Filter((Q(intent_before=search.intent_before),))
-    if search.state_before:
-        yield Filter((Q(state_before=search.state_before),))
-    if search.duration is not None:
-        yield Filter((Q(duration_ms__gte=search.duration),))
-    if search.cost is not None:
-        yield Filter((Q(cost__gte=search.cost),))
-    if search.since:
-        yield Filter((Q(created_at__gte=search.since),))
-    if search.until:
-        yield Filter((Q(created_at__lte=search.until),))
+def _column_filters(search: SearchQuery) -> Iterator[Filter]:
+    for name, column in _COLUMNS.items():
+        value = getattr(search, name)
+        if value in ("", None):
+            continue
+        where = Q(**{column.lookup: value})
+        yield Filter((where,), turns_source(column.code, where) if column.code else None)

@@ -1,9 +1,9 @@
 """The filters of the search form, for the page and the API: parsed, or refused by name."""
 
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,7 +13,7 @@ from audit.models import CeMcpUserFeedback
 from audit.record.form_steps import FormStep, Step
 from audit.record.milestones import Milestone
 from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
-from audit.search.text_query import NoWords, TextQuery
+from audit.search.text_query import TextQuery
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import STAGES
 from convengine.engine.text.compare import code, storable
@@ -27,6 +27,43 @@ _LONGEST = 200
 #: Filters with suggestions.
 SUGGESTED = ("intent", "state", "error", "workspace")
 TIMES = ("since", "until")
+#: Filters that the search calls otherwise.
+_QUERY_NAMES = {"q": "text", "ms": "duration", "show": "kind"}
+
+
+class TextField(forms.CharField):
+    """A text that every database stores."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=_LONGEST, **options)
+
+    def to_python(self, value: Any) -> Any:
+        """Without characters that no stored text has."""
+        return storable(super().to_python(value) or "")
+
+
+class CodeField(TextField):
+    """A code of the configuration, as codes are stored."""
+
+    def clean(self, value: Any) -> str:
+        """In any case and with blanks around it."""
+        return code(super().clean(value))
+
+
+class ParsedField(TextField):
+    """A text with a notation of its own; null for a blank one."""
+
+    def __init__(self, parse: Callable[[str], Any], error: str = "", **options: Any) -> None:
+        super().__init__(**options)
+        self._parse, self._error = parse, error
+
+    def clean(self, value: Any) -> Any:
+        """Raises ValidationError with the given message, else with that of the parser."""
+        text = super().clean(value)
+        try:
+            return self._parse(text) if text.strip() else None
+        except ValueError as error:
+            raise ValidationError(self._error or str(error)) from None
 
 
 class TimeField(forms.DateTimeField):
@@ -62,45 +99,41 @@ def _time_field(label: str) -> TimeField:
 class FindForm(forms.Form):
     """The filters of a search; empty ones do not count."""
 
-    q = forms.CharField(
+    q = ParsedField(
+        TextQuery.read,
         label="Words",
-        max_length=_LONGEST,
         help_text=(
             "Words in the message or the answer. All must occur. Use quotes for a phrase and * for word beginnings."
         ),
         widget=forms.TextInput(attrs={"type": "search"}),
     )
-    participant = forms.CharField(
-        label="Participant", max_length=_LONGEST, help_text="Part of a name, ID or phone number."
+    participant = TextField(label="Participant", help_text="Part of a name, ID or phone number.")
+    id = ParsedField(
+        UUID, "This is not an ID. Copy a complete ID from a page or an answer.", label="Conversation or turn ID"
     )
-    id = forms.CharField(label="Conversation or turn ID", max_length=_LONGEST)
-    intent = forms.CharField(label="Intent", max_length=_LONGEST, help_text="After the turn.")
-    state = forms.CharField(label="State", max_length=_LONGEST, help_text="After the turn.")
-    intent_before = forms.CharField(label="Intent before", max_length=_LONGEST, help_text="Before the turn.")
-    state_before = forms.CharField(label="State before", max_length=_LONGEST, help_text="Before the turn.")
+    intent = CodeField(label="Intent", help_text="After the turn.")
+    state = CodeField(label="State", help_text="After the turn.")
+    intent_before = CodeField(label="Intent before", help_text="Before the turn.")
+    state_before = CodeField(label="State before", help_text="Before the turn.")
     status = forms.ChoiceField(label="Outcome", choices=[_ANY, *TurnStatus.choices()])
-    error = forms.CharField(label="Error code", max_length=_LONGEST)
-    stage = forms.ChoiceField(
-        label="Reached stage",
-        choices=[_ANY, *_list_stages()],
-    )
+    error = CodeField(label="Error code")
+    stage = forms.ChoiceField(label="Reached stage", choices=[_ANY, *_list_stages()])
     milestone = forms.ChoiceField(label="What happened", choices=[_ANY, *Milestone.choices()])
-    step = forms.CharField(
+    step = ParsedField(
+        Step.parse,
+        f"Enter a number, a step and a field, such as 2/ASKED:phone. The steps are {', '.join(FormStep)}.",
         label="Step of a form",
-        max_length=_LONGEST,
         help_text="Number of the form, step and field, such as 2/ASKED:phone, from the report of forms.",
     )
     group = forms.IntegerField(label="Group of the inbox", min_value=1, max_value=2**63 - 1)
     feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
     table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
-    row = forms.CharField(label="Number or code of the row", max_length=_LONGEST)
+    row = TextField(label="Number or code of the row")
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
-    model = forms.CharField(
-        label="Called model", max_length=_LONGEST, help_text="Connection and model, such as main/small."
-    )
+    model = TextField(label="Called model", help_text="Connection and model, such as main/small.")
     ms = forms.IntegerField(label="Duration at least (ms)", min_value=0, max_value=2**31 - 1)
     cost = forms.DecimalField(label="Model cost at least", min_value=Decimal(0), max_digits=18, decimal_places=9)
-    channel = forms.CharField(label="Channel", max_length=_LONGEST)
+    channel = TextField(label="Channel")
     since = _time_field("From")
     until = _time_field("To")
     show = forms.ChoiceField(
@@ -135,46 +168,6 @@ class FindForm(forms.Form):
         given = {name: str(self.data.get(name, "")).strip() for name in self.fields}
         return {name: text for name, text in given.items() if text and (name, text) != ("show", TURNS)}
 
-    def clean_q(self) -> TextQuery | None:
-        """The searched words."""
-        text = storable(self.cleaned_data["q"])
-        try:
-            return TextQuery.read(text) if text.strip() else None
-        except NoWords as error:
-            raise ValidationError(str(error)) from None
-
-    def clean_id(self) -> uuid.UUID | None:
-        text = self.cleaned_data["id"].strip()
-        try:
-            return uuid.UUID(text) if text else None
-        except ValueError:
-            raise ValidationError(f"{text!r} is not an ID. Copy a complete ID from a page or an answer.") from None
-
-    def clean_step(self) -> Step | None:
-        text = storable(self.cleaned_data["step"]).strip()
-        try:
-            return Step.parse(text) if text else None
-        except ValueError:
-            kinds = ", ".join(FormStep)
-            message = f"Enter a number, a step and a field, such as 2/ASKED:phone. The steps are {kinds}."
-            raise ValidationError(message) from None
-
-    def clean_intent(self) -> str:
-        """As codes are stored."""
-        return code(storable(self.cleaned_data["intent"]))
-
-    def clean_state(self) -> str:
-        return code(storable(self.cleaned_data["state"]))
-
-    def clean_intent_before(self) -> str:
-        return code(storable(self.cleaned_data["intent_before"]))
-
-    def clean_state_before(self) -> str:
-        return code(storable(self.cleaned_data["state_before"]))
-
-    def clean_error(self) -> str:
-        return code(storable(self.cleaned_data["error"]))
-
     def clean(self) -> dict[str, Any]:
         """A row needs a table and a key; a range must be in order."""
         cleaned = self.cleaned_data
@@ -189,40 +182,15 @@ class FindForm(forms.Form):
 
     def search(self, workspace: str = "") -> SearchQuery:
         """The search of a valid form. Callers of the API search their own workspace."""
-        cleaned = self.cleaned_data
-        return SearchQuery(
-            id=cleaned["id"],
-            workspace=workspace or storable(cleaned.get("workspace") or ""),
-            channel=storable(cleaned["channel"]),
-            participant=storable(cleaned["participant"]),
-            text=cleaned["q"],
-            intent=cleaned["intent"],
-            state=cleaned["state"],
-            intent_before=cleaned["intent_before"],
-            state_before=cleaned["state_before"],
-            status=cleaned["status"],
-            stage=cleaned["stage"],
-            table=cleaned["table"],
-            row=storable(cleaned["row"]),
-            error=cleaned["error"],
-            milestone=cleaned["milestone"],
-            step=cleaned["step"],
-            group=cleaned["group"],
-            feedback=cleaned["feedback"],
-            release=cleaned["release"],
-            model=storable(cleaned["model"]).strip(),
-            cost=cleaned["cost"],
-            duration=cleaned["ms"],
-            since=cleaned["since"],
-            until=cleaned["until"],
-            kind=cleaned["show"] or TURNS,
-        )
+        values = {_QUERY_NAMES.get(name, name): value for name, value in self.cleaned_data.items()}
+        values |= {"workspace": workspace or values.get("workspace", ""), "kind": values["kind"] or TURNS}
+        return SearchQuery(**values)
 
 
 class FindPageForm(FindForm):
     """The filters of the page, whose readers see all workspaces, if the deployment has several."""
 
-    workspace = forms.CharField(label="Workspace", max_length=_LONGEST)
+    workspace = TextField(label="Workspace")
 
     def __init__(self, given: Mapping[str, Any], workspaces: Sequence[str], **options: Any) -> None:
         self.workspaces = workspaces if len(workspaces) > 1 else ()

@@ -4,12 +4,11 @@ The same matching for every database; hits of an index are checked again here.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from convengine.engine.text.compare import norm
+from convengine.engine.text.words import fold
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.payload import to_spoken_text
 
@@ -25,19 +24,9 @@ class NoWords(ValueError):
     """An invalid query; the message says what is possible."""
 
 
-def fold_text(text: str) -> str:
-    """The text normalised for comparison, without accents."""
-    # Bypasses the cache of `norm`, which is for the few texts that turns repeat.
-    plain: str = norm.__wrapped__(text)
-    if plain.isascii():
-        return plain
-    apart = unicodedata.normalize("NFKD", plain)
-    return "".join(char for char in apart if not unicodedata.combining(char))
-
-
 def split_words(text: str) -> list[str]:
     """The words of a text in order."""
-    return [word[:LONGEST] for word in _WORD.findall(fold_text(text))]
+    return [word[:LONGEST] for word in _WORD.findall(fold(text))]
 
 
 def turn_text(user_input: str | None, answer: Any) -> str:
@@ -102,7 +91,7 @@ class TextQuery:
         """The positions of wanted words in the original text: (start, end)."""
         every_word = set(self.every_word)
         for match in _WORD.finditer(text):
-            word = fold_text(match[0])[:LONGEST]
+            word = fold(match[0])[:LONGEST]
             if word in every_word or any(word.startswith(beginning) for beginning in self.beginnings):
                 yield match.span()
 

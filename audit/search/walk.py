@@ -1,12 +1,12 @@
-"""Find turns: walk back through the source with the fewest candidates, with limited work per page (law 8).
+"""Find turns: walk back through the source with the fewest candidates, with limited work per page.
 
-A page examines a limited number of turns. A walk that ends early says how far back it came, and continues from there.
+A page looks at a limited number of turns, so that the same question has the same answer on every machine. A walk that
+ends early says how far back it came, and continues from there.
 """
 
 import re
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -45,16 +45,11 @@ class Match(NamedTuple):
     conversation_id: UUID
 
 
-@dataclass(frozen=True)
-class Budget:
-    """The limits of one page: turns, and seconds after which no other batch begins."""
-
-    turns: int = 20_000
-    seconds: float = 0.1
-    #: The largest batch if only records are read, with texts or calls, and with events.
-    records: int = 512
-    texts: int = 128
-    events: int = 64
+#: How many turns a page looks at, by what it reads of each: its record, also its texts or the costs of its calls, also
+#: the document with its events. Each of them takes about a tenth of a second.
+RECORDS, TEXTS, EVENTS = 10_000, 2_500, 600
+#: Turns of the largest batch, as a part of them.
+_BATCHES = 20
 
 
 @dataclass(frozen=True)
@@ -70,8 +65,6 @@ class TurnPage:
     looked: int = 0
     #: True if the walk went to newer turns.
     is_newer: bool = False
-    #: How long the walk took.
-    seconds: float = 0
 
     @property
     def further(self) -> Cursor | None:
@@ -79,18 +72,19 @@ class TurnPage:
         return self.newer if self.is_newer else self.older
 
 
-def find_turns(search: SearchQuery, cursor: Cursor | None, size: int, budget: Budget | None = None) -> TurnPage:
+def find_turns(search: SearchQuery, cursor: Cursor | None, size: int) -> TurnPage:
     """A page. A cursor of another search is ignored."""
-    started = time.monotonic()
-    page = _Walk(search, size, budget or Budget(), cursor).page()
+    page = _Walk(search, size, cursor).page()
     if cursor and cursor.newer and len(page.matches) < size and not page.paused:
         # The newest page is always full.
-        page = _Walk(search, size, budget or Budget(), None).page()
-    return replace(page, seconds=time.monotonic() - started)
+        page = _Walk(search, size, None).page()
+    return page
 
 
 #: Candidates of the first batch, if the page is not larger than that.
 _FIRST = 201
+#: Newer turns of the conversations of a batch, among which newer matches are searched.
+_LATER = 512
 #: Totals up to this number are exact.
 COUNTED = 10_000
 
@@ -106,26 +100,20 @@ class Total:
     beyond: bool = False
 
 
-def count_matches(search: SearchQuery, seconds: float = 0.1) -> Total:
-    """The total, exact up to COUNTED; less if the time is over, which the total says."""
+def count_matches(search: SearchQuery) -> Total:
+    """The total, exact up to COUNTED; without an index, of as many turns as a page looks at, which the total says."""
     count = _count_in_index(search)
     if count is not None:
         return Total(min(count, COUNTED), count <= COUNTED, count > COUNTED)
-    if seconds <= 0:
-        return Total(0, exact=False)
-    page = find_turns(search, None, COUNTED, Budget(turns=10 * COUNTED, seconds=seconds))
-    beyond = page.older is not None and page.paused is None
-    return Total(len(page.matches), page.older is None, beyond)
+    page = find_turns(search, None, COUNTED)
+    return Total(len(page.matches), page.older is None, page.older is not None and page.paused is None)
 
 
 def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
-    """The total beside the first page, counted in the time that the page left of its budget."""
-    if page.older is None:
-        return Total(len(page.matches), exact=True)
-    remaining = Budget().seconds - page.seconds
-    # Counting reads the turns of the page again first: it is not begun where it cannot come further than the page.
-    total = count_matches(search, remaining if remaining > page.seconds else 0)
-    return replace(total, count=max(total.count, len(page.matches)))
+    """The total beside the first page."""
+    if page.older is None or page.paused:
+        return Total(len(page.matches), exact=page.older is None)
+    return count_matches(search)
 
 
 def _count_in_index(search: SearchQuery) -> int | None:
@@ -140,8 +128,8 @@ def _count_in_index(search: SearchQuery) -> int | None:
 class _Walk:
     """The walk of one page."""
 
-    def __init__(self, search: SearchQuery, size: int, budget: Budget, cursor: Cursor | None) -> None:
-        self.search, self.size, self.budget = search, size, budget
+    def __init__(self, search: SearchQuery, size: int, cursor: Cursor | None) -> None:
+        self.search, self.size = search, size
         self.filters = build_filters(search)
         self.cursor = cursor if cursor and any(source.code == cursor.code for source in self._sources()) else None
         self.source = self._choose_source().restrict_time(search.since, search.until)
@@ -172,14 +160,14 @@ class _Walk:
         return TurnPage(matches, onward, back, paused, self.looked)
 
     def _batches(self) -> Iterator[list[Candidate]]:
-        """Candidates in growing batches within the budget."""
+        """Candidates in growing batches, up to the limit."""
         self.exhausted = False
-        deadline = time.monotonic() + self.budget.seconds
         position = self.cursor.position if self.cursor else None
-        most = self._max_batch()
+        limit = self._find_limit()
+        most = max(limit // _BATCHES, 1)
         size = min(self.size + 1, max(most, _FIRST))
-        while self.looked < self.budget.turns and time.monotonic() < deadline:
-            batch = self.source.read_batch(position, self.newer, size)
+        while self.looked < limit:
+            batch = self.source.read_batch(position, self.newer, min(size, limit - self.looked))
             self.looked += len(batch.candidates)
             self.exhausted = batch.ended
             if batch.candidates:
@@ -189,10 +177,11 @@ class _Walk:
                 return
             size = min(size * 4, most)
 
-    def _max_batch(self) -> int:
+    def _find_limit(self) -> int:
+        """How many turns the page looks at."""
         if self.search.model or (self.search.stage and self.source.code != "s"):
-            return self.budget.events
-        return self.budget.texts if self.search.text or self.search.cost is not None else self.budget.records
+            return EVENTS
+        return TEXTS if self.search.text or self.search.cost is not None else RECORDS
 
     def _select_matches(self, batch: Sequence[Candidate]) -> list[Match]:
         """The matching candidates, in order."""
@@ -235,7 +224,7 @@ class _Walk:
         later = CeConversationHistory.objects.filter(
             conversation_id__in=keys, history_id__gt=min(match.history_id for match in matches)
         ).order_by("history_id")
-        numbers = list(later.values_list("history_id", flat=True)[: self.budget.records])
+        numbers = list(later.values_list("history_id", flat=True)[:_LATER])
         last: dict[UUID, int] = {}
         for _, number, conversation, *_ in self._apply_filters(CeConversationHistory.objects.filter(pk__in=numbers)):
             last[conversation] = max(number, last.get(conversation, 0))

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from audit.search.query import CONVERSATIONS, SearchQuery
-from audit.search.walk import Budget, Cursor, find_turns
+from audit.search.walk import Cursor, find_turns
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -14,8 +14,6 @@ from convengine.server.sessions.models import CeConversationHistory
 MAX_CONVERSATIONS, MAX_TURNS = 10_000, 20_000
 #: Conversations of a page of the search, and turns read at a time.
 _PAGE, _BATCH = 200, 100
-#: A run is no page that a user waits for.
-_BUDGET = Budget(turns=200_000, seconds=5.0)
 _COLUMNS = (
     *("history_id", "conversation_id", "turn_no", "turn_id", "config_version"),
     *("recording", "replayable", "replay_note", "user_input"),
@@ -57,7 +55,7 @@ def _find_conversations(search: SearchQuery, last: int) -> Iterator[list[uuid.UU
     cursor: Cursor | None = None
     seen: set[uuid.UUID] = set()
     while len(seen) < last:
-        page = find_turns(search, cursor, min(_PAGE, last - len(seen)), _BUDGET)
+        page = find_turns(search, cursor, min(_PAGE, last - len(seen)))
         matches = [match.conversation_id for match in page.matches if match.conversation_id not in seen]
         seen.update(matches)
         yield matches

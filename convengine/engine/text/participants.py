@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from convengine.engine.text.compare import norm
+from convengine.engine.text.words import fold
 
 #: Maximum length of an indexed part, and maximum parts of one participant.
 LONGEST, MOST = 40, 80
@@ -18,17 +18,6 @@ _LOCAL_DIGITS = 8
 _WORD = re.compile(r"[^\W_]+")
 #: A phone number, perhaps with the name of a server behind it.
 _PHONE = re.compile(r"\s*(\+?[\d\s()./-]*\d[\d\s()./-]*)(?:@.*)?", re.DOTALL)
-#: Letters that have no accent to remove.
-_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
-
-
-def fold(text: str) -> str:
-    """A name in the form in which names are compared."""
-    plain = norm(text).casefold()
-    if plain.isascii():
-        return plain
-    apart = unicodedata.normalize("NFKD", plain)
-    return "".join(char for char in apart if not unicodedata.combining(char)).translate(_LETTERS)
 
 
 def read_phone(text: str) -> str:

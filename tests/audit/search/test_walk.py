@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.record.form_steps import FormStep, Step
-from audit.search import sources, text_index
+from audit.search import sources, text_index, walk
 from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.text_index import index_new_turns
 from audit.search.text_query import TextQuery
-from audit.search.walk import Budget, Cursor, Total, TurnPage, count_matches, count_with_page, find_turns
+from audit.search.walk import Cursor, Total, TurnPage, count_matches, count_with_page, find_turns
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.search.records import BEGIN, conversation, turn
 
@@ -28,11 +27,11 @@ def find_ids(search: SearchQuery, size: int = 50) -> list[int]:
     return [match.history_id for match in find_turns(search, None, size).matches]
 
 
-def pages(search: SearchQuery, size: int, budget: Budget | None = None) -> Iterator[TurnPage]:
+def pages(search: SearchQuery, size: int) -> Iterator[TurnPage]:
     """All pages from the newest to the oldest."""
     cursor: Cursor | None = None
     while True:
-        page = find_turns(search, cursor, size, budget)
+        page = find_turns(search, cursor, size)
         yield page
         if page.older is None:
             return
@@ -77,7 +76,7 @@ def test_turns_are_found_by_what_is_known_of_them(asked: SearchQuery, has: Any, 
 
     assert find_ids(asked) == wanted[::-1]
     assert find_ids(both) == wanted[:1]
-    totals = [count_matches(each, seconds=60) for each in (asked, both)]
+    totals = [count_matches(each) for each in (asked, both)]
     assert totals == [Total(2, exact=True), Total(1, exact=True)]
 
 
@@ -96,15 +95,17 @@ def test_turns_of_a_participant_stand_session_by_session() -> None:
     assert [match.conversation_id for match in once.matches] == [newer.pk, older.pk]
 
 
-def test_a_total_is_counted_in_the_time_that_the_page_left() -> None:
-    for number in range(3):
-        turn(number, intent_code="ORDER", status="FAILED")
-    both = SearchQuery(intent="ORDER", status="FAILED")
-    page = find_turns(both, None, 2)
+def test_a_total_without_an_index_is_of_as_many_turns_as_a_page_looks_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        turn(number, duration_ms=9000)
+    slow = SearchQuery(duration=5000)
+    page = find_turns(slow, None, 2)
 
-    assert count_with_page(both, replace(page, seconds=-60)) == Total(3, exact=True)
-    assert count_with_page(both, replace(page, seconds=60)) == Total(2, exact=False)
-    assert count_with_page(both, find_turns(both, None, 3)) == Total(3, exact=True)
+    assert count_with_page(slow, page) == Total(30, exact=True)
+    assert count_with_page(slow, find_turns(slow, None, 30)) == Total(30, exact=True)
+    monkeypatch.setattr(walk, "RECORDS", 20)
+    assert count_with_page(slow, page) == Total(20, exact=False)
+    assert count_with_page(slow, find_turns(slow, None, 25)) == Total(20, exact=False)
 
 
 def test_turns_of_a_participant_are_counted_by_columns_of_one_index() -> None:
@@ -216,18 +217,19 @@ def test_the_rarest_of_what_is_asked_is_looked_up_and_the_rest_checked() -> None
     assert page.looked == 1
 
 
-def test_a_walk_that_finds_little_pauses_says_where_and_goes_on() -> None:
+def test_a_walk_that_finds_little_pauses_says_where_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "RECORDS", 20)
     slow = turn(0, duration_ms=9000)
     for number in range(1, 40):
         turn(number, duration_ms=1)
 
-    way = list(pages(SearchQuery(duration=5000), 5, Budget(turns=20)))
+    way = list(pages(SearchQuery(duration=5000), 5))
 
     first = way[0]
     assert not first.matches
     assert first.paused is not None
     assert first.paused > BEGIN
-    assert first.looked <= 30
+    assert first.looked == 20
     assert first.further == first.older
     assert [match.history_id for page in way for match in page.matches] == [slow.pk]
     assert way[-1].paused is None
