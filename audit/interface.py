@@ -5,7 +5,9 @@ from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.api.trace import build_graphs, read_turn_trace
 from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
-from audit.live import asgi, publish
+from audit.live import asgi
+from audit.live.hub import hub
+from audit.live.publish import join
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explained_message import explain_unstored_message
 from audit.narration.explanation import explain_turn, explain_unstored_turn
@@ -78,10 +80,10 @@ class _Inbox:
 
 
 class _LiveStreams:
-    start = staticmethod(publish.start)
-    watches = staticmethod(publish.watches)
-    join = staticmethod(publish.join)
-    wake = staticmethod(publish.wake)
+    start = staticmethod(hub.start)
+    watches = staticmethod(hub.watches)
+    join = staticmethod(join)
+    wake = staticmethod(hub.wake)
     serve_streams = staticmethod(asgi.serve_streams)
 
 

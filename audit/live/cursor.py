@@ -1,4 +1,4 @@
-"""The position of a reader in a conversation, as in the ids of its events (R75)."""
+"""The position of a reader in a conversation, as in the ids of its events."""
 
 import re
 from typing import NamedTuple, Self
@@ -25,6 +25,10 @@ class StreamCursor(NamedTuple):
         """The position of an id, or null."""
         match = _TEXT.match(text)
         return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
+
+    def advance(self, other: Self) -> Self:
+        """The position after both; the same one if `other` was passed."""
+        return type(self)(*max(self[:2], other[:2]), max(self.beside, other.beside))
 
     def __str__(self) -> str:
         beside = f".{self.beside}" if self.beside else ""

@@ -1,10 +1,15 @@
-"""The readers of this process, each with a limited queue and a wake-up."""
+"""Waiting for something new: readers sleep until they are woken, by a turn of this process, the bus, or the poll.
+
+The poll reads one statement for all watched conversations of this process, and also marks them as watched, so that
+turns of other processes store their events while they run.
+"""
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -12,18 +17,20 @@ import structlog
 from django.db import DatabaseError, connections
 
 from audit.live import read_events
-from audit.live.messages import StreamMessage
+from audit.live.bus import Bus
 from convengine.server.deployment import conf
 from convengine.server.observability import metrics
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
-#: Limits of a reader's queue, in messages and bytes.
-_MOST, _MOST_BYTES = 1000, 4 * 1024 * 1024
+#: Limits of the progress texts that wait for a reader, in texts and characters.
+_MOST, _MOST_CHARS = 1000, 4 * 1024 * 1024
 #: Conversations per statement.
 _AT_ONCE = 200
 #: Threads that read for all streams of this process.
 _THREADS = 2
+#: Seconds between two marks of a watched conversation, and between two polls where a bus wakes.
+_MARK_EVERY, _POLL_BESIDE_BUS = read_events.WATCHED_SECONDS / 3, 2.0
 
 
 @dataclass(eq=False)
@@ -31,168 +38,137 @@ class Reader:
     """A reader of a conversation."""
 
     conversation_id: str
-    queue: deque[StreamMessage] = field(default_factory=deque)
+    #: Progress texts to send.
+    progress: deque[str] = field(default_factory=deque)
     #: Set when there is something to do.
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
     #: The database must be read.
     stale: bool = True
-    #: It read too slowly, and its queue was dropped.
+    #: It read too slowly, and its texts were dropped.
     overrun: bool = False
-    _bytes: int = 0
+    #: The state of the database that the poll saw last.
+    version: Any = None
 
-    def offer(self, message: StreamMessage) -> None:
-        """Add to the queue; a full queue is dropped completely."""
-        self._bytes += len(message.data)
-        if len(self.queue) >= _MOST or self._bytes > _MOST_BYTES:
+    def wake(self, progress: str = "") -> None:
+        """Let it send a progress text, or read the database. A reader with too many texts gets none any more."""
+        if not progress:
+            self.stale = True
+        elif len(self.progress) >= _MOST or sum(map(len, self.progress)) + len(progress) > _MOST_CHARS:
             self.give_up()
-        if not self.overrun:
-            self.queue.append(message)
-        self.wake.set()
+        elif not self.overrun:
+            self.progress.append(progress)
+        self.woken.set()
 
     def give_up(self) -> None:
-        """Drop the queue of a slow reader."""
+        """Drop the texts of a slow reader."""
         self.overrun = True
-        self.queue.clear()
-        self.wake.set()
-
-    def take(self) -> StreamMessage | None:
-        """The next message, or null."""
-        if not self.queue:
-            return None
-        message = self.queue.popleft()
-        self._bytes -= len(message.data)
-        return message
-
-    def refresh(self) -> None:
-        """Make it read the database."""
-        self.stale = True
-        self.wake.set()
-
-
-@dataclass
-class Channel:
-    """A conversation that is watched here."""
-
-    readers: set[Reader] = field(default_factory=set)
-    #: The last seen state of the database.
-    version: Any = None
+        self.progress.clear()
+        self.woken.set()
 
 
 class Hub:
-    """All readers of this process. Everything except `offer`, `look` and `watches` belongs to the event loop."""
+    """All readers of this process. Everything except `wake` and `watches` belongs to the event loop."""
 
     def __init__(self) -> None:
-        self.channels: dict[str, Channel] = {}
+        self.readers: dict[str, set[Reader]] = {}
         #: This process serves streams.
         self.is_served = False
-        #: Seconds between two reads of the database without messages.
-        self.every: Callable[[], float] = lambda: conf.get("STREAM_POLL_MS") / 1000
+        self._bus: Bus | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._polling: asyncio.Task[None] | None = None
+        self._joined = asyncio.Event()
         #: When each conversation was marked as watched.
         self._marked: dict[str, float] = {}
-        self._marking: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="streams")
+
+    def start(self) -> None:
+        """Join the bus, if there is one; once per process."""
+        url = conf.get("BUS_URL")
+        if url and self._bus is None:
+            self._bus = Bus(url, self._wake_here)
+            self._bus.start()
 
     @property
     def count(self) -> int:
         """The number of readers."""
-        return sum(len(channel.readers) for channel in self.channels.values())
+        return sum(map(len, self.readers.values()))
 
     @property
-    def serves(self) -> bool:
-        """True when this process has had readers and may have some again."""
-        return self._loop is not None
+    def can_be_watched(self) -> bool:
+        """False in a process whose running turns nobody can watch."""
+        return self._bus is not None or self._loop is not None
 
     def join(self, conversation_id: str) -> Reader:
-        """A new reader."""
+        """Add a reader, which first reads the database."""
         self._loop = asyncio.get_running_loop()
         reader = Reader(conversation_id)
-        channel = self.channels.setdefault(conversation_id, Channel())
-        channel.readers.add(reader)
+        self.readers.setdefault(conversation_id, set()).add(reader)
         metrics.STREAM_READERS.set(self.count)
+        # A turn that starts now must know that it is watched.
+        self._joined.set()
         if self._polling is None or self._polling.done():
             self._polling = self._loop.create_task(self._poll())
-        elif conversation_id not in self._marked:
-            # A turn that starts before the next poll must know.
-            marking = self._loop.create_task(self._mark_watched([conversation_id]))
-            self._marking.add(marking)
-            marking.add_done_callback(self._marking.discard)
         return reader
 
     def leave(self, reader: Reader) -> None:
         """Remove a reader."""
-        channel = self.channels.get(reader.conversation_id)
-        if channel:
-            channel.readers.discard(reader)
-            if not channel.readers:
-                del self.channels[reader.conversation_id]
-            metrics.STREAM_READERS.set(self.count)
+        readers = self.readers.get(reader.conversation_id, set())
+        readers.discard(reader)
+        if not readers:
+            self.readers.pop(reader.conversation_id, None)
+        metrics.STREAM_READERS.set(self.count)
 
     def watches(self, conversation_id: str) -> bool:
-        """True while somebody watches a conversation here. Thread-safe."""
-        return conversation_id in self.channels
+        """True while somebody watches a conversation here."""
+        return conversation_id in self.readers
 
-    def offer(self, message: StreamMessage) -> None:
-        """Notify the readers of a conversation. Thread-safe; never waits."""
-
-        def deliver() -> None:
-            if channel := self.channels.get(message.conversation_id):
-                for reader in channel.readers:
-                    reader.offer(message)
-
-        self._run_in_loop(deliver)
-
-    def refresh(self, conversation_id: str) -> None:
-        """Make the readers of a conversation read the database. Thread-safe."""
-
-        def refresh() -> None:
-            if channel := self.channels.get(conversation_id):
-                for reader in channel.readers:
-                    reader.refresh()
-
-        self._run_in_loop(refresh)
+    def wake(self, conversation_id: str, progress: str = "") -> None:
+        """Wake the readers of a conversation in all processes. Never waits."""
+        self._wake_here(conversation_id, progress)
+        if self._bus:
+            self._bus.wake(conversation_id, progress)
 
     async def read(self, work: Callable[[], T]) -> T:
         """Query the database in one of a few threads, which releases its connection afterwards."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, _read_and_release, work)
 
-    def _run_in_loop(self, work: Callable[[], Any]) -> None:
+    def _wake_here(self, conversation_id: str, progress: str) -> None:
+        def wake() -> None:
+            for reader in self.readers.get(conversation_id, ()):
+                reader.wake(progress)
+
         if self._loop and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work)
+            self._loop.call_soon_threadsafe(wake)
 
     async def _poll(self) -> None:
-        while self.channels:
-            names = list(self.channels)
+        while self.readers:
+            self._joined.clear()
+            names = list(self.readers)
             for first in range(0, len(names), _AT_ONCE):
-                some = names[first : first + _AT_ONCE]
                 try:
-                    await self._mark_watched(some)
-                    self._store_versions(some, await self.read(lambda some=some: read_events.read_versions(some)))  # type: ignore[misc]
+                    await self._look(names[first : first + _AT_ONCE])
                 except DatabaseError as error:
                     log.warning("streams cannot look at the database", error=str(error))
-            await asyncio.sleep(min(self.every(), read_events.WATCHED_SECONDS / 3))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._joined.wait(), min(self._pause(), _MARK_EVERY))
 
-    async def _mark_watched(self, names: Sequence[str]) -> None:
-        """Mark watched conversations, so that turns of other processes store their events while they run."""
+    def _pause(self) -> float:
+        """Seconds between two polls. With a bus, they only find what it lost."""
+        pause: float = conf.get("STREAM_POLL_MS") / 1000
+        return max(pause, _POLL_BESIDE_BUS) if self._bus else pause
+
+    async def _look(self, names: list[str]) -> None:
+        """Wake the readers of the conversations in which something is new, and mark these as watched."""
+        versions = await self.read(lambda: read_events.read_versions(names))
+        for reader in (reader for name in names for reader in self.readers.get(name, ())):
+            if reader.version != (version := versions.get(reader.conversation_id, ())):
+                reader.version = version
+                reader.wake()
         now = time.monotonic()
-        due = [name for name in names if self._marked.get(name, 0.0) < now - read_events.WATCHED_SECONDS / 3]
-        if due:
-            try:
-                await self.read(lambda: read_events.mark_watched(due))
-            except DatabaseError as error:
-                log.warning("streams cannot mark conversations as watched", error=str(error))
-                return
+        if due := [name for name in names if self._marked.get(name, 0.0) < now - _MARK_EVERY]:
+            await self.read(lambda: read_events.mark_watched(due))
             marked = {**self._marked, **dict.fromkeys(due, now)}
-            self._marked = {name: at for name, at in marked.items() if name in self.channels}
-
-    def _store_versions(self, names: list[str], versions: Mapping[str, Any]) -> None:
-        for name in names:
-            channel = self.channels.get(name)
-            if channel and channel.version != versions.get(name, ()):
-                channel.version = versions.get(name, ())
-                for reader in channel.readers:
-                    reader.refresh()
+            self._marked = {name: at for name, at in marked.items() if name in self.readers}
 
 
 def _read_and_release(work: Callable[[], T]) -> T:

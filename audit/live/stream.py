@@ -1,15 +1,15 @@
-"""One stream: what is stored, then what happens, each event once and in order (api-and-audit 4, R75)."""
+"""One stream: what is stored, then what happens, each event once and in order."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from audit.api.access_scope import strip_prompts
 from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub, Reader
-from audit.live.messages import CLOSED, CONNECTED, encode_frame
+from audit.live.messages import CLOSED, CONNECTED, VERBOSE, encode_frame
 from audit.live.read_events import StreamPage, read_after
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import base_name
@@ -70,9 +70,10 @@ class Stream:
                 for sent in self._stored_frames(page):
                     yield sent
                 why = _end_reason(page)
-            elif message := self.reader.take():
+            elif self.reader.progress:
+                progress = self.reader.progress.popleft()
                 if self.request.verbose:
-                    yield encode_frame(message.name, message.data)
+                    yield encode_frame(VERBOSE, progress)
             elif await self._is_idle_for(HEARTBEAT):
                 yield _COMMENT
             if time.monotonic() > checked_at + 2 * HEARTBEAT:
@@ -87,24 +88,19 @@ class Stream:
         self.reader.stale |= page.more
         return page
 
-    def _stored_frames(self, page: StreamPage) -> list[bytes]:
-        sent = []
+    def _stored_frames(self, page: StreamPage) -> Iterator[bytes]:
         for message in page.messages:
-            if message.cursor[:2] > self.cursor[:2] or message.cursor.beside > self.cursor.beside:
-                self.cursor = StreamCursor(
-                    *max(message.cursor[:2], self.cursor[:2]), max(message.cursor.beside, self.cursor.beside)
-                )
-                if self.request.wants(message.name):
-                    sent.append(encode_frame(message.name, self.request.render(message.data), self.cursor))
-        return sent
+            self.cursor = self.cursor.advance(message.cursor)
+            if self.request.wants(message.name):
+                yield encode_frame(message.name, self.request.render(message.data), self.cursor)
 
     async def _is_idle_for(self, seconds: float) -> bool:
         """Wait until there is something to do; true on a timeout."""
         try:
-            await asyncio.wait_for(self.reader.wake.wait(), seconds)
+            await asyncio.wait_for(self.reader.woken.wait(), seconds)
         except TimeoutError:
             return True
-        self.reader.wake.clear()
+        self.reader.woken.clear()
         return False
 
 

@@ -12,7 +12,6 @@ from asgiref.sync import async_to_sync, sync_to_async
 from audit.live import read_events, stream
 from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub
-from audit.live.messages import StreamMessage
 from audit.live.stream import Stream, StreamRequest
 from audit.models import CeAudit, CeRunningEvent
 from config_admin.models import CeResponse
@@ -30,6 +29,9 @@ class HereHub(Hub):
     async def read(self, work: Callable[[], Any]) -> Any:
         return await sync_to_async(work)()
 
+    def _pause(self) -> float:
+        return 60.0
+
 
 @dataclass
 class Reading:
@@ -41,17 +43,16 @@ class Reading:
 
 
 def read(
-    caller: Caller, cursor: StreamCursor, *news: StreamMessage, stages: frozenset[str] = frozenset(), lasts: float = 0.3
+    caller: Caller, cursor: StreamCursor, *news: str, stages: frozenset[str] = frozenset(), lasts: float = 0.3
 ) -> Reading:
     """Stream for a moment."""
     found = Reading()
 
     async def run() -> None:
         hub = HereHub()
-        hub.every = lambda: 60.0
         reader = hub.join(caller.conversation_id)
         for one in news:
-            reader.offer(one)
+            reader.wake(one)
         way = Stream(hub, reader, StreamRequest(caller.conversation_id, stages), cursor, lasts, lambda: "")
         async for sent in way.frames():
             if sent.startswith(b":"):
@@ -76,10 +77,6 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def list_stored_ids(turn: int) -> list[str]:
     return [f"{turn}.{event.seq}" for event in events(turn_no=turn)]
-
-
-def make_message(caller: Caller, text: str = "{}") -> StreamMessage:
-    return StreamMessage(caller.conversation_id, "VERBOSE", text)
 
 
 def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) -> None:
@@ -151,7 +148,7 @@ def test_events_of_the_turns_before_come_first(caller: Caller) -> None:
 def test_progress_texts_come_without_an_id(caller: Caller) -> None:
     caller.say("hours")
 
-    found = read(caller, StreamCursor(1, len(list_stored_ids(1))), make_message(caller, '{"text": "Wait."}'))
+    found = read(caller, StreamCursor(1, len(list_stored_ids(1))), '{"text": "Wait."}')
 
     assert (found.names, found.ids, found.data[0]) == (["VERBOSE"], [""], {"text": "Wait."})
 
@@ -195,7 +192,7 @@ def test_a_filter_takes_stages_by_name_and_keeps_failures(caller: Caller) -> Non
 def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller) -> None:
     caller.say("hours")
     last = len(list_stored_ids(1))
-    too_many = [make_message(caller) for _ in range(1100)]
+    too_many = ["{}"] * 1100
 
     found = read(caller, StreamCursor(1, last), *too_many)
 
@@ -213,7 +210,6 @@ def test_signs_of_life_come_while_nothing_happens(caller: Caller) -> None:
 
     async def first() -> bytes:
         hub = HereHub()
-        hub.every = lambda: 60.0
         reader = hub.join(caller.conversation_id)
         way = Stream(hub, reader, StreamRequest(caller.conversation_id), cursor, 5.0, lambda: "")
         frames = way.frames()

@@ -20,8 +20,8 @@ ROOT = Path(release.__file__).parents[3]
 STARTS_THREADS = {
     "audit/alerts/messages.py": "releases",
     "audit/integrity/verify_all.py": "a command; it waits for processes, each with connections of its own",
+    "audit/live/bus.py": "nobody waits for it",
     "audit/live/hub.py": "waits in the event loop, which has no connection",
-    "audit/live/publish.py": "nobody waits for it",
     "audit/reports/count_parts.py": "a command; it waits for processes, each with connections of its own",
     "config_admin/health/background.py": "releases",
     "config_admin/transfer/import_progress.py": "releases",

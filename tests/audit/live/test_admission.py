@@ -6,7 +6,7 @@ import pytest
 from django.core.handlers.asgi import ASGIRequest
 from rest_framework.exceptions import PermissionDenied
 
-from audit.live.asgi import Admission, admit
+from audit.live.admission import Admission, admit
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.models import CeApiKey
 from tests.api import Caller, make_key

@@ -1,0 +1,111 @@
+"""Who may watch a conversation, and from which event on. Readers need the rights of the audit endpoints."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from django.core.handlers.asgi import ASGIRequest
+from django.db import Error
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+
+from audit.access_log.write import log_access
+from audit.api.access_scope import (
+    SCOPE_OWN,
+    SCOPE_WORKSPACE,
+    find_readable_conversation,
+    require_signed_in_reader,
+)
+from audit.api.parameters import read_uuid
+from audit.live import read_events
+from audit.live.cursor import StreamCursor
+from audit.live.stream import StreamRequest
+from audit.models import CeAccessLog
+from convengine.engine.errors import ConvEngineError, RequestInvalid
+from convengine.server.api.authentication import ApiKeyAuthentication, need_scope
+
+_TRUE, _FALSE = frozenset({"", "1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A permitted reader."""
+
+    request: StreamRequest
+    cursor: StreamCursor
+    #: The request names no event to continue from.
+    is_new: bool
+    #: The signed-in user; null for a key.
+    user_id: int | None
+    #: Returns why the reader must leave, or blank.
+    find_refusal: Callable[[], str]
+    #: Nothing is left and nothing will come: the reader need not connect again.
+    is_over: bool
+
+
+def admit(request: ASGIRequest, conversation_id: str) -> Admission:
+    """Check the rights and the parameters. Raises ConvEngineError, APIException.
+
+    SuspiciousOperation for a host that is not served here.
+    """
+    request.get_host()
+    pk = read_uuid(conversation_id, "conversationId")
+    sees_prompts, user_id = _check_rights(request, pk)
+    stream_request = StreamRequest(str(pk), _read_stages(request), _read_flag(request, "verbose"), sees_prompts)
+    if user_id:
+        log_access(request, CeAccessLog.Kind.STREAM, pk)
+    event_id = str(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
+    cursor = _read_cursor(request, event_id, str(pk))
+    is_over = bool(read_events.read_after(str(pk), cursor).ended)
+    return Admission(
+        stream_request, cursor, not event_id, user_id, lambda: _find_refusal(request, stream_request), is_over
+    )
+
+
+def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, int | None]:
+    """Whether the reader may see prompts, and the user; null for a key. Raises ConvEngineError, APIException."""
+    user_and_key = ApiKeyAuthentication().authenticate(cast(Request, request))
+    if user_and_key is None:
+        user = require_signed_in_reader(request)
+        find_readable_conversation(pk, None)
+        return True, user.pk
+    key = user_and_key[1]
+    need_scope(key, (SCOPE_WORKSPACE, SCOPE_OWN))
+    find_readable_conversation(pk, key)
+    return SCOPE_WORKSPACE in key.scopes, None
+
+
+def _find_refusal(request: ASGIRequest, stream_request: StreamRequest) -> str:
+    try:
+        sees_prompts, _ = _check_rights(request, uuid.UUID(stream_request.conversation_id))
+    except APIException:
+        return "FORBIDDEN"
+    except ConvEngineError as error:
+        return error.code
+    except Error:
+        # If the check is impossible now, it may be possible later.
+        return ""
+    return "FORBIDDEN" if stream_request.prompts and not sees_prompts else ""
+
+
+def _read_cursor(request: ASGIRequest, text: str, conversation_id: str) -> StreamCursor:
+    """The position after the last seen event; without one, after everything that is stored."""
+    if not text:
+        return read_events.newest_cursor(conversation_id)
+    cursor = StreamCursor.read(text)
+    if cursor is None:
+        hint = f"{text!r} is not an event ID such as 3.17. 0.0 is the beginning."
+        raise RequestInvalid(fields={"Last-Event-ID" if "Last-Event-ID" in request.headers else "after": [hint]})
+    return read_events.complete_cursor(conversation_id, cursor)
+
+
+def _read_stages(request: ASGIRequest) -> frozenset[str]:
+    return frozenset(name.strip() for text in request.GET.getlist("stages") for name in text.split(",") if name.strip())
+
+
+def _read_flag(request: ASGIRequest, name: str) -> bool:
+    text = request.GET.get(name, "").lower()
+    if text not in _TRUE | _FALSE:
+        raise RequestInvalid(fields={name: [f"{text!r} is neither 1 nor 0."]})
+    return text in _TRUE
