@@ -9,8 +9,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
-
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.comparison import EventPair, StepPair
 from audit.replay.replay import Replay, replay_turn
@@ -19,15 +17,11 @@ from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background_runs import BackgroundRuns
-from convengine.server.jobs.running import get_lease_end
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 replays = BackgroundRuns(CeReplayJob, "replay", waiting=100)
-#: How often a job is stored again when the owner's other replay ended meanwhile.
-_ATTEMPTS = 5
 
 
 def start_job(job: CeReplayJob) -> None:
@@ -35,33 +29,18 @@ def start_job(job: CeReplayJob) -> None:
 
     Raises ConversationNotFound for an erased conversation.
     """
-    replays.mark_lost()
-    _store_job(job)
-    if not replays.submit(job.pk, run_job):
-        job.delete()
-        raise ReplayBusy("Too many replays are waiting. Try again later.")
 
+    def refuse_erased() -> None:
+        # An erasure locks the conversation: the job's row was either before it and is removed with it, or comes after.
+        if CeErasure.objects.filter(conversation_id=job.conversation_id).exists():
+            raise ConversationNotFound("The data of this conversation was erased, so it cannot be replayed.")
 
-def _store_job(job: CeReplayJob) -> None:
-    """Raises ReplayBusy, ConversationNotFound."""
-    job.created_at = database_time()
-    job.lease_expires_at = get_lease_end(job.created_at)
-    for _ in range(_ATTEMPTS):
-        try:
-            with transaction.atomic():
-                job.save(force_insert=True)
-                # An erasure locks the conversation: the row above was either before it and is removed with it, or
-                # comes after it.
-                if CeErasure.objects.filter(conversation_id=job.conversation_id).exists():
-                    raise ConversationNotFound("The data of this conversation was erased, so it cannot be replayed.")
-            return
-        except IntegrityError:
-            if not CeConversation.objects.filter(pk=job.conversation_id).exists():
-                raise ConversationNotFound() from None
-            if replays.select_open().filter(owner=job.owner).exists():
-                raise ReplayBusy() from None
-            # The owner's other replay ended between the two statements.
-    raise ReplayBusy()
+    try:
+        replays.start(job, run_job, refuse_erased)
+    except ReplayBusy:
+        if not CeConversation.objects.filter(pk=job.conversation_id).exists():
+            raise ConversationNotFound() from None
+        raise
 
 
 def run_job(key: uuid.UUID) -> None:

@@ -1,26 +1,21 @@
-"""Views of replays through the API: `POST /api/v1/replay` and `GET /api/v1/replay/{id}` (api-and-audit 8.2)."""
+"""Views of replays through the API: `POST /api/v1/replay` and `GET /api/v1/replay/{id}`."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.access_log.write import log_access
-from audit.api.access_scope import find_readable_conversation, require_signed_in_reader
-from audit.api.parameters import read_uuid
+from audit.api.access_scope import find_readable_conversation
+from audit.api.run_view import RunView, get_key, get_run, name_owner
 from audit.models import CeAccessLog, CeReplayJob
 from audit.replay.jobs import replays, start_job
 from audit.replay.replay import MAX_TURNS, get_current_release
 from audit.replay.serializers import Mode, ReplayJobSerializer, ReplaySerializer, Status
-from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.api.authentication import ApiKeyAuthentication, HasScope
-from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
+from convengine.engine.errors import RequestInvalid
 from convengine.server.api.schema import extend_schema
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -28,37 +23,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 _NOTHING: Mapping[str, Any] = {"passed": None, "turns": [], "assertionFailures": [], "diff": []}
 
 
-class SignedInAuthentication(SessionAuthentication):
-    """Authenticates a signed-in user with the right to view audit events. Changes need the CSRF token."""
-
-    def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        """Raises NotAuthenticated for an expired session, PermissionDenied."""
-        if settings.SESSION_COOKIE_NAME not in request.COOKIES:
-            return None
-        user = require_signed_in_reader(request._request)
-        self.enforce_csrf(request)
-        return user, None
-
-
-class MayReadReplays(HasScope):
-    """Allows a key with the scope, or a user, whose right was checked."""
-
-    def has_permission(self, request: Request, view: Any) -> bool:
-        """Raises NotAuthenticated, PermissionDenied."""
-        # Without credentials it is null, or Django's AnonymousUser where the settings of the project say so.
-        is_signed_in = bool(getattr(request.user, "is_authenticated", False))
-        return is_signed_in or super().has_permission(request, view)
-
-
-class _View(ApiView):
-    """What both views share."""
-
-    scope = "audit"
-    authentication_classes = [ApiKeyAuthentication, SignedInAuthentication]
-    permission_classes = [MayReadReplays]
-
-
-class ReplayView(_View):
+class ReplayView(RunView):
     """`POST /api/v1/replay`."""
 
     address = "replay"
@@ -74,12 +39,11 @@ class ReplayView(_View):
         One replay of a key, or of a person, is under way at a time.
         """
         sent = ReplaySerializer().run_validation(request.data)
-        key = request.auth if isinstance(request.auth, CeApiKey) else None
-        conversation = find_readable_conversation(sent["conversationId"], key)
+        conversation = find_readable_conversation(sent["conversationId"], get_key(request))
         job = CeReplayJob(
             conversation=conversation,
             workspace_id=conversation.workspace_id,
-            owner=f"key:{key.pk}" if key else f"user:{request.user.get_username()}",
+            owner=name_owner(request),
             mode=sent["mode"],
             asked={
                 "turns": _read_turns(conversation, sent.get("turns")),
@@ -92,7 +56,7 @@ class ReplayView(_View):
         return Response(_job_document(job), status=202, headers={"Location": f"/api/v1/replay/{job.pk}"})
 
 
-class ReplayResultView(_View):
+class ReplayResultView(RunView):
     """`GET /api/v1/replay/{id}`."""
 
     address = "replay/<str:replay_id>"
@@ -105,19 +69,10 @@ class ReplayResultView(_View):
     def get(self, request: Request, replay_id: str) -> Response:
         """How far a replay is, and what it found. It is kept for a week."""
         replays.mark_lost()
-        job = _get_job(request, replay_id)
+        job = get_run(request, CeReplayJob, replay_id, "This replay does not exist.")
         if job.result is not None:
             log_access(request, CeAccessLog.Kind.REPLAY, job.conversation_id)
         return Response(_job_document(job))
-
-
-def _get_job(request: Request, replay_id: str) -> CeReplayJob:
-    """Raises RequestInvalid, and ConversationNotFound, also for one of another workspace."""
-    job = CeReplayJob.objects.filter(pk=read_uuid(replay_id, "id")).first()
-    key = request.auth
-    if job is None or (isinstance(key, CeApiKey) and job.workspace_id != key.workspace_id):
-        raise ConversationNotFound("This replay does not exist.")
-    return job
 
 
 def _read_turns(conversation: CeConversation, wanted: list[int] | None) -> list[int]:

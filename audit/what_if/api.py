@@ -10,21 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.access_log.write import log_access
-from audit.api.parameters import read_uuid
+from audit.api.parameters import read_number
+from audit.api.run_view import BlankAsNullField, RunView, get_key, get_run, name_owner
 from audit.models import CeAccessLog, CeWhatIf
 from audit.replay.serializers import WholeNumberField
-from audit.replay.view import MayReadReplays, SignedInAuthentication
 from audit.search.form import FindForm
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, read_comparison, start_run, what_ifs
 from audit.what_if.results import GROUPS, PAGE, count_differences, read_groups, select_results, show_turns
 from audit.what_if.selection import MAX_CONVERSATIONS
-from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.engine.errors import RequestInvalid
 from convengine.server.admin_site.configuration_choice import get_read_right
-from convengine.server.api.authentication import ApiKeyAuthentication
-from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import ClosedSerializer, StrictTextField
+from convengine.server.api.serializers import ClosedSerializer, IsoDateTimeField, StrictTextField
 from convengine.server.jobs.background_runs import RunStatus
 
 _BIGGEST = 2**31 - 1
@@ -70,8 +67,8 @@ class WhatIfCauseSerializer(serializers.Serializer[Any]):
     """Turns of a group with the same cause."""
 
     count = serializers.IntegerField()
-    table = serializers.CharField(allow_null=True, help_text="Of the row that caused it.")
-    row = serializers.CharField(allow_null=True)
+    table = BlankAsNullField(help_text="Of the row that caused it.")
+    row = BlankAsNullField(source="pk")
     note = serializers.CharField(help_text="The call without a recorded answer, or why the turns cannot run again.")
 
 
@@ -86,22 +83,22 @@ class WhatIfGroupSerializer(serializers.Serializer[Any]):
 class WhatIfRunSerializer(serializers.Serializer[Any]):
     """A run: its progress, and what it found so far."""
 
-    id = serializers.UUIDField()
-    status = serializers.ChoiceField(choices=STATUSES)
-    configuration = serializers.CharField()
-    title = serializers.CharField()
-    comparedWith = serializers.ChoiceField(choices=BASES)
-    conversations = serializers.IntegerField()
-    turns = serializers.IntegerField(allow_null=True, help_text="Null until they are selected.")
-    done = serializers.IntegerField()
+    id = serializers.UUIDField(source="run.pk")
+    status = serializers.ChoiceField(source="run.status", choices=STATUSES)
+    configuration = serializers.CharField(source="run.configuration")
+    title = serializers.CharField(source="run.title")
+    comparedWith = serializers.ChoiceField(source="run.base", choices=BASES)
+    conversations = serializers.IntegerField(source="run.conversations")
+    turns = serializers.IntegerField(source="run.turns", allow_null=True, help_text="Null until they are selected.")
+    done = serializers.IntegerField(source="run.done")
     differing = serializers.IntegerField(
         help_text="Without turns after a difference, and those that ask what was not recorded."
     )
     groups = WhatIfGroupSerializer(many=True)
-    message = serializers.CharField(allow_null=True, help_text="Why there is no result.")
-    createdAt = serializers.DateTimeField()
-    startedAt = serializers.DateTimeField(allow_null=True)
-    finishedAt = serializers.DateTimeField(allow_null=True)
+    message = BlankAsNullField(source="run.error", help_text="Why there is no result.")
+    createdAt = IsoDateTimeField(source="run.created_at")
+    startedAt = IsoDateTimeField(source="run.started_at", allow_null=True)
+    finishedAt = IsoDateTimeField(source="run.finished_at", allow_null=True)
 
 
 class WhatIfSideSerializer(serializers.Serializer[Any]):
@@ -117,16 +114,18 @@ class WhatIfSideSerializer(serializers.Serializer[Any]):
 class WhatIfTurnSerializer(serializers.Serializer[Any]):
     """A turn with old and new; both null when it cannot run again, or asks what was not recorded."""
 
-    conversationId = serializers.UUIDField()
-    turnNo = serializers.IntegerField()
-    kind = serializers.CharField(help_text="SAME occurs after a difference only.")
-    afterDifference = serializers.BooleanField()
+    conversationId = serializers.UUIDField(source="row.conversation_id")
+    turnNo = serializers.IntegerField(source="row.turn_no")
+    kind = serializers.CharField(
+        source="result.difference.kind.value", help_text="SAME occurs after a difference only."
+    )
+    afterDifference = serializers.BooleanField(source="row.is_after_difference")
     message = serializers.CharField()
-    table = serializers.CharField(allow_null=True)
-    row = serializers.CharField(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
-    old = WhatIfSideSerializer(allow_null=True)
-    new = WhatIfSideSerializer(allow_null=True)
+    table = BlankAsNullField(source="row.table_name")
+    row = BlankAsNullField(source="row.row_pk")
+    notes = serializers.ListField(source="result.difference.notes", child=serializers.CharField())
+    old = WhatIfSideSerializer(source="result.sides.old", allow_null=True)
+    new = WhatIfSideSerializer(source="result.sides.new", allow_null=True)
 
 
 class WhatIfTurnPageSerializer(serializers.Serializer[Any]):
@@ -136,15 +135,7 @@ class WhatIfTurnPageSerializer(serializers.Serializer[Any]):
     results = WhatIfTurnSerializer(many=True)
 
 
-class _View(ApiView):
-    """What the views share."""
-
-    scope = "audit"
-    authentication_classes = [ApiKeyAuthentication, SignedInAuthentication]
-    permission_classes = [MayReadReplays]
-
-
-class WhatIfView(_View):
+class WhatIfView(RunView):
     """`POST /api/v1/what-if`."""
 
     address = "what-if"
@@ -156,7 +147,7 @@ class WhatIfView(_View):
         One run of a key, or of a person, is under way at a time.
         """
         sent = WhatIfSerializer().run_validation(request.data)
-        key = request.auth if isinstance(request.auth, CeApiKey) else None
+        key = get_key(request)
         filters = {name: value for name, value in sent.get("filters", {}).items() if value not in (None, "")}
         form = FindForm({name: str(value) for name, value in filters.items()})
         if form.errors:
@@ -164,7 +155,7 @@ class WhatIfView(_View):
                 fields={name: [str(error) for error in errors] for name, errors in form.errors.items()}
             )
         run = CeWhatIf(
-            owner=f"key:{key.pk}" if key else f"user:{request.user.get_username()}",
+            owner=name_owner(request),
             workspace_id=key.workspace_id if key else "",
             configuration=sent["configuration"],
             base=sent.get("comparedWith", CeWhatIf.Base.LIVE),
@@ -178,13 +169,13 @@ class WhatIfView(_View):
         except (LookupError, ValueError) as error:
             text = str(error) if isinstance(error, ValueError) else f"“{run.configuration}” does not exist."
             raise RequestInvalid(fields={"configuration": [text]}) from None
-        return Response(_build_document(run), status=202, headers={"Location": f"/api/v1/what-if/{run.pk}"})
+        return Response(_describe_run(run), status=202, headers={"Location": f"/api/v1/what-if/{run.pk}"})
 
 
 _ID = OpenApiParameter("what_if_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 
 
-class WhatIfRunView(_View):
+class WhatIfRunView(RunView):
     """`GET /api/v1/what-if/{id}`."""
 
     address = "what-if/<str:what_if_id>"
@@ -193,10 +184,10 @@ class WhatIfRunView(_View):
     def get(self, request: Request, what_if_id: str) -> Response:
         """How far a run is, and what it found. It is kept for a week."""
         what_ifs.mark_lost()
-        return Response(_build_document(_get_run(request, what_if_id)))
+        return Response(_describe_run(_get_run(request, what_if_id)))
 
 
-class WhatIfCancelView(_View):
+class WhatIfCancelView(RunView):
     """`POST /api/v1/what-if/{id}/cancel`."""
 
     address = "what-if/<str:what_if_id>/cancel"
@@ -207,10 +198,10 @@ class WhatIfCancelView(_View):
         run = _get_run(request, what_if_id)
         what_ifs.cancel(run.pk)
         run.refresh_from_db()
-        return Response(_build_document(run))
+        return Response(_describe_run(run))
 
 
-class WhatIfTurnsView(_View):
+class WhatIfTurnsView(RunView):
     """`GET /api/v1/what-if/{id}/turns`."""
 
     address = "what-if/<str:what_if_id>/turns"
@@ -234,82 +225,39 @@ class WhatIfTurnsView(_View):
         given = {name: request.query_params.get(name, "") for name in ("kind", "table", "row")}
         if given["kind"] and given["kind"] not in KINDS:
             raise RequestInvalid(fields={"kind": [f"Must be one of {', '.join(KINDS)}."]})
-        page = request.query_params.get("page", "1")
-        if not (page.isascii() and page.isdecimal() and len(page) < 6 and int(page)):
-            raise RequestInvalid(fields={"page": ["Must be the number of a page, from 1."]})
+        page = read_number(request, "page") or 1
         log_access(request, CeAccessLog.Kind.WHAT_IF, search=str(run.pk))
         try:
             comparison = read_comparison(run)
         except LookupError:
             raise RequestInvalid(f"“{run.configuration}” does not exist any more, so its turns cannot run.") from None
         wanted = {name: text for name, text in given.items() if text}
-        start = (int(page) - 1) * PAGE
+        start = (page - 1) * PAGE
         rows = list(select_results(run, wanted)[start : start + PAGE + 1])
-        turns = [
-            {
-                "conversationId": str(turn.row.conversation_id),
-                "turnNo": turn.row.turn_no,
-                "kind": turn.result.difference.kind.value,
-                "afterDifference": turn.row.is_after_difference,
-                "message": turn.message,
-                "table": turn.row.table_name or None,
-                "row": turn.row.row_pk or None,
-                "notes": list(turn.result.difference.notes),
-                "old": None,
-                "new": None,
-                **turn.result.sides_as_json(),
-            }
-            for turn in show_turns(comparison, rows[:PAGE])
-        ]
-        return Response({"next": int(page) + 1 if len(rows) > PAGE else None, "results": turns})
+        turns = show_turns(comparison, rows[:PAGE])
+        answer = {"next": page + 1 if len(rows) > PAGE else None, "results": turns}
+        return Response(WhatIfTurnPageSerializer(answer).data)
 
 
 def _get_run(request: Request, what_if_id: str) -> CeWhatIf:
-    """Raises RequestInvalid, and ConversationNotFound, also for one of another workspace."""
-    run: CeWhatIf | None = CeWhatIf.objects.filter(pk=read_uuid(what_if_id, "id")).first()
-    key = request.auth
-    if run is None or (isinstance(key, CeApiKey) and run.workspace_id != key.workspace_id):
-        raise ConversationNotFound("This run does not exist.")
+    """Raises RequestInvalid, ConversationNotFound, and PermissionDenied."""
+    run = get_run(request, CeWhatIf, what_if_id, "This run does not exist.")
     _require_configuration_right(request, run.configuration)
     return run
 
 
 def _require_configuration_right(request: Request, configuration: str) -> None:
     """Raises PermissionDenied for a person or a key that may not read such a configuration."""
-    right, key = get_read_right(configuration), request.auth
+    right, key = get_read_right(configuration), get_key(request)
     if not right:
         return
-    if isinstance(key, CeApiKey) and "config" not in key.scopes:
+    if key and "config" not in key.scopes:
         raise PermissionDenied("The key needs the scope config, too, for a draft or a release.")
-    if not isinstance(key, CeApiKey) and not request.user.has_perm(right):
+    if not key and not request.user.has_perm(right):
         raise PermissionDenied("You may not read this configuration.")
 
 
-def _build_document(run: CeWhatIf) -> dict[str, Any]:
+def _describe_run(run: CeWhatIf) -> Any:
     groups = read_groups(run)
-    return {
-        "id": str(run.pk),
-        "status": run.status,
-        "configuration": run.configuration,
-        "title": run.title,
-        "comparedWith": run.base,
-        "conversations": run.conversations,
-        "turns": run.turns,
-        "done": run.done,
-        "differing": count_differences(groups),
-        "groups": [
-            {
-                "kind": group.kind,
-                "count": group.count,
-                "causes": [
-                    {"count": cause.count, "table": cause.table or None, "row": cause.pk or None, "note": cause.note}
-                    for cause in group.causes
-                ],
-            }
-            for group in groups
-        ],
-        "message": run.error or None,
-        "createdAt": run.created_at,
-        "startedAt": run.started_at,
-        "finishedAt": run.finished_at,
-    }
+    answer = {"run": run, "groups": groups, "differing": count_differences(groups)}
+    return WhatIfRunSerializer(answer).data

@@ -40,10 +40,13 @@ class ComparedTurn:
         """True for a difference that counts."""
         return not self.is_after_difference and self.difference.kind in DIFFERENCES
 
-    def sides_as_json(self) -> dict[str, Json]:
-        """`old` and `new`, of a turn that differs."""
-        sides = {"old": self.old, "new": self.new} if self.difference.kind in DIFFERENCES else {}
-        return {name: side.as_json() for name, side in sides.items() if side}
+    @property
+    def sides(self) -> dict[str, Json]:
+        """`old` and `new` as JSON; null for a turn that does not differ, or asks what was not recorded."""
+        differs = self.difference.kind in DIFFERENCES
+        return {
+            name: side.as_json() if side and differs else None for name, side in (("old", self.old), ("new", self.new))
+        }
 
 
 @dataclass

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from audit.models import CeErasure, CeWhatIf, CeWhatIfTurn
 from audit.search.form import FindForm
@@ -17,15 +17,12 @@ from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
 from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.selection import TurnKey, select_turns
-from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.jobs.background_runs import BackgroundRuns
-from convengine.server.jobs.running import get_lease_end
 from convengine.server.sessions.models import CeConversation
 
 Json = Any
@@ -43,18 +40,8 @@ _NOTE = 300
 
 def start_run(run: CeWhatIf) -> None:
     """Store a run and start it. Raises ReplayBusy while another one of the same owner runs; LookupError."""
-    what_ifs.mark_lost()
     run.title = describe_configuration(run)
-    run.created_at = database_time()
-    run.lease_expires_at = get_lease_end(run.created_at)
-    try:
-        with transaction.atomic():
-            run.save(force_insert=True)
-    except IntegrityError:
-        raise ReplayBusy("A what-if run of yours is not finished. Wait for it, or cancel it.") from None
-    if not what_ifs.submit(run.pk, run_job):
-        run.delete()
-        raise ReplayBusy("Too many what-if runs are waiting. Try again later.")
+    what_ifs.start(run, run_job)
 
 
 def describe_configuration(run: CeWhatIf) -> str:

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core import signing
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -219,8 +219,6 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
     what_ifs.mark_lost()
     run = _find_run(what_if_id)
     require_rights(request, run.configuration)
-    if request.GET.get("progress"):
-        return JsonResponse({"open": run.is_open, **_describe_progress(run)})
     groups = read_groups(run)
     comparison, problem = _read_comparison(run)
     context = {
@@ -309,12 +307,11 @@ def _count_same(run: CeWhatIf, groups: list[Group]) -> int:
     return max(0, run.done - sum(group.count for group in groups))
 
 
-def _describe_progress(run: CeWhatIf) -> dict[str, Any]:
+def _describe_progress(run: CeWhatIf) -> str:
     """How far a run is."""
     if run.turns is None:
-        text = "Waiting" if run.status == RunStatus.PENDING else "Selecting conversations"
-        return {"done": 0, "turns": 0, "text": text}
-    return {"done": run.done, "turns": run.turns, "text": f"{run.done:,} of {run.turns:,} turns"}
+        return "Waiting" if run.status == RunStatus.PENDING else "Selecting conversations"
+    return f"{run.done:,} of {run.turns:,} turns"
 
 
 def _describe_run(run: CeWhatIf) -> dict[str, Any]:

@@ -197,7 +197,7 @@ class Visitor:
 
     def wait_for_job(self) -> "Visitor":
         """Wait until the page, if it is that of a running job, has loaded itself again to show the results."""
-        expect(self.tab.locator("#health-part, #what-if-bar")).to_have_count(0, timeout=60_000)
+        expect(self.tab.locator("#ce-progress-bar")).to_have_count(0, timeout=60_000)
         # The progress bar disappears when the page reloads. Wait until the browser has loaded the new page.
         self.tab.wait_for_load_state()
         return self

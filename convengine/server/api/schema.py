@@ -72,7 +72,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 class SignedInScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """The session of a signed-in user."""
 
-    target_class = "audit.replay.view.SignedInAuthentication"
+    target_class = "audit.api.run_view.SignedInAuthentication"
     name = "Session"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 import structlog
-from django.db import models
+from django.db import IntegrityError, models, transaction
 from django.db.models import QuerySet
 
+from convengine.engine.errors import ReplayBusy
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.background import Background
@@ -37,6 +38,10 @@ class RunStatus(models.TextChoices):
 OPEN = (RunStatus.PENDING, RunStatus.RUNNING)
 
 
+#: How often a run is stored again when the owner's other run ended meanwhile.
+_ATTEMPTS = 5
+
+
 class RunEnded(Exception):
     """The run was cancelled, erased, or counted as lost."""
 
@@ -57,6 +62,37 @@ class BackgroundRuns(Generic[Row]):
     def is_full(self) -> bool:
         """True when no further run can wait."""
         return len(self._held) >= self._waiting
+
+    def start(self, run: Row, perform: Callable[[Any], None], check: Callable[[], None] = lambda: None) -> None:
+        """Store a run and queue it for `perform`. `check` may raise in the same transaction. For tables with an owner.
+
+        Raises ReplayBusy while another run of the same owner is open, and when too many runs are waiting.
+        """
+        self.mark_lost()
+        row: Any = run
+        row.created_at = database_time()
+        row.lease_expires_at = get_lease_end(row.created_at)
+        for _ in range(_ATTEMPTS):
+            if self._insert(row, check):
+                break
+            if self.select_open().filter(owner=row.owner).exists():
+                raise ReplayBusy(f"A {self._name} of yours is not finished. Try again when it is.")
+            # The owner's other run ended between the two statements.
+        else:
+            raise ReplayBusy()
+        if not self.submit(row.pk, perform):
+            row.delete()
+            raise ReplayBusy(f"Too many {self._name}s are waiting. Try again later.")
+
+    def _insert(self, row: Row, check: Callable[[], None]) -> bool:
+        """False when the database refuses it."""
+        try:
+            with transaction.atomic():
+                row.save(force_insert=True)
+                check()
+        except IntegrityError:
+            return False
+        return True
 
     def submit(self, key: Any, perform: Callable[[Any], None]) -> bool:
         """Queue a stored run for `perform`; false when too many runs are waiting."""

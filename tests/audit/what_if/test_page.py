@@ -148,8 +148,9 @@ def test_a_run_is_watched_and_cancelled(caller: Caller, draft: CeDraft, qa: Clie
     run = CeWhatIf.objects.get()
     url = f"{PAGE}{run.pk}/"
 
-    assert qa.get(url, {"progress": 1}).json() == {"open": True, "done": 0, "turns": 0, "text": "Waiting"}
-    assert "Cancel" in read(qa.get(url))
+    page = read(qa.get(url))
+    assert "Waiting" in page
+    assert "Cancel" in page
     second = qa.post(PAGE, {"configuration": "live", "base": "LIVE", "last": "100"})
     assert "A what-if run of yours is not finished" in second.content.decode()
     assert qa.post(f"{url}cancel/").status_code == 302

@@ -113,7 +113,7 @@ def _describe_turn(result: ComparedTurn) -> dict[str, Any]:
         "afterDifference": result.is_after_difference,
         "cause": {"table": difference.cause[0], "row": difference.cause[1]} if difference.cause else None,
         "notes": list(difference.notes),
-        **result.sides_as_json(),
+        **{name: side for name, side in result.sides.items() if side},
     }
 
 

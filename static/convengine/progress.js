@@ -1,0 +1,28 @@
+"use strict";
+// The progress of what the server works on. Reads the page again until it shows the result; without this script, a link
+// reloads it.
+
+(() => {
+    const PAUSE = 1000;
+    const bar = document.getElementById("ce-progress-bar");
+    const text = document.getElementById("ce-progress-text");
+
+    async function refresh() {
+        // Without the query, which chooses results.
+        const response = await fetch(location.pathname).catch(() => null);
+        const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
+        const now = page && page.getElementById(bar.id);
+        if (page && !now) {
+            location.reload();
+            return;
+        }
+        if (now && now.outerHTML !== bar.outerHTML) {
+            bar.max = now.max;
+            if (now.hasAttribute("value")) bar.value = now.value;
+            text.textContent = page.getElementById(text.id).textContent;
+        }
+        setTimeout(refresh, PAUSE);
+    }
+
+    if (bar) setTimeout(refresh, PAUSE);
+})();
