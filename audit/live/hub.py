@@ -146,7 +146,7 @@ class Hub:
             names = list(self.readers)
             for first in range(0, len(names), _AT_ONCE):
                 try:
-                    await self._look(names[first : first + _AT_ONCE])
+                    await self._poll_conversations(names[first : first + _AT_ONCE])
                 except DatabaseError as error:
                     log.warning("streams cannot look at the database", error=str(error))
             with suppress(TimeoutError):
@@ -157,7 +157,7 @@ class Hub:
         pause: float = conf.get("STREAM_POLL_MS") / 1000
         return max(pause, _POLL_BESIDE_BUS) if self._bus else pause
 
-    async def _look(self, names: list[str]) -> None:
+    async def _poll_conversations(self, names: list[str]) -> None:
         """Wake the readers of the conversations in which something is new, and mark these as watched."""
         versions = await self.read(lambda: read_events.read_versions(names))
         for reader in (reader for name in names for reader in self.readers.get(name, ())):

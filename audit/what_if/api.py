@@ -116,9 +116,7 @@ class WhatIfTurnSerializer(serializers.Serializer[Any]):
 
     conversationId = serializers.UUIDField(source="row.conversation_id")
     turnNo = serializers.IntegerField(source="row.turn_no")
-    kind = serializers.CharField(
-        source="result.difference.kind.value", help_text="SAME occurs after a difference only."
-    )
+    kind = serializers.CharField(source="result.difference.kind", help_text="SAME occurs after a difference only.")
     afterDifference = serializers.BooleanField(source="row.is_after_difference")
     message = serializers.CharField()
     table = BlankAsNullField(source="row.table_name")

@@ -43,10 +43,8 @@ class ComparedTurn:
     @property
     def sides(self) -> dict[str, Json]:
         """`old` and `new` as JSON; null for a turn that does not differ, or asks what was not recorded."""
-        differs = self.difference.kind in DIFFERENCES
-        return {
-            name: side.as_json() if side and differs else None for name, side in (("old", self.old), ("new", self.new))
-        }
+        sides, is_shown = {"old": self.old, "new": self.new}, self.difference.kind in DIFFERENCES
+        return {name: side.as_json() if side and is_shown else None for name, side in sides.items()}
 
 
 @dataclass
