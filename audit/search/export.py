@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from audit.export.cells import guard_cell
@@ -57,9 +58,8 @@ def collect_evidence(search: SearchQuery, text: str, order: EvidenceOrder) -> di
     left_out = ""
     if len(turns) > MAX_EVIDENCE:
         total = count_matches(search)
-        more = f"{total.count - MAX_EVIDENCE:,}"
-        number = more if total.exact else f"more than {more}"
-        left_out = f"{number} turns that the search found, too; the file has the newest {MAX_EVIDENCE}"
+        further = replace(total, count=max(total.count - MAX_EVIDENCE, 1))
+        left_out = f"{further.describe()} turns that the search found, too; the file has the newest {MAX_EVIDENCE}"
     return collect_search(turns[:MAX_EVIDENCE], text, left_out, order)
 
 

@@ -85,15 +85,6 @@ def may_delete_search(user: Any, search: CeSavedSearch) -> bool:
     return search.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
 
 
-def delete_search(user: Any, pk: str) -> CeSavedSearch | None:
-    """Delete one; null if this user may not delete it."""
-    search = visible_searches(user).filter(pk=pk).first() if pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
-    if search is None or not may_delete_search(user, search):
-        return None
-    CeSavedSearch.objects.filter(pk=search.pk).delete()
-    return search
-
-
 RIGHT = "ce_sessions.view_ceconversationhistory"
 #: How filters name their codes.
 _LABELS: Mapping[str, Callable[[str], str]] = {
@@ -191,8 +182,7 @@ def _describe_total(search: SearchQuery, page: TurnPage, further: bool) -> str:
         return ""
     total = count_with_page(search, page)
     noun = "conversation" if search.kind == CONVERSATIONS else "turn"
-    number = f"{total.count:,} {noun}{'' if total.count == 1 else 's'}"
-    return number if total.exact else f"more than {number}" if total.beyond else f"at least {number}"
+    return f"{total.describe()} {noun}{pluralize(total.count)}"
 
 
 def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]:
@@ -213,7 +203,7 @@ def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]
         "of_conversations": search.kind == CONVERSATIONS,
         "strange_place": bool(at) and cursor is None,
         "further": at != "",
-        "hints": list_hints(search) if not page.matches and not page.paused else [],
+        "hints": list(iterate_hints(search)) if not page.matches and not page.paused else [],
         "older_codes": _link_older_codes(request, form, search),
         **_page_links(request, form, page),
     }
@@ -281,9 +271,11 @@ def _address(request: HttpRequest, params: Mapping[str, str]) -> str:
 
 
 def _delete_search(request: HttpRequest, form: FindPageForm) -> HttpResponse:
-    gone = delete_search(request.user, request.POST["delete"])
-    if gone:
-        messages.success(request, f"The search “{gone.name}” was deleted.")
+    searches = {str(search.pk): search for search in visible_searches(request.user)}
+    search = searches.get(request.POST["delete"])
+    if search and may_delete_search(request.user, search):
+        search.delete()
+        messages.success(request, f"The search “{search.name}” was deleted.")
     else:
         messages.error(request, "This search does not exist any more, or belongs to someone else.")
     return HttpResponseRedirect(_address(request, form.filled_filters))
@@ -306,12 +298,9 @@ def suggest_values() -> Mapping[str, Sequence[SuggestedValue]]:
     }
 
 
-def list_hints(search: SearchQuery) -> list[str]:
+def iterate_hints(search: SearchQuery) -> Iterator[str]:
     """Why a search may have found nothing."""
-    return list(_iterate_hints(search, configuration().latest))
-
-
-def _iterate_hints(search: SearchQuery, snapshot: Snapshot) -> Iterator[str]:
+    snapshot: Snapshot = configuration().latest
     if search.intent and search.intent not in _known_intents(snapshot):
         yield f"The current configuration does not have the intent {search.intent}."
     if search.state and search.state not in _known_states(snapshot):

@@ -4,7 +4,7 @@ A position is the key of the source's own row; the database determines its order
 cannot differ.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, Self
@@ -74,8 +74,10 @@ class OrderedSource:
     order: Sequence[str]
     #: The column of the turn's key.
     key: str
-    #: Limits the rows to a time range.
-    narrow: Callable[[QuerySet[Any], datetime | None, datetime | None], QuerySet[Any]] = field(repr=False)
+    #: The column with the time of the turn, or of something after it; blank for none.
+    time: str = "created_at"
+    #: The time is that of something that may come long after the turn.
+    is_later: bool = False
     #: Keeps the last of several rows of one turn; not used for counting.
     once: Any = field(default=None, repr=False)
     #: A column to count the rows by without their order, where another index than that of the order has all of them.
@@ -99,8 +101,15 @@ class OrderedSource:
             size *= 4
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
-        """Only called for the chosen source."""
-        return replace(self, rows=self.narrow(self.rows, since, until)) if since or until else self
+        """Only called for the chosen source. What is at the edges is checked again."""
+        rows = self.rows
+        if since and self.time:
+            rows = rows.filter(**{f"{self.time}__gte": since})
+        if until and self.time and not self.is_later:
+            rows = rows.filter(**{f"{self.time}__lte": until + SLACK})
+        if self.order[0] == "history_id":
+            rows = narrow_by_number(rows, since, until)
+        return replace(self, rows=rows)
 
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
         """One query."""
@@ -128,16 +137,15 @@ class OrderedSource:
 
 def turns_source(code: str, where: Q | RawSQL | None = None) -> OrderedSource:
     """Turns by their own record."""
-    rows = CeConversationHistory.objects.all()
-    return OrderedSource(
-        code, "history_id", rows if where is None else rows.filter(where), ("history_id",), "history_id", _narrow_turns
-    )
+    turns = CeConversationHistory.objects
+    rows = turns.all() if where is None else turns.filter(where)
+    return OrderedSource(code, "history_id", rows, ("history_id",), "history_id")
 
 
 def conversation_source(conversation_id: Any) -> OrderedSource:
     """The turns of one conversation."""
     rows = CeConversationHistory.objects.filter(conversation_id=conversation_id)
-    return OrderedSource("c", "history_id", rows, ("turn_no", "history_id"), "history_id", _narrow_by_beginning)
+    return OrderedSource("c", "history_id", rows, ("turn_no", "history_id"), "history_id")
 
 
 def participant_source(names: Sequence[str]) -> OrderedSource:
@@ -146,21 +154,21 @@ def participant_source(names: Sequence[str]) -> OrderedSource:
     rows = CeConversationHistory.objects.filter(called, sql_condition("ce_conversation.channel <> 'api'"))
     order = ("conversation__created_at", "conversation_id", "turn_no", "history_id")
     # The index of turn numbers has all that counting needs; in the order above, each turn's row would be read.
-    return OrderedSource("p", "history_id", rows, order, "history_id", _narrow_by_beginning, counted="turn_no")
+    return OrderedSource("p", "history_id", rows, order, "history_id", counted="turn_no")
 
 
 def index_source(code: str, kind: str, value: str) -> OrderedSource:
     """The turns that a configuration row decided, or that reached a stage; each once."""
     entries = CeTurnIndex.objects.filter(kind=kind, value=value)
     again = entries.filter(turn_id=OuterRef("turn_id"), id__gt=OuterRef("id"))
-    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", _narrow_by_storing, ~Exists(again))
+    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", "at", once=~Exists(again))
 
 
 def form_step_source(code: str) -> OrderedSource:
     """The turns in which a field of a form was refused or got no answer, or a form was left."""
     steps = " OR ".join(f"role LIKE '%%/{step}:%%'" for step in ("LEFT", "REFUSED", "MISSED"))
     entries = CeTurnIndex.objects.filter(sql_condition(f"kind = '{CeTurnIndex.STAGE}' AND ({steps})"))
-    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", _narrow_by_storing)
+    return OrderedSource(code, "turn_id", entries, ("at", "id"), "turn_id", "at")
 
 
 def feedback_source(kind: str) -> OrderedSource:
@@ -168,39 +176,19 @@ def feedback_source(kind: str) -> OrderedSource:
     given = CeMcpUserFeedback.objects.filter(replaced_at=None, feedback_type=kind)
     again = given.filter(turn_id=OuterRef("turn_id"), feedback_id__gt=OuterRef("feedback_id"))
     order = ("created_at", "feedback_id")
-    return OrderedSource("f", "turn_id", given, order, "turn_id", _narrow_by_giving, ~Exists(again))
+    return OrderedSource("f", "turn_id", given, order, "turn_id", is_later=True, once=~Exists(again))
 
 
 def group_source(group: int) -> OrderedSource:
     """The turns with a message of a group of the inbox."""
     messages = CeInboxMessage.objects.filter(group=group)
-    return OrderedSource("b", "history_id", messages, ("turn_id", "id"), "turn_id", lambda rows, since, until: rows)
-
-
-def _narrow_by_storing(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """The index has the beginning of a turn; of a later addition, its own time."""
-    if since:
-        rows = rows.filter(at__gte=since)
-    return rows.filter(at__lte=until + SLACK) if until else rows
-
-
-def _narrow_by_giving(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """Feedback comes after its turn."""
-    return rows.filter(created_at__gte=since) if since else rows
-
-
-def _narrow_by_beginning(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    if since:
-        rows = rows.filter(created_at__gte=since)
-    return rows.filter(created_at__lte=until) if until else rows
-
-
-def _narrow_turns(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    return narrow_by_number(_narrow_by_beginning(rows, since, until), since, until)
+    return OrderedSource("b", "history_id", messages, ("turn_id", "id"), "turn_id", time="")
 
 
 def narrow_by_number(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """By numbers too, which rise with time except for simultaneous turns: no index has the times."""
+    """By the numbers of turns, which rise with time except for simultaneous turns: no index has the times."""
+    if not since and not until:
+        return rows
     every = CeConversationHistory.objects.order_by("history_id").values_list("history_id", flat=True)
     first, last = every.first(), every.last()
     if first is None or last is None or last - first < _SPAN:

@@ -83,8 +83,6 @@ class TextSource:
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
         """Both by their numbers."""
-        if not since and not until:
-            return self
         return replace(
             self, turns=narrow_by_number(self.turns, since, until), indexed=narrow_by_number(self.indexed, since, until)
         )

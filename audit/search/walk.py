@@ -99,6 +99,10 @@ class Total:
     #: There are more than COUNTED.
     beyond: bool = False
 
+    def describe(self) -> str:
+        """The number in words."""
+        return f"{'' if self.exact else 'more than ' if self.beyond else 'at least '}{self.count:,}"
+
 
 def count_matches(search: SearchQuery) -> Total:
     """The total, exact up to COUNTED; without an index, of as many turns as a page looks at, which the total says."""

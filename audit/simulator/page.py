@@ -110,62 +110,74 @@ def show_simulator(request: HttpRequest, form: UnsavedForm, configuration: Confi
     return _play(request, Simulation(Posted.of(request), configuration, form))
 
 
+class NotPlayed(Exception):
+    """The conversation cannot be played as it was sent. The message says why."""
+
+
 def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     """Play what was sent, and show it."""
-    posted, name = simulation.posted, simulation.configuration
-    require_readable(request, str(name))
+    posted = simulation.posted
+    require_readable(request, str(simulation.configuration))
     # Only a POST may call real services: anybody may be sent a link.
     simulation.real = posted.real_sections & SECTIONS if request.method == "POST" else frozenset()
-    is_real = bool(simulation.real)
-    if is_real:
+    if simulation.real:
         require_right(request, REAL_RIGHT)
     simulation.lines, simulation.problem = posted.read_lines()
-    if is_real and _is_in_draft(simulation):
-        simulation.problem = "Beside a form in a draft, nothing is really called. Save the form, then try the draft."
-        return _render(request, simulation)
-    simulation.stubs_text = posted.get("stubs")
-    simulation.message = posted.message if simulation.problem else ""
     try:
-        sent = parse_stubs(simulation.stubs_text)
-        stubs = _edit_stubs(posted, sent)
-        outside = build_outside(stubs, simulation.real)
+        _play_lines(request, simulation)
     except ScenarioFileError as error:
         simulation.stubs_problem = str(error)
-        return _render(request, simulation)
+    except NotPlayed as error:
+        simulation.problem = str(error)
+    if posted.has("download") and simulation.played:
+        return _download(simulation)
+    _offer_answers(request, simulation)
+    return _render(request, simulation)
+
+
+def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
+    """Raises NotPlayed, and ScenarioFileError for unreadable stubs."""
+    posted, form, is_real = simulation.posted, simulation.form, bool(simulation.real)
+    if is_real and _is_in_draft(simulation):
+        raise NotPlayed("Beside a form in a draft, nothing is really called. Save the form, then try the draft.")
+    simulation.message = posted.message if simulation.problem else ""
+    simulation.stubs_text = posted.get("stubs")
+    sent = parse_stubs(simulation.stubs_text)
+    stubs = _edit_stubs(posted, sent)
+    outside = build_outside(stubs, simulation.real)
     if stubs is not sent:
         simulation.stubs_text = dump_stubs(stubs)
     try:
         simulation.began = posted.read_start()
     except ValueError:
-        simulation.problem = "The time is not a date and a time. Choose one, or leave it empty for now."
-        return _render(request, simulation)
-    form = simulation.form
+        raise NotPlayed("The time is not a date and a time. Choose one, or leave it empty for now.") from None
     if form and form.errors:
-        return _render(request, simulation)
-    try:
-        snapshot = named_configurations().read(name, form.rows if form else None)
-    except (KeyError, IndexError):
-        raise
-    except LookupError:
-        simulation.problem = f"There is no configuration “{name}” any more. Choose another one."
-        return _render(request, simulation)
-    except ConvEngineError as error:
-        simulation.problem = f"This configuration cannot be used: {error.message}"
-        return _render(request, simulation)
+        return
+    snapshot = _read_configuration(simulation)
     try:
         simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, posted.channel)
     except (ValueError, RecursionError):
-        simulation.problem = "The input parameters of an earlier message are no JSON object. Start a new conversation."
-        return _render(request, simulation)
-    if posted.has("fill") and not is_real:
-        stubs = _fill_answers(request, simulation, snapshot, stubs)
+        text = "The input parameters of an earlier message are no JSON object. Start a new conversation."
+        raise NotPlayed(text) from None
     if is_real:
         calls = [call for line in simulation.played for call in line.played.calls]
         simulation.stubs_text = dump_stubs(keep_answers(stubs, calls))
-    if posted.has("download") and simulation.played:
-        return _download(simulation)
-    _offer_answers(request, simulation)
-    return _render(request, simulation)
+    elif posted.has("fill"):
+        _fill_answers(request, simulation, snapshot, stubs)
+
+
+def _read_configuration(simulation: Simulation) -> Snapshot:
+    """The configuration, with the rows of the form. Raises NotPlayed."""
+    name, form = simulation.configuration, simulation.form
+    try:
+        return named_configurations().read(name, form.rows if form else None)
+    except (KeyError, IndexError):
+        # A fault of ours, although they are LookupErrors.
+        raise
+    except LookupError:
+        raise NotPlayed(f"There is no configuration “{name}” any more. Choose another one.") from None
+    except ConvEngineError as error:
+        raise NotPlayed(f"This configuration cannot be used: {error.message}") from error
 
 
 def _is_in_draft(simulation: Simulation) -> bool:
@@ -175,31 +187,27 @@ def _is_in_draft(simulation: Simulation) -> bool:
 
 def _edit_stubs(posted: Posted, stubs: Stubs) -> Stubs:
     """The stubs with the answer that the user set, took from a recording, or forgot. Raises ScenarioFileError."""
-    if (number := posted.read_number("forget")) is not None:
-        try:
+    edited = stubs
+    try:
+        if (number := posted.read_number("forget")) is not None:
             return forget_answers(stubs, CallName.parse(posted.get(f"answer-of-{number}")))
-        except ValueError as error:
-            raise ScenarioFileError("", "This call is not in the conversation any more. Play it again.") from error
-    for button, group in (("set", "answer"), ("take", "offer")):
-        number = posted.read_number(button)
-        if number is None:
-            continue
-        try:
-            call = CallName.parse(posted.get(f"{group}-of-{number}"))
-            stubs = set_answer(
-                stubs, call, posted.get(f"{group}-{number}"), fails=posted.has(f"{group}-fails-{number}")
-            )
-        except (ValueError, KeyError) as error:
-            raise ScenarioFileError("", "This call is not in the conversation any more. Play it again.") from error
-        parse_stubs(dump_stubs(stubs))
-    return stubs
+        for button, group in (("set", "answer"), ("take", "offer")):
+            if (number := posted.read_number(button)) is not None:
+                call = CallName.parse(posted.get(f"{group}-of-{number}"))
+                is_failure = posted.has(f"{group}-fails-{number}")
+                edited = set_answer(edited, call, posted.get(f"{group}-{number}"), fails=is_failure)
+    except (ValueError, KeyError) as error:
+        raise ScenarioFileError("", "This call is not in the conversation any more. Play it again.") from error
+    if edited is not stubs:
+        parse_stubs(dump_stubs(edited))
+    return edited
 
 
-def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapshot, stubs: Stubs) -> Stubs:
+def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapshot, stubs: Stubs) -> None:
     """Give each call without an answer the last real one, and play again; then other calls may be made."""
     user: Any = request.user
     if not user.has_perms(RECORD_RIGHTS):
-        return stubs
+        return
     for _ in range(_MAX_FILLS):
         calls = [each.name for line in simulation.played for each in line.calls if each.call.is_unanswered]
         answers = {str(replace(name, number=0)): find_recorded_answers(name)[:1] for name in calls}
@@ -210,10 +218,8 @@ def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapsh
                 log_access(request, CeAccessLog.Kind.TURN, answer.conversation_id, answer.turn_no)
                 stubs = set_answer(stubs, CallName.parse(name), answer.text, fails=answer.is_failure)
         simulation.stubs_text = dump_stubs(stubs)
-        outside = build_outside(stubs)
-        channel = simulation.posted.channel
+        outside, channel = build_outside(stubs), simulation.posted.channel
         simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, channel)
-    return stubs
 
 
 def _offer_answers(request: HttpRequest, simulation: Simulation) -> None:
