@@ -1,5 +1,8 @@
-"""Cells of tables for spreadsheets."""
+"""Tables for spreadsheets, with commas."""
 
+import csv
+import io
+from collections.abc import Iterable
 from typing import Any
 
 #: A spreadsheet would read a cell that begins like this as a formula.
@@ -14,3 +17,10 @@ def guard_cell(value: Any) -> str:
         return str(value)
     text = str(value)
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def format_rows(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as lines."""
+    lines = io.StringIO()
+    csv.writer(lines).writerows([guard_cell(cell) for cell in row] for row in rows)
+    return lines.getvalue()

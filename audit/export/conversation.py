@@ -1,12 +1,10 @@
 """Export a conversation: everything as it is stored, turn by turn, never all of it in memory."""
 
-import csv
-import io
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from audit.export.cells import guard_cell
+from audit.export.cells import format_rows
 from audit.record.events import StoredEvent
 from audit.record.model_calls import read_calls
 from audit.record.queries import group_by_turn, read_outside_events, read_turns
@@ -42,23 +40,14 @@ def export_lines(row: CeConversation) -> Iterator[str]:
 
 def export_csv(row: CeConversation) -> Iterator[str]:
     """One line per turn with commas: messages, answers, intent and state."""
-    yield _csv_line(_CSV_COLUMNS)
+    yield format_rows([_CSV_COLUMNS])
     for turn in _read_records(row.pk):
-        yield _csv_line(
-            (
-                turn.turn_no,
-                turn.created_at.isoformat(),
-                turn.status,
-                turn.user_input or "",
-                answer_text(turn.assistant_output),
-                turn.intent_code,
-                turn.state_code,
-                turn.error_code or "",
-                turn.duration_ms,
-                turn.config_version,
-                turn.turn_id,
-            )
+        cells = (
+            *(turn.turn_no, turn.created_at.isoformat(), turn.status, turn.user_input),
+            *(answer_text(turn.assistant_output), turn.intent_code, turn.state_code, turn.error_code),
+            *(turn.duration_ms, turn.config_version, turn.turn_id),
         )
+        yield format_rows([cells])
 
 
 def export_turns(key: uuid.UUID) -> Iterator[dict[str, Any]]:
@@ -119,9 +108,3 @@ def _column_values(row: Any) -> dict[str, Any]:
     return {
         name: bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value for name, value in values.items()
     }
-
-
-def _csv_line(cells: Any) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerow([guard_cell(cell) for cell in cells])
-    return out.getvalue()

@@ -13,11 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.parameters import read_page_size
-from audit.api.serializers import TurnSerializer
 from audit.api.views import LinesRenderer
 from audit.export.evidence.view import answer_file, build_api_order
 from audit.record.model_calls import sum_call_costs
-from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
+from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, FoundTurnSerializer, collect_evidence, stream_file
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
 from audit.search.results import read_turns
@@ -39,14 +38,6 @@ _KINDS: Mapping[str, Any] = {
     "ms": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
     "cost": {"type": "number", "minimum": 0},
 }
-
-
-class FoundTurnSerializer(TurnSerializer):
-    """One turn, and whose it is."""
-
-    conversationId = serializers.UUIDField(source="conversation_id")
-    channel = serializers.CharField(source="conversation.channel")
-    participant = serializers.CharField(source="conversation.remote_jid")
 
 
 class ResultCountSerializer(serializers.Serializer[Any]):
@@ -104,9 +95,7 @@ def _stream(request: Request, search: SearchQuery, form: str) -> StreamingHttpRe
     """All results. Raises RequestInvalid with a cursor."""
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": [f"Not with format={form}, which has no pages: leave it out."]})
-    texts = iterate_csv(search) if form == CSV else iterate_lines(search, FoundTurnSerializer)
-    headers = {"Content-Disposition": f'attachment; filename="turns.{form}"', "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[form], headers=headers)
+    return stream_file(search, form)
 
 
 def _field_choices(field: Any) -> list[str] | None:

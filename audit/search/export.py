@@ -1,11 +1,14 @@
 """All results of a search as a stream: lines of JSON, or a table for spreadsheets."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from audit.export.cells import guard_cell
+from django.http import StreamingHttpResponse
+from rest_framework import serializers
+
+from audit.api.serializers import TurnSerializer
+from audit.export.cells import format_rows
 from audit.export.evidence.collect import EvidenceOrder, collect_search
 from audit.record.model_calls import sum_call_costs
 from audit.search.query import SearchQuery
@@ -29,11 +32,19 @@ _COLUMNS = (
 MAX_EVIDENCE = 100
 
 
-class _Echo:
-    """A file whose lines are what was written to it."""
+class FoundTurnSerializer(TurnSerializer):
+    """One turn, and whose it is."""
 
-    def write(self, text: str) -> str:
-        return text
+    conversationId = serializers.UUIDField(source="conversation_id")
+    channel = serializers.CharField(source="conversation.channel")
+    participant = serializers.CharField(source="conversation.remote_jid")
+
+
+def stream_file(search: SearchQuery, name: str) -> StreamingHttpResponse:
+    """All results in one of the formats."""
+    texts = iterate_csv(search) if name == CSV else iterate_lines(search)
+    headers = {"Content-Disposition": f'attachment; filename="turns.{name}"', "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[name], headers=headers)
 
 
 def iterate_pages(search: SearchQuery) -> Iterator[list[Any]]:
@@ -63,20 +74,20 @@ def collect_evidence(search: SearchQuery, text: str, order: EvidenceOrder) -> di
     return collect_search(turns[:MAX_EVIDENCE], text, left_out, order)
 
 
-def iterate_lines(search: SearchQuery, serializer: Any) -> Iterator[str]:
+def iterate_lines(search: SearchQuery) -> Iterator[str]:
     """One JSON object per turn."""
     for turns in iterate_pages(search):
+        serializer: Any = FoundTurnSerializer
         documents = serializer(turns, many=True, context={"costs": sum_call_costs(turns)}).data
         yield "".join(f"{dumps(document)}\n" for document in documents)
 
 
 def iterate_csv(search: SearchQuery) -> Iterator[str]:
     """A table with a header. The mark at its start lets spreadsheets read the letters of all languages."""
-    write = csv.writer(_Echo()).writerow
-    yield f"\ufeff{write(_COLUMNS)}"
+    yield f"\ufeff{format_rows([_COLUMNS])}"
     for turns in iterate_pages(search):
         costs = sum_call_costs(turns)
-        yield "".join(str(write([guard_cell(cell) for cell in _list_cells(turn, costs)])) for turn in turns)
+        yield format_rows(_list_cells(turn, costs) for turn in turns)
 
 
 def _list_cells(turn: Any, costs: Any) -> list[Any]:

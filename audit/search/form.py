@@ -149,10 +149,12 @@ class FindForm(forms.Form):
             field.widget.attrs.setdefault("autocomplete", "off")
             if name in SUGGESTED:
                 field.widget.attrs["list"] = f"{name}_names"
+        for name in TIMES:
+            # Before the first look at errors: it keeps the help texts as they are.
+            self.fields[name].help_text = f"Time zone: {get_current_timezone_name()}."
         for name in self.errors:
             self.fields[name].widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"id_{name}_error"}
         for name in TIMES:
-            self.fields[name].help_text = f"Time zone: {get_current_timezone_name()}."
             self._show_time(name)
 
     def _show_time(self, name: str) -> None:

@@ -20,8 +20,7 @@ from audit.export.evidence.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
 from audit.record.form_steps import Step
 from audit.record.workspaces import list_workspaces
-from audit.search.api import FoundTurnSerializer
-from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, collect_evidence, iterate_csv, iterate_lines
+from audit.search.export import CONTENT_TYPES, EVIDENCE, collect_evidence, stream_file
 from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
@@ -157,11 +156,8 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
 
 def _export(request: HttpRequest, form: FindPageForm, form_name: str) -> StreamingHttpResponse:
     """All results as a file."""
-    search = form.search()
     log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: form_name}))
-    texts = iterate_csv(search) if form_name == CSV else iterate_lines(search, FoundTurnSerializer)
-    headers = {"Content-Disposition": f'attachment; filename="turns.{form_name}"'}
-    return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[form_name], headers=headers)
+    return stream_file(form.search(), form_name)
 
 
 def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:

@@ -48,6 +48,14 @@ def test_without_a_question_the_newest_turns_are_shown(reader: Client, address: 
     assert list_shown_turns(reader.get(address)) == turns[::-1]
 
 
+def test_the_time_is_the_first_filter_and_says_its_zone(reader: Client, address: str) -> None:
+    page = reader.get(address)
+
+    (_, first), *_ = page.context["groups"]
+    assert [field.name for field in first][:2] == ["since", "until"]
+    assert page.content.decode().count("Time zone: UTC.") == 2
+
+
 def test_what_was_left_empty_is_not_part_of_the_address(reader: Client, address: str) -> None:
     answer = reader.get(address, {"q": " late ", "intent": "", "show": "turns"})
 
