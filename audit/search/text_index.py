@@ -91,18 +91,14 @@ class TextSource:
         """Turns that are not indexed yet come first, one by one; towards newer turns, last."""
         mark = _find_last_indexed() - OVERLAP
         if newer:
-            candidates = self._find_newer(position or 0, mark)
-            return (
-                Batch(candidates, ended=False)
-                if candidates
-                else self._read_unindexed_batch(max(position or 0, mark), None, size, newer=True)
-            )
+            indexed = self._find_nearest(position or 0, mark, newer=True)
+            return indexed or self._read_unindexed_batch(max(position or 0, mark), None, size, newer=True)
         if position is None or position > mark + 1:
             fresh = self._read_unindexed_batch(mark, position, size, newer=False)
             if fresh.candidates:
                 return Batch(fresh.candidates, ended=False)
-        candidates = self._find_older(mark + 1 if position is None else min(position, mark + 1))
-        return Batch(candidates, ended=not candidates)
+            position = mark + 1
+        return self._find_nearest(position, mark, newer=False) or Batch([], ended=True)
 
     def _read_unindexed_batch(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
         rows = self.turns.filter(history_id__gt=above)
@@ -112,35 +108,24 @@ class TextSource:
         candidates = [Candidate(number, number) for number in numbers]
         return Batch(candidates, len(candidates) < size)
 
-    def _find_older(self, below: int) -> list[Candidate]:
-        """The hits of the nearest range below a number that has any, newest first."""
+    def _find_nearest(self, position: int, mark: int, *, newer: bool) -> Batch | None:
+        """The hits of the nearest range behind a position that has any, the nearest first; null without any."""
         span = _SPAN
-        while below > 0:
-            numbers = self._find_in_range(below - span, below)
+        while position < mark if newer else position > 0:
+            first, last = (position + 1, min(position + span, mark)) if newer else (position - span, position - 1)
+            numbers = self._find_in_range(first, last)
             if numbers is None:
                 span //= 4
             elif numbers:
-                return [Candidate(number, number) for number in sorted(numbers, reverse=True)]
+                candidates = [Candidate(number, number) for number in sorted(numbers, reverse=not newer)]
+                return Batch(candidates, ended=False)
             else:
-                below, span = below - span, span * 4
-        return []
+                position, span = last if newer else first, span * 4
+        return None
 
-    def _find_newer(self, above: int, mark: int) -> list[Candidate]:
-        """The hits of the nearest range above a number that has any, oldest first."""
-        span, above = _SPAN, above + 1
-        while above <= mark:
-            numbers = self._find_in_range(above, min(above + span, mark + 1))
-            if numbers is None:
-                span //= 4
-            elif numbers:
-                return [Candidate(number, number) for number in sorted(numbers)]
-            else:
-                above, span = above + span, span * 4
-        return []
-
-    def _find_in_range(self, first: int, behind: int) -> list[int] | None:
-        """The unsorted hits from a number up to another; null if they are too many to sort."""
-        rows = self._matching_rows().filter(history_id__gte=first, history_id__lt=behind)
+    def _find_in_range(self, first: int, last: int) -> list[int] | None:
+        """The unsorted hits among these numbers; null if they are too many to sort."""
+        rows = self._matching_rows().filter(history_id__gte=first, history_id__lte=last)
         numbers = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
         return None if len(numbers) > _MOST else numbers
 

@@ -15,7 +15,7 @@ from audit.api.run_view import BlankAsNullField, RunView, get_key, get_run, name
 from audit.models import CeAccessLog, CeWhatIf
 from audit.replay.serializers import WholeNumberField
 from audit.search.form import FindForm
-from audit.what_if.jobs import DEFAULT_LAST, FILTERS, read_comparison, start_run, what_ifs
+from audit.what_if.jobs import DEFAULT_LAST, read_comparison, start_run, what_ifs
 from audit.what_if.results import GROUPS, PAGE, count_differences, read_groups, select_results, show_turns
 from audit.what_if.selection import MAX_CONVERSATIONS
 from convengine.engine.errors import RequestInvalid
@@ -158,7 +158,7 @@ class WhatIfView(RunView):
             configuration=sent["configuration"],
             base=sent.get("comparedWith", CeWhatIf.Base.LIVE),
             last=sent.get("last", DEFAULT_LAST),
-            filters={name: text for name, text in form.filled_filters.items() if name in FILTERS},
+            filters=form.filled_filters,
         )
         _require_configuration_right(request, run.configuration)
         log_access(request, CeAccessLog.Kind.WHAT_IF, search=run.configuration)

@@ -137,13 +137,12 @@ def _show_start(
     }
     form = WhatIfForm(request, request.POST) if is_sent else WhatIfForm(request, initial=initial)
     if is_sent and all([form.is_valid(), find.is_valid()]):
-        filters = {name: text for name, text in find.filled_filters.items() if name in FILTERS}
         run = CeWhatIf(
             owner=f"user:{request.user.get_username()}",
             configuration=form.cleaned_data["configuration"],
             base=form.cleaned_data["base"],
             last=form.cleaned_data["last"],
-            filters=filters,
+            filters=find.filled_filters,
             unsaved=unsaved and unsaved["rows"],
             title=unsaved["title"] if unsaved else "",
         )
