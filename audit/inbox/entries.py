@@ -8,6 +8,7 @@ from audit.inbox.collect import read_texts
 from audit.inbox.grouping import NO_SUBJECT, Message, Subject, choose_wordings, find_leaders, list_wordings, normalise
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
+from convengine.engine.understanding.phrases.terms import is_bare_answer
 
 Kind = CeInboxGroup.Kind
 #: The kinds whose messages are grouped by their words; the others by what they met.
@@ -60,7 +61,9 @@ def list_entries(
     words_of: dict[str, str] = {}
     for message in messages:
         words = normalise(message.text)
-        if (message.turn, message.subject) in entries or (not words and kind in BY_WORDS):
+        # Nobody can teach what no words, or a bare "yes", "no" or "1" mean.
+        is_unteachable = kind in BY_WORDS and (not words or is_bare_answer(message.text))
+        if (message.turn, message.subject) in entries or is_unteachable:
             continue
         # Messages that nobody understood had no kind before.
         content = words if kind == Kind.NOT_UNDERSTOOD else f"{kind}\0{words}"

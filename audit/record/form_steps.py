@@ -3,10 +3,10 @@
 A step is `schema/KIND:field`, such as `2/ASKED:phone`. The steps of a turn are the role of its first stage of forms.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.life import ClearCause, clears_on
+from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, FORM_LEFT, FORM_REFUSED
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED, CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_ACCEPT
@@ -100,9 +100,10 @@ def _iterate_steps(turn: Turn, first: Session, last: Session, events: Sequence[A
     yield from _list_readings(schema, before, after, events)
     if after.asked_field and (started or after.asked_field != before.asked_field):
         yield Step(schema, FormStep.ASKED, after.asked_field)
-    if (started or before.asked_field) and last.schema_complete and not after.asked_field:
+    is_filled = bool((started or before.asked_field) and last.schema_complete and not after.asked_field)
+    if is_filled:
         yield Step(schema, FormStep.FILLED)
-    yield from _list_ends(turn, before.last_schema or schema, first, last, events)
+    yield from _list_ends(turn, before.last_schema or schema, first, last, events, is_filled=is_filled)
 
 
 def _list_readings(
@@ -122,15 +123,17 @@ def _list_readings(
         yield Step(schema, FormStep.MISSED, asked_field)
 
 
-def _list_ends(turn: Turn, schema: int, first: Session, last: Session, events: Sequence[AuditEvent]) -> Iterator[Step]:
-    """How the form ended that was open before the turn, or in it."""
+def _list_ends(
+    turn: Turn, schema: int, first: Session, last: Session, events: Sequence[AuditEvent], *, is_filled: bool
+) -> Iterator[Step]:
+    """How the form ended that was open before the turn, or in it. `is_filled`: this turn gave its last field."""
     before, after = DialogueState.of(first), DialogueState.of(last)
     asked_field = before.asked_field or ""
     stages = {event.stage for event in events}
     causes = {event.payload.get("cause") for event in events if event.stage == FORM_CLEARED}
     if FORM_REFUSED in stages:
         yield Step(schema, FormStep.DECLINED)
-    if _is_completed(turn, schema, events):
+    if _is_completed(turn, schema, events) or (is_filled and _is_answered(turn, schema, last, stages)):
         yield Step(schema, FormStep.COMPLETED)
     elif FORM_GIVEN_UP in stages:
         yield Step(schema, FormStep.GAVE_UP, asked_field)
@@ -147,6 +150,14 @@ def _is_completed(turn: Turn, schema: int, events: Sequence[AuditEvent]) -> bool
         return any(event.stage == CORRECTION_STEP_CONFIRM_ACCEPT for event in events)
     cleared = (event.payload for event in events if event.stage == FORM_CLEARED)
     return any(payload.get("cause") == ClearCause.DONE and _read_schema(payload) == schema for payload in cleared)
+
+
+def _is_answered(turn: Turn, schema: int, last: Session, stages: Collection[str]) -> bool:
+    """True for a look-up that has its answer: a form that keeps its fields and leaves nothing to confirm or to do."""
+    row = turn.snapshot.row(OutputSchema, schema)
+    is_lookup = row is not None and not clears_on(row, ClearCause.DONE)
+    is_for_a_person = FORM_GIVEN_UP in stages or code(last.state) == HAND_OVER
+    return is_lookup and not is_for_a_person and is_final_state(turn.snapshot, last.intent, last.state)
 
 
 def _read_schema(payload: Mapping[str, Any]) -> int | None:

@@ -13,6 +13,7 @@ from audit.reports.report import Selection
 from audit.reports.report_request import ReportRequest
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.text.compare import shorten
+from convengine.engine.understanding.phrases.terms import is_bare_answer
 from convengine.server.sessions.models import CeConversationHistory
 
 #: How many turns are read at most, and how many wordings are listed.
@@ -26,7 +27,7 @@ class WordingLine(NamedTuple):
 
     text: str
     turns: int
-    #: Where it becomes a phrase; blank for readers who may not teach.
+    #: Where it becomes a phrase; blank for readers who may not teach, and for a bare answer such as “yes”.
     teach_url: str
 
 
@@ -38,7 +39,11 @@ def build_wordings(wanted: ReportRequest) -> dict[str, Any]:
     groups = CeInboxGroup.objects.filter(status=CeInboxGroup.Status.OPEN, kind=CeInboxGroup.Kind.NOT_UNDERSTOOD)
     return {
         "wordings": [
-            WordingLine(shorten(text, _LONGEST), turns, _build_teach_url(turn) if may_teach else "")
+            WordingLine(
+                shorten(text, _LONGEST),
+                turns,
+                _build_teach_url(turn) if may_teach and not is_bare_answer(text) else "",
+            )
             for text, turns, turn in read_wordings(wanted.selection)
         ],
         "most_turns": MOST_TURNS,

@@ -15,7 +15,7 @@ from audit.inbox.job import group_again, update_inbox
 from audit.models import CeInboxGroup, CeInboxMessage, CeInboxProgress
 from config_admin.models import CeIntentClassifier, CeResponse
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.inbox.test_collect import make_form
 from tests.worlds import create_help_desk
@@ -135,3 +135,11 @@ def test_a_group_whose_messages_are_all_erased_goes_with_its_note() -> None:
     assert (remaining.messages, remaining.note) == (1, "Ask Bo")
     list(update_inbox())
     assert CeInboxGroup.objects.get().messages == 1
+
+
+def test_a_bare_answer_is_in_no_group() -> None:
+    for text in ("gift voucher", "yes", "No!", "ja bitte", "1", "12:30", "yes, a gift voucher"):
+        take_turn(TurnRequest(str(CeConversation().conversation_id), text))
+    list(group_again())
+    texts = CeConversationHistory.objects.filter(pk__in=CeInboxMessage.objects.values("turn"))
+    assert set(texts.values_list("user_input", flat=True)) == {"gift voucher", "yes, a gift voucher"}

@@ -9,6 +9,8 @@ import snowballstemmer
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import DEFAULT, Tables, get_tables, list_languages, read_table
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.understand import understand
 from convengine.engine.understanding.words import Lexicon, Word, fold, split_text
 from convengine.json_value import Json
 
@@ -23,6 +25,7 @@ _LIGHT = (
     "currency", "scale_hundred", "scale_thousand", "scale_million", "denial",
 )  # fmt: skip
 _CACHED = 32768
+_BARE_ANSWERS = (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.STAY, MoveKind.PRAISE)
 
 
 class TellingWord(NamedTuple):
@@ -185,6 +188,16 @@ def read_text(text: str | None) -> list[list[TellingWord]]:
 def has_telling_words(text: str | None) -> bool:
     """False for a text of small words alone."""
     return any(read_text(text))
+
+
+def is_bare_answer(text: str) -> bool:
+    """True for a yes, a no or a number alone, which means something beside the question before it only."""
+    words = split_text(text)
+    for language in detect_languages(words, list_phrase_languages()):
+        understanding = understand(text, language.tables, {})
+        if understanding.is_bare_move and all(move.kind in _BARE_ANSWERS for move in understanding.moves):
+            return True
+    return bool(words) and all(word.is_sign or word.is_number for word in words)
 
 
 def has_words(text: str | None) -> bool:
