@@ -145,12 +145,13 @@ def measure_counting(server: Postgres, traffic: Traffic, turns: int) -> bool:
     """Count them, then all turns again in two processes, and print what it took."""
     from django.db import connection
 
-    from audit.reports.count_job import count_again, count_everything
+    from audit.reports.counting import count_new_turns
+    from audit.reports.recount import count_again
 
-    took = measure(server, lambda: [None for _ in count_everything(timedelta())])
+    took = measure(server, lambda: [None for _ in count_new_turns(timedelta())])
     again = measure(server, lambda: [None for _ in count_again(PROCESSES)])
     with connection.cursor() as cursor:
-        cursor.execute("SELECT (SELECT count(*) FROM ce_turn_count), (SELECT count(*) FROM ce_turn_day_count)")
+        cursor.execute("SELECT count(*) FILTER (WHERE is_hour), count(*) FILTER (WHERE NOT is_hour) FROM ce_turn_count")
         hours, days = cursor.fetchone()
         cursor.execute("SELECT max(history_id) FROM ce_conversation_history")
         (all_turns,) = cursor.fetchone()

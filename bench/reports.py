@@ -57,9 +57,10 @@ KINDS = (
 )
 #: Kinds whose values end with a range of durations, and before it.
 TIMES = {"TIME": [""], "STEP": [f"Step{number}:" for number in range(8)], "MODEL_TIME": ["main/model-1:"]}
-_INSERT = """INSERT INTO {table} (hour, workspace_id, channel, config_version, intent_code, kind, value, turns, amount)
-SELECT time, 'default', 'api', 1 + number * %(releases)s / %(times)s, 'INTENT_' || intent, %(kind)s, {value},
-       %(turns)s, 10 * %(turns)s
+_INSERT = """INSERT INTO ce_turn_count
+       (is_hour, hour, workspace_id, channel, config_version, intent_code, kind, value, turns, amount)
+SELECT %(by_hour)s, time, 'default', 'api', 1 + number * %(releases)s / %(times)s, 'INTENT_' || intent, %(kind)s,
+       {value}, %(turns)s, 10 * %(turns)s
   FROM (SELECT row_number() OVER (ORDER BY time) - 1 AS number, time FROM unnest(%(starts)s::timestamptz[]) AS time) s,
        generate_series(1, %(intents)s) AS intent, {values}"""
 _PLAIN = "%(prefix)s || 1 + (intent * 7 + index) %% %(values)s"
@@ -88,8 +89,8 @@ def write_counts() -> None:
 
     zone = timezone.get_current_timezone()
     with connection.cursor() as cursor:
-        for table, days, by_hour in (("ce_turn_day_count", DAYS, False), ("ce_turn_count", 14, True)):
-            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_once")
+        cursor.execute("ALTER TABLE ce_turn_count DROP CONSTRAINT ce_turn_count_once")
+        for days, by_hour in ((DAYS, False), (31, True)):
             starts = list_starts(*choose_days(days, timezone.now()), zone, find_next_hour if by_hour else find_next_day)
             for sql, values in _list_inserts(by_hour):
                 given: dict[str, Any] = {
@@ -99,11 +100,11 @@ def write_counts() -> None:
                     "intents": INTENTS,
                 }
                 turns = TURNS * days // DAYS // len(starts) // INTENTS
-                cursor.execute(sql.replace("{table}", table), {**given, **values, "turns": max(turns // 10, 1)})
-            cursor.execute(
-                f"ALTER TABLE {table} ADD CONSTRAINT {table}_once"
-                " UNIQUE (kind, hour, value, intent_code, config_version, channel, workspace_id)"
-            )
+                cursor.execute(sql, {**given, **values, "by_hour": by_hour, "turns": max(turns // 10, 1)})
+        cursor.execute(
+            "ALTER TABLE ce_turn_count ADD CONSTRAINT ce_turn_count_once"
+            " UNIQUE (kind, is_hour, hour, value, intent_code, config_version, channel, workspace_id)"
+        )
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -15,7 +15,7 @@ from unittest.mock import patch
 from django.conf import settings
 
 from audit.inbox.job import update_inbox
-from audit.reports.count_job import count_again
+from audit.reports.recount import count_again
 from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin

@@ -10,7 +10,6 @@ from operator import add
 from audit.models import CeAlertRule, CeCountProgress
 from audit.reports.days import floor_hour
 from audit.reports.measures import MEASURES, Measure, Unit
-from audit.reports.progress import is_recounting
 from audit.reports.report import Selection, Totals, read_hours, read_totals
 from convengine.engine.turn.labels import join_unit
 
@@ -51,9 +50,7 @@ class Simulation:
 
 
 def read_counted_until() -> datetime | None:
-    """When turns were counted last; null before the first count, and while turns are counted again."""
-    if is_recounting():
-        return None
+    """When turns were counted last; null before the first count."""
     return CeCountProgress.objects.order_by("pk").values_list("seen_at", flat=True).first()
 
 
@@ -102,13 +99,13 @@ def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[R
     sums = list(accumulate((by_hour.get(hour, Totals()) for hour in hours[:-1]), add, initial=Totals()))
     for end in range(rule.hours + 1, len(hours)):
         begin = end - rule.hours
-        yield _read_totals(rule, hours[begin], hours[end], _subtract(sums[end], sums[begin]))
+        yield _read_totals(rule, hours[begin], hours[end], sums[end] - sums[begin])
 
 
 def _read_totals(rule: CeAlertRule, since: datetime, until: datetime, totals: Totals) -> Reading:
     measure = find_measure(rule.measure)
     value = _read_exact_share(measure, totals) if measure.is_share else measure.read_value(totals)
-    is_enough = measure.base is None or measure.base(totals) >= rule.fewest
+    is_enough = measure.base is None or measure.base.count(totals) >= rule.fewest
     return Reading(since, until, totals.turns, None if value is None else round(Decimal(str(value)), 3), is_enough)
 
 
@@ -116,10 +113,6 @@ def _read_exact_share(measure: Measure, totals: Totals) -> Decimal | None:
     """As exact as a limit: one failure of 10,000 turns is over 0 %."""
     part, whole = measure.read_part(totals)
     return Decimal(100 * part) / whole if whole else None
-
-
-def _subtract(totals: Totals, others: Totals) -> Totals:
-    return Totals(*(getattr(totals, name) - getattr(others, name) for name in vars(totals)))
 
 
 def _select(rule: CeAlertRule, since: datetime, until: datetime) -> Selection:
@@ -144,8 +137,8 @@ def find_measure(name: str) -> Measure:
 
 
 def name_base(measure: Measure) -> str:
-    """What a share or a mean is taken of: turns, conversations, or calls."""
-    return str(measure.unit) if measure.unit in (Unit.CONVERSATIONS, Unit.FORMS, Unit.CALLS) else "turns"
+    """What a share or a mean is taken of, such as turns or conversations begun."""
+    return measure.base_label or "turns"
 
 
 def format_value(measure: Measure, value: Decimal) -> str:
@@ -179,7 +172,7 @@ def build_search(rule: CeAlertRule, reading: Reading) -> dict[str, str] | None:
     measure = find_measure(rule.measure)
     if measure.search is None:
         return None
-    counts = Selection(reading.since, reading.until).counts
+    counts = Selection(reading.since, reading.until).select_counts()
     if rule.workspace_id and counts.exclude(workspace_id=rule.workspace_id).exists():
         return None
     filters = {name: value for name, value in _list_filters(rule) if name != "workspace"}

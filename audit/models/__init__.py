@@ -4,7 +4,7 @@ from audit.models.access import CeAccessLog
 from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
 from audit.models.chain import CeChainBase, CeChainCut
 from audit.models.chained import CeChainDay
-from audit.models.count import CeCountProgress, CeKeptCount, CeTurnCount, CeTurnDayCount
+from audit.models.count import CeCountProgress, CeTurnCount
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
@@ -31,7 +31,6 @@ __all__ = [
     "CeInboxGroup",
     "CeInboxMessage",
     "CeInboxProgress",
-    "CeKeptCount",
     "CeLedger",
     "CeLlmCallLog",
     "CeMcpUserFeedback",
@@ -39,7 +38,6 @@ __all__ = [
     "CeRunningEvent",
     "CeSavedSearch",
     "CeTurnCount",
-    "CeTurnDayCount",
     "CeTurnIndex",
     "CeTurnText",
     "CeWhatIf",

@@ -1,24 +1,23 @@
-"""Tables of the reports: turns counted by hour and by day, without persons."""
+"""The counts of the reports: turns by hour and by day, without persons."""
 
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 
-def _once(name: str) -> list[models.BaseConstraint]:
-    fields = ["kind", "hour", "value", "intent_code", "config_version", "channel", "workspace_id"]
-    return [models.UniqueConstraint(fields=fields, name=name)]
-
-
-class _Count(models.Model):
+class CeTurnCount(models.Model):
     """How many turns of a time had something: an outcome, a state, an error, a stage, a deciding row.
 
-    A job fills it from the records, never a turn. It stays when turns are erased or removed.
+    A job fills it from the records, never a turn. It stays when turns are erased or removed. Days are those of the time
+    zone of the deployment; hours are kept for a month, of the kinds that anything reads by hour.
     """
 
-    #: The `kind` of counts that are no table of a deciding row. Of the stages, only NOT_UNDERSTOOD is counted.
+    #: The `kind` of counts that are no table of a deciding row. Of the stages, only those of `STAGES` are counted.
     TURN, STATE, ERROR, STAGE, BEGUN, MODEL_CALLS = "TURN", "STATE", "ERROR", "STAGE", "BEGUN", "MODEL_CALLS"
     HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
+    #: Conversations that the bot could not serve alone, in the turn in which that showed first.
+    NEEDED_PERSON = "NEEDED_PERSON"
     #: Turns that brought a conversation into a state, and out of the one before.
     ENTERED, EXITED = "ENTERED", "EXITED"
     #: The same turns by where they came from; the value is the intent and state before, and the state after.
@@ -36,9 +35,14 @@ class _Count(models.Model):
     ANSWER_UP, ANSWER_DOWN = "ANSWER_UP", "ANSWER_DOWN"
     #: Begins the kinds of the steps of forms, such as FORM_ASKED; their value is `schema:field`.
     FORM = "FORM_"
+    #: For how many days hours are kept: a month, and the week that an alert looks back.
+    HOURS_KEPT = 38
 
     id = models.BigAutoField(primary_key=True)
-    hour = models.DateTimeField(help_text="The beginning of the time in which the turns began.")
+    is_hour = models.BooleanField("by hour", default=False, help_text="Of an hour; otherwise of a whole day.")
+    hour = models.DateTimeField(
+        help_text="The beginning of the time in which the turns began; of a day its first hour."
+    )
     workspace_id = models.TextField("workspace")
     channel = models.TextField()
     config_version = models.BigIntegerField("release")
@@ -51,61 +55,35 @@ class _Count(models.Model):
     )
 
     class Meta:
-        abstract = True
+        db_table = "ce_turn_count"
+        verbose_name = "count of turns"
+        verbose_name_plural = "counts of turns"
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=[
+                    *("kind", "is_hour", "hour", "value"),
+                    *("intent_code", "config_version", "channel", "workspace_id"),
+                ],
+                name="ce_turn_count_once",
+            )
+        ]
+        indexes: ClassVar = [models.Index(fields=["hour"], condition=Q(is_hour=True), name="ce_turn_count_hours")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.value} at {self.hour}"
 
 
-class CeTurnCount(_Count):
-    """The counts of hours, of the kinds that anything reads by hour."""
-
-    class Meta:
-        db_table = "ce_turn_count"
-        verbose_name = "count of turns"
-        verbose_name_plural = "counts of turns"
-        default_permissions = ()
-        constraints: ClassVar = _once("ce_turn_count_once")
-
-
-class CeTurnDayCount(_Count):
-    """The counts of all kinds by day, in the time zone of the deployment; `hour` is the first hour of the day."""
-
-    class Meta:
-        db_table = "ce_turn_day_count"
-        verbose_name = "count of turns by day"
-        verbose_name_plural = "counts of turns by day"
-        default_permissions = ()
-        constraints: ClassVar = _once("ce_turn_day_count_once")
-
-
-class CeKeptCount(_Count):
-    """The counts as they were while turns are counted again: by hour, or by day where only days are counted."""
-
-    class Meta:
-        db_table = "ce_kept_count"
-        verbose_name = "kept count"
-        verbose_name_plural = "kept counts"
-        default_permissions = ()
-        constraints: ClassVar = _once("ce_kept_count_once")
-
-
 class CeCountProgress(models.Model):
-    """Up to which record turns are counted, and up to which rating: a row for each.
+    """Up to which record turns are counted, and up to which rating: a row for each."""
 
-    While turns are counted again, there is a row for each part of them, from FIRST_PART on.
-    """
-
-    #: The rows: turns, and ratings.
-    TURNS, FEEDBACK, FIRST_PART = 1, 2, 3
+    TURNS, FEEDBACK = 1, 2
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")
-    recount_until = models.BigIntegerField(
-        null=True, help_text="While turns are counted again: the last record that was counted before."
-    )
     seen = models.BigIntegerField(default=0, help_text="The newest record when the job last looked.")
     seen_at = models.DateTimeField(null=True, help_text="When that was.")
+    definition = models.SmallIntegerField(default=0, help_text="Which definition of the counts they follow.")
 
     class Meta:
         db_table = "ce_count_progress"

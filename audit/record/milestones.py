@@ -1,6 +1,6 @@
 """Milestones of conversations: the turns in which something happened for the first time, as conditions on turns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from audit.models import CeTurnIndex
 from audit.record.form_steps import FORM_STAGES, FormStep
 from convengine.engine.stages import STAGES
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, HAND_OVER_OFFERED
 from convengine.engine.turn.enums import TurnStatus, Word
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversationHistory
@@ -18,6 +19,7 @@ class Milestone(Word):
 
     BEGAN = "BEGAN", "Conversation began"
     HANDED_OVER = "HANDED_OVER", "Handed over to a person"
+    NEEDED_PERSON = "NEEDED_PERSON", "A person was needed"
     ENTERED = "ENTERED", "Intent or state changed"
     FORM_STARTED = "FORM_STARTED", "Form started"
     FORM_COMPLETED = "FORM_COMPLETED", "Form completed"
@@ -26,15 +28,22 @@ class Milestone(Word):
 
 #: The stages that say that a model gave no usable answer.
 MODEL_ERROR_STAGES = tuple(sorted(name for name in STAGES if name.endswith("_LLM_ERROR")))
+#: The stages that say that the bot cannot serve the user alone.
+PERSON_STAGES = (str(HAND_OVER_OFFERED), str(FORM_GIVEN_UP))
 #: Failed and interrupted turns change no conversation.
-_IS_COMMITTED = Q(status__in=(TurnStatus.OK.value, TurnStatus.BLOCKED.value))
-_IN_HAND_OVER = Q(state_code=HAND_OVER) & _IS_COMMITTED
+IS_COMMITTED = Q(status__in=(TurnStatus.OK.value, TurnStatus.BLOCKED.value))
+_IN_HAND_OVER = Q(state_code=HAND_OVER) & IS_COMMITTED
 
 
-def _reaches_hand_over() -> Any:
+def _is_first(condition: Any) -> Any:
+    """The first turn of its conversation with the condition."""
     of_conversation = CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"))
-    earlier = of_conversation.filter(_IN_HAND_OVER, turn_no__lt=OuterRef("turn_no"))
-    return _IN_HAND_OVER & ~Exists(earlier)
+    return condition & ~Exists(of_conversation.filter(condition, turn_no__lt=OuterRef("turn_no")))
+
+
+def _has_stage(stages: Sequence[str]) -> Exists:
+    entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
+    return Exists(entries.filter(value__in=stages))
 
 
 def _enters_state() -> Q:
@@ -44,21 +53,21 @@ def _enters_state() -> Q:
 
 
 def _has_model_error() -> Any:
-    entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-    return Q(model_calls__gt=0) & Exists(entries.filter(value__in=MODEL_ERROR_STAGES))
+    return Q(model_calls__gt=0) & _has_stage(MODEL_ERROR_STAGES)
 
 
 def has_step(text: str) -> Any:
     """The turns with a step of a form, or with all of its kind: the text is a part of the role."""
     entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-    return _IS_COMMITTED & Exists(entries.filter(value__in=FORM_STAGES, role__contains=text))
+    return IS_COMMITTED & Exists(entries.filter(value__in=FORM_STAGES, role__contains=text))
 
 
 #: The condition of each milestone on a turn.
 CONDITIONS: Mapping[str, Any] = {
     Milestone.BEGAN: Q(turn_no=1),
-    Milestone.HANDED_OVER: _reaches_hand_over(),
-    Milestone.ENTERED: _IS_COMMITTED & _enters_state(),
+    Milestone.HANDED_OVER: _is_first(_IN_HAND_OVER),
+    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | _has_stage(PERSON_STAGES))),
+    Milestone.ENTERED: IS_COMMITTED & _enters_state(),
     Milestone.FORM_STARTED: has_step(f"/{FormStep.STARTED}:"),
     Milestone.FORM_COMPLETED: has_step(f"/{FormStep.COMPLETED}:"),
     Milestone.MODEL_FAILED: _has_model_error(),

@@ -168,10 +168,10 @@ SELECT h.history_id * {IDS_PER_ROW} + json_extract(c.value, '$.no') AS llm_call_
 
 def has_in_document(text: str, *, any_case: bool = False) -> Any:
     """A condition on turns: the stored events have this text. Those that cannot be read do not have it."""
-    return (IContains if any_case else Contains)(_ReadableEvents(), text)
+    return (IContains if any_case else Contains)(ReadableEvents(), text)
 
 
-class _ReadableEvents(Func):
+class ReadableEvents(Func):
     """The events of a turn; blank if PostgreSQL cannot read them, which would end the query."""
 
     function = "ce_readable"

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from audit.record.form_steps import FormStep
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.progress import describe_recount
 from audit.reports.report import Dimension, Report, Selection, Totals, build_report
 from audit.reports.selection_form import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
@@ -98,7 +97,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     since = IsoDateTimeField()
     until = IsoDateTimeField(help_text="Not included.")
     recount = serializers.CharField(
-        allow_null=True, help_text="While turns are counted again: up to when the numbers are complete."
+        allow_null=True, help_text="Null: numbers stay complete while turns are counted again."
     )
     total = ReportNumbersSerializer()
     periods = ReportPeriodSerializer(many=True)
@@ -155,11 +154,11 @@ def _read_selection(request: Request) -> Selection:
 
 
 def _build_document(selection: Selection) -> dict[str, Any]:
-    report = build_report(selection, dimensions=DIMENSIONS.values(), has_durations=True)
+    report = build_report(selection, DIMENSIONS.values(), has_durations=True)
     return {
         "since": selection.since,
         "until": selection.until,
-        "recount": describe_recount() or None,
+        "recount": None,
         "total": read_values(report.totals),
         "periods": [_describe_period(period.since, period.until, period.totals) for period in report.periods],
         **{key: _describe_groups(report, dimension) for key, dimension in _GROUPS.items()},

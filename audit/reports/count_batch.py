@@ -1,26 +1,27 @@
-"""Add the counts of a batch to those of hours and days, in the transaction of its progress.
+"""Write counts of turns into their table, by day and by hour, in one statement.
 
 They are collected in a temporary table first, so that the database adds them up and changes each count once.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
 
-from audit.models import CeTurnCount, CeTurnDayCount
+from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
-from audit.reports.days import find_day
+from audit.reports.days import find_day, floor_hour
 
 #: The kinds that are counted by hour, too; all others, which have very many values, by day only.
 BY_HOUR = frozenset(
     {
         *(CeTurnCount.TURN, CeTurnCount.STATE, CeTurnCount.ERROR, CeTurnCount.STAGE, CeTurnCount.TIME),
-        *(CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.FEEDBACK),
+        *(CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.NEEDED_PERSON, CeTurnCount.FEEDBACK),
         *(CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED, CeTurnCount.MODEL_ERROR),
         *(
             f"{CeTurnCount.FORM}{step}"
@@ -28,27 +29,26 @@ BY_HOUR = frozenset(
         ),
     }
 )
+_TABLE = CeTurnCount._meta.db_table
+#: Temporary tables: counts by hour, with several rows of a key; and the hours with their days.
+NEW_COUNTS, _TIMES = "ce_new_count", "ce_count_time"
+#: In the order of the index, so that two writers cannot wait for each other.
+_VALUES = "c.value, c.intent_code, c.config_version, c.channel, c.workspace_id"
+_KEY = f"kind, is_hour, hour, {_VALUES.replace('c.', '')}"
+_TIME_TYPE = {"postgresql": "timestamptz", "sqlite": "datetime"}
+_CREATE = (
+    f"""CREATE TEMPORARY TABLE {NEW_COUNTS} (hour {{time}}, workspace_id text, channel text, config_version bigint,
+        intent_code text, kind text, value text, turns bigint, amount decimal)""",
+    f"CREATE TEMPORARY TABLE {_TIMES} (hour {{time}}, start {{time}}, is_hour boolean)",
+)
 
 
-def quote_texts(texts: Iterable[str]) -> str:
-    """Constants as a list of SQL."""
-    return ", ".join(f"'{text}'" for text in texts)
+class Change(StrEnum):
+    """What new counts do with one that is there."""
 
-
-IS_BY_HOUR = f"kind IN ({quote_texts(sorted(BY_HOUR))})"
-#: Hours or days per statement: those of SQLite may have 32,766 values, two for each.
-MOST_TIMES = 10_000
-HOURS, DAYS = (model._meta.db_table for model in (CeTurnCount, CeTurnDayCount))
-COLUMNS = ("hour", "workspace_id", "channel", "config_version", "intent_code", "kind", "value")
-KEY = ", ".join(COLUMNS)
-_VALUES = ", ".join(f"c.{name}" for name in COLUMNS[1:])
-#: The order of the index of counts.
-_IN_ORDER = "c.kind, t.start, c.value, c.intent_code, c.config_version, c.channel, c.workspace_id"
-#: A temporary table, which may have several rows of a key.
-NEW_COUNTS = "ce_new_count"
-_CREATE = f"""CREATE TEMPORARY TABLE {NEW_COUNTS} (hour {{time}}, workspace_id text, channel text,
-    config_version bigint, intent_code text, kind text, value text, turns bigint, amount decimal)"""
-_TIME = {"postgresql": "timestamptz", "sqlite": "datetime"}
+    ADD = "{0} = t.{0} + EXCLUDED.{0}"
+    #: Of turns that are counted again: those that are no longer stored stay counted.
+    KEEP_HIGHER = "{0} = CASE WHEN EXCLUDED.{0} > t.{0} THEN EXCLUDED.{0} ELSE t.{0} END"
 
 
 class CountKey(NamedTuple):
@@ -63,72 +63,75 @@ class CountKey(NamedTuple):
     value: str
 
 
+def quote_texts(texts: Iterable[str]) -> str:
+    """Constants as a list of SQL."""
+    return ", ".join(f"'{text}'" for text in texts)
+
+
+def find_oldest_hour() -> datetime:
+    """From here on, counts by hour are kept."""
+    return floor_hour(timezone.now() - timedelta(days=CeTurnCount.HOURS_KEPT))
+
+
 @contextmanager
-def collect_counts() -> Iterator[Any]:
-    """A cursor that writes counts into NEW_COUNTS; at the end, they are added. Needs an open transaction."""
+def collect_counts(change: Change) -> Iterator[Any]:
+    """A cursor that writes counts into NEW_COUNTS; at the end, they are stored. Needs an open transaction."""
     with connection.cursor() as cursor:
-        cursor.execute(_CREATE.format(time=_TIME[connection.vendor]))
+        for statement in _CREATE:
+            cursor.execute(statement.format(time=_TIME_TYPE[connection.vendor]))
         yield cursor
-        sum_up_counts(cursor, NEW_COUNTS, HOURS, _keep_hour, IS_BY_HOUR)
-        sum_up_counts(cursor, NEW_COUNTS, DAYS, find_day)
+        _store_counts(cursor, change)
         cursor.execute(f"DROP TABLE {NEW_COUNTS}")
+        cursor.execute(f"DROP TABLE {_TIMES}")
 
 
 def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
     """Add some counts. Needs an open transaction."""
-    with collect_counts() as cursor:
-        adapt_time = connection.ops.adapt_datetimefield_value
-        rows = [(str(adapt_time(key.hour)), *key[1:], turns, str(amount)) for key, turns, amount in counts]
-        insert_counts(cursor, rows)
+    with collect_counts(Change.ADD) as cursor:
+        insert_rows(cursor, NEW_COUNTS, [(*key, turns, str(amount)) for key, turns, amount in counts])
 
 
-def insert_counts(cursor: Any, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write rows of a key, turns and amount into NEW_COUNTS; hours and amounts are texts."""
+def insert_rows(cursor: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write rows, which begin with a time, into a temporary table."""
+    if not rows:
+        return
     if connection.vendor == "postgresql":
-        with cursor.copy(f"COPY {NEW_COUNTS} FROM STDIN") as copy:
+        with cursor.copy(f"COPY {table} FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
     else:
-        cursor.executemany(f"INSERT INTO {NEW_COUNTS} VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)", rows)
+        places = ", ".join(["%s"] * len(rows[0]))
+        cursor.executemany(f"INSERT INTO {table} VALUES ({places})", [_adapt_times(row) for row in rows])
 
 
-def sum_up_counts(
-    cursor: Any,
-    source: str,
-    target: str,
-    find_start: Callable[[datetime, tzinfo], datetime],
-    condition: str = "TRUE",
-    starts: Collection[datetime] | None = None,
-) -> None:
-    """Add the counts of a table to those of longer times: of all, or of those with these beginnings."""
-    cursor.execute(f"SELECT DISTINCT hour FROM {source} WHERE {condition} ORDER BY hour")
-    zone, adapt_time = timezone.get_current_timezone(), connection.ops.adapt_datetimefield_value
-    times = [read_hour(time) for (time,) in cursor.fetchall()]
-    times = [time for time in times if starts is None or find_start(time, zone) in starts]
-    cast = f"CAST(%s AS {_TIME['postgresql']})" if connection.vendor == "postgresql" else "%s"
-    for index in range(0, len(times), MOST_TIMES):
-        pairs = [(adapt_time(time), adapt_time(find_start(time, zone))) for time in times[index : index + MOST_TIMES]]
-        # One order for all writers, so that two cannot wait for each other.
-        cursor.execute(
-            f"""WITH times (time, start) AS (VALUES {", ".join([f"({cast}, {cast})"] * len(pairs))})
-                INSERT INTO {target} ({KEY}, turns, amount)
-                SELECT t.start, {_VALUES}, sum(c.turns), sum(c.amount)
-                FROM {source} c JOIN times t ON t.time = c.hour WHERE {condition}
-                GROUP BY {_IN_ORDER} ORDER BY {_IN_ORDER} {add_on_conflict_sql(target)}""",
-            sum(pairs, ()),
-        )
+def _adapt_times(row: tuple[Any, ...]) -> list[Any]:
+    adapt = connection.ops.adapt_datetimefield_value
+    return [adapt(value) if isinstance(value, datetime) else value for value in row]
 
 
-def add_on_conflict_sql(table: str) -> str:
-    """What an insert does with a count that is there."""
-    return f"""ON CONFLICT ({KEY}) DO UPDATE
-        SET turns = {table}.turns + EXCLUDED.turns, amount = {table}.amount + EXCLUDED.amount"""
+def _store_counts(cursor: Any, change: Change) -> None:
+    """Sum up NEW_COUNTS by day, and by hour what is read by hour."""
+    cursor.execute(f"SELECT DISTINCT hour FROM {NEW_COUNTS}")
+    insert_rows(cursor, _TIMES, list(_list_times([_read_hour(hour) for (hour,) in cursor.fetchall()])))
+    cursor.execute(
+        f"""INSERT INTO {_TABLE} AS t ({_KEY}, turns, amount)
+            SELECT c.kind, s.is_hour, s.start, {_VALUES}, sum(c.turns), sum(c.amount)
+              FROM {NEW_COUNTS} c JOIN {_TIMES} s ON s.hour = c.hour
+             WHERE NOT s.is_hour OR c.kind IN ({quote_texts(sorted(BY_HOUR))})
+             GROUP BY c.kind, s.is_hour, s.start, {_VALUES} ORDER BY c.kind, s.is_hour, s.start, {_VALUES}
+                ON CONFLICT ({_KEY}) DO UPDATE SET {change.format("turns")}, {change.format("amount")}"""
+    )
 
 
-def read_hour(hour: datetime | str) -> datetime:
+def _list_times(hours: Iterable[datetime]) -> Iterator[tuple[datetime, datetime, bool]]:
+    """Each hour with its day, and with itself if it is kept."""
+    zone, oldest = timezone.get_current_timezone(), find_oldest_hour()
+    for hour in hours:
+        yield hour, find_day(hour, zone), False
+        if hour >= oldest:
+            yield hour, hour, True
+
+
+def _read_hour(hour: datetime | str) -> datetime:
     """An hour of a cursor."""
     return datetime.fromisoformat(hour).replace(tzinfo=UTC) if isinstance(hour, str) else hour.astimezone(UTC)
-
-
-def _keep_hour(hour: datetime, _zone: tzinfo) -> datetime:
-    return hour

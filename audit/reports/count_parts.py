@@ -1,31 +1,29 @@
-"""Count the parts of a recount, each in a process of its own."""
+"""Count days again, in several processes if wanted. Each imports this module before Django is set up there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from typing import Any
 
 from convengine.server.database.own_process import set_up_process
 
 
-def count_parts(processes: int) -> Iterator[int]:
-    """Count all parts; gives the number of records of each. If a process ends early, the job counts the rest."""
+def count_days(days: Sequence[Any], processes: int) -> Iterator[Any]:
+    """Count each day again; gives those that are done."""
+    if processes == 1:
+        yield from map(_count_day, days)
+        return
     from django.db import connection
 
-    from audit.reports.counting import list_parts
-
-    parts = [part.pk for part in list_parts()]
     name = str(connection.settings_dict["NAME"])
     with ProcessPoolExecutor(
         processes, mp_context=get_context("spawn"), initializer=set_up_process, initargs=(name,)
     ) as pool:
-        for counted in as_completed([pool.submit(_count_whole_part, number) for number in parts]):
+        for counted in as_completed([pool.submit(_count_day, day) for day in days]):
             yield counted.result()
 
 
-def _count_whole_part(number: int) -> int:
-    from audit.reports.counting import count_part
+def _count_day(day: Any) -> Any:
+    from audit.reports.recount import count_day
 
-    total = 0
-    while counted := count_part(number):
-        total += counted
-    return total
+    return count_day(day)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from audit.models import CeTurnCount
 from audit.reports.days import floor_hour
-from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, Measure, Unit
+from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure, Unit
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
 from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.turn.scope import UNKNOWN
@@ -21,7 +21,7 @@ from convengine.server.interfaces.release_history import ReleaseNote
 from convengine.server.interfaces.turn_reports import IntentShift, RateChange, ReleaseEffect, Verdict
 
 #: The shares that are watched.
-RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FORMS_COMPLETED, FAILED)
+RATES = (NOT_UNDERSTOOD_TURNS, NEEDED_PERSON, FORMS_COMPLETED, FAILED)
 #: Turns that are so much older than the release are not compared, nor those that are so much later.
 WINDOW = timedelta(days=30)
 #: How many intents and states are listed, and from how many standard errors on.
@@ -199,7 +199,7 @@ def list_moved_states(comparison: Comparison) -> list[MovedShare]:
     either_side = Q(config_version__range=(before.first, before.last)) | Q(
         config_version__range=(after.first, after.last)
     )
-    sums = Selection(comparison.since, comparison.until).counts.filter(either_side, kind=CeTurnCount.STATE)
+    sums = Selection(comparison.since, comparison.until).select_counts().filter(either_side, kind=CeTurnCount.STATE)
     when = When(config_version__gte=after.first, then=Value(True))
     is_after = Case(when, default=Value(False), output_field=BooleanField())
     rows = sums.annotate(is_after=is_after).values_list("value", "is_after")

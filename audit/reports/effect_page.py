@@ -20,7 +20,6 @@ from audit.reports.effect import (
     list_moved_states,
 )
 from audit.reports.measures import Measure
-from audit.reports.progress import describe_recount
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report_request import RIGHT, describe_period
 from convengine.engine.turn.labels import format_percent, state_label
@@ -94,7 +93,6 @@ def effect_page(request: HttpRequest, number: int) -> HttpResponse:
         "title": f"Effect of release {number}",
         "release": release,
         "comparison": comparison,
-        "recount": describe_recount(),
         "fewest": FEWEST_TURNS,
         "may_see_release": request.user.has_perm("config_admin.view_cerelease"),
         "may_undo": request.user.has_perm("config_admin.change_cerule"),

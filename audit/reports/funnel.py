@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
-from audit.reports.report import Selection, read_values_of
+from audit.reports.report import Selection, sum_values
 from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
@@ -86,7 +86,7 @@ def read_funnels(selection: Selection) -> list[Funnel]:
         selection.since, selection.until, selection.workspace, selection.channel, release=selection.release
     )
     counts: dict[int, dict[str, dict[FormStep, int]]] = defaultdict(lambda: defaultdict(dict))
-    steps = read_values_of(whole, Q(kind__in=_FORM_KINDS), "kind", "value")
+    steps = sum_values(whole, Q(kind__in=_FORM_KINDS), "kind", "value")
     for (kind, value), turns in steps.items():
         schema, _, path = value.partition(":")
         counts[int(schema)][path][FormStep(kind.removeprefix(CeTurnCount.FORM))] = turns
@@ -127,7 +127,7 @@ def _read_moves(selection: Selection) -> dict[str, list[StateMoves]]:
     """The states by intent, most entered first."""
     kinds = (CeTurnCount.ENTERED, CeTurnCount.EXITED)
     counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for (kind, intent, state), turns in read_values_of(
+    for (kind, intent, state), turns in sum_values(
         selection, Q(kind__in=kinds), "kind", "intent_code", "value"
     ).items():
         counts[intent, state][kind] = turns

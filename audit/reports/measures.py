@@ -1,15 +1,16 @@
 """The numbers of the reports, each declared once: pages, files, API, command, Home and alerts read this list."""
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
-from audit.models import CeMcpUserFeedback
+from audit.models import CeMcpUserFeedback, CeTurnCount
 from audit.record.milestones import Milestone
 from audit.reports.durations import find_quantile
-from audit.reports.report import Totals
-from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from audit.reports.report import FORM_COMPLETED, FORM_STARTED, Totals
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 
 Number = int | float | Decimal
@@ -39,7 +40,7 @@ class Measure:
     unit: Unit
     count: Callable[[Totals], int | Decimal]
     #: What the count is divided by: for a share, what it is a part of; null for a plain number.
-    base: Callable[[Totals], int] | None = None
+    base: "Measure | None" = None
     #: Null if it is neither good nor bad.
     higher_is_worse: bool | None = None
     #: The filters of the search that lists the counted turns; null if no search lists them.
@@ -55,12 +56,17 @@ class Measure:
     @property
     def needs_durations(self) -> bool:
         """True for a number of the totals' durations, which are read on demand."""
-        return self.base is _count_durations
+        return self.base is TIMED
+
+    @property
+    def base_label(self) -> str:
+        """What it is a share or a mean of, in words; blank for a plain number."""
+        return self.base.label.lower() if self.base else ""
 
     def read_part(self, totals: Totals) -> tuple[int, int]:
         """Of a share: the count, and what it is a part of."""
         assert self.base is not None
-        whole = self.base(totals)
+        whole = int(self.base.count(totals))
         # A conversation that began before the period may be handed over in it.
         return min(int(self.count(totals)), whole), whole
 
@@ -77,29 +83,27 @@ class Measure:
             return self.read_share(totals)
         if self.base is None:
             return self.count(totals)
-        whole = self.base(totals)
+        whole = self.base.count(totals)
         return round(self.count(totals) / whole) if whole else None
 
 
-def _count_turns(totals: Totals) -> int:
-    return totals.turns
+def _count(kind: str, value: Any = None) -> Callable[[Totals], int]:
+    """The turns of a kind of counts, with a value or with any."""
+    return lambda totals: totals.count(kind, None if value is None else str(value))
 
 
-def _count_durations(totals: Totals) -> int:
-    return totals.durations.total()
-
-
-def _count_conversations(totals: Totals) -> int:
-    return totals.conversations
-
-
-TURNS = Measure("turns", "Turns", "Messages with their answers, also failed ones.", Unit.TURNS, _count_turns, search={})
+_Count, _Thumb = CeTurnCount, CeMcpUserFeedback.Type
+TURNS = Measure(
+    "turns", "Turns", "Messages with their answers, also failed ones.", Unit.TURNS, _count(_Count.TURN), search={}
+)
+#: What times are shares of: no measure of its own.
+TIMED = replace(TURNS, count=_count(_Count.TIME))
 CONVERSATIONS = Measure(
     "conversations",
     "Conversations begun",
     "Conversations with their first turn in this period.",
     Unit.CONVERSATIONS,
-    _count_conversations,
+    _count(_Count.BEGUN),
     search={"milestone": Milestone.BEGAN},
 )
 NOT_UNDERSTOOD_TURNS = Measure(
@@ -107,8 +111,8 @@ NOT_UNDERSTOOD_TURNS = Measure(
     "Not understood",
     "Turns in which nothing recognised the message.",
     Unit.TURNS,
-    lambda totals: totals.not_understood,
-    _count_turns,
+    _count(_Count.STAGE, NOT_UNDERSTOOD),
+    TURNS,
     higher_is_worse=True,
     search={"stage": str(NOT_UNDERSTOOD)},
 )
@@ -117,18 +121,49 @@ HANDED_OVER = Measure(
     "Handed over",
     "Conversations that reached the state HAND_OVER for the first time, beside the conversations begun.",
     Unit.CONVERSATIONS,
-    lambda totals: totals.handed_over,
-    _count_conversations,
+    _count(_Count.HANDED_OVER),
+    CONVERSATIONS,
     higher_is_worse=True,
     search={"milestone": Milestone.HANDED_OVER},
 )
+OFFERED = Measure(
+    "hand_over_offered",
+    "Hand-over offered",
+    "Turns in which the bot offered a hand-over: it did not understand several messages, or the user asked for it.",
+    Unit.TURNS,
+    _count(_Count.STAGE, HAND_OVER_OFFERED),
+    TURNS,
+    higher_is_worse=True,
+    search={"stage": str(HAND_OVER_OFFERED)},
+)
+GIVEN_UP = Measure(
+    "given_up",
+    "Given up",
+    "Turns in which the bot gave a form up: too many answers for a field failed, or the user wanted a person.",
+    Unit.TURNS,
+    _count(_Count.STAGE, FORM_GIVEN_UP),
+    TURNS,
+    higher_is_worse=True,
+    search={"stage": str(FORM_GIVEN_UP)},
+)
+NEEDED_PERSON = Measure(
+    "needed_person",
+    "Needed a person",
+    "Conversations that were handed over, got the offer of a hand-over, or in which the bot gave up: in the turn in "
+    "which that happened first.",
+    Unit.CONVERSATIONS,
+    _count(_Count.NEEDED_PERSON),
+    CONVERSATIONS,
+    higher_is_worse=True,
+    search={"milestone": Milestone.NEEDED_PERSON},
+)
 CONTAINED = Measure(
     "contained",
-    "Not handed over",
-    "Conversations begun, without as many as were handed over: those that needed no person.",
+    "Served by the bot alone",
+    "Conversations begun, without as many as needed a person: not handed over, offered a hand-over or given up.",
     Unit.CONVERSATIONS,
-    lambda totals: max(totals.conversations - totals.handed_over, 0),
-    _count_conversations,
+    lambda totals: max(totals.conversations - totals.count(_Count.NEEDED_PERSON), 0),
+    CONVERSATIONS,
     higher_is_worse=False,
 )
 FAILED = Measure(
@@ -136,8 +171,8 @@ FAILED = Measure(
     "Failed",
     "Turns that ended with an error: the user got no answer of the bot.",
     Unit.TURNS,
-    lambda totals: totals.failed,
-    _count_turns,
+    _count(_Count.TURN, TurnStatus.FAILED.value),
+    TURNS,
     higher_is_worse=True,
     search={"status": TurnStatus.FAILED.value},
 )
@@ -146,8 +181,8 @@ MEAN_TIME = Measure(
     "Mean time",
     "The mean time of a turn in milliseconds.",
     Unit.MILLISECONDS,
-    lambda totals: totals.milliseconds,
-    _count_turns,
+    lambda totals: totals.read_amount(_Count.TURN) + totals.read_amount(_Count.TIME),
+    TURNS,
     higher_is_worse=True,
 )
 MEDIAN_TIME = Measure(
@@ -155,8 +190,8 @@ MEDIAN_TIME = Measure(
     "Median time",
     "Half of them took at most so many milliseconds.",
     Unit.MILLISECONDS,
-    lambda totals: totals.milliseconds,
-    _count_durations,
+    MEAN_TIME.count,
+    TIMED,
     higher_is_worse=True,
     value=lambda totals: find_quantile(totals.durations, 0.5),
 )
@@ -165,8 +200,8 @@ P95_TIME = Measure(
     "95 % within",
     "95 of 100 took at most so many milliseconds.",
     Unit.MILLISECONDS,
-    lambda totals: totals.milliseconds,
-    _count_durations,
+    MEAN_TIME.count,
+    TIMED,
     higher_is_worse=True,
     value=lambda totals: find_quantile(totals.durations, 0.95),
 )
@@ -176,30 +211,36 @@ SLOW = Measure(
     f"Those that took {SLOW_FROM // 1000} seconds or longer.",
     Unit.TURNS,
     lambda totals: sum(turns for bound, turns in totals.durations.items() if bound >= SLOW_FROM),
-    _count_durations,
+    TIMED,
     higher_is_worse=True,
     search={"ms": str(SLOW_FROM)},
 )
 MODEL_CALLS = Measure(
-    "model_calls", "Model calls", "Calls of models, also failed ones.", Unit.CALLS, lambda totals: totals.model_calls
+    "model_calls", "Model calls", "Calls of models, also failed ones.", Unit.CALLS, _count(_Count.MODEL_CALLS)
 )
 FAILED_CALLS = Measure(
     "failed_calls",
     "Failed model calls",
     "Calls of models that gave no answer. A call that failed and was repeated counts twice.",
     Unit.CALLS,
-    lambda totals: totals.failed_calls,
-    lambda totals: totals.model_calls,
+    _count(_Count.MODEL_ERROR),
+    MODEL_CALLS,
     higher_is_worse=True,
 )
-COST = Measure("cost", "Model cost", "The cost of model calls with a price.", Unit.COST, lambda totals: totals.cost)
+COST = Measure(
+    "cost",
+    "Model cost",
+    "The cost of model calls with a price.",
+    Unit.COST,
+    lambda totals: totals.read_amount(_Count.MODEL_CALLS),
+)
 MODEL_FAILURES = Measure(
     "model_failures",
     "Turns with failed models",
     "Turns in which a model gave no usable answer, so that they went on without it.",
     Unit.TURNS,
-    lambda totals: totals.model_failures,
-    _count_turns,
+    _count(_Count.MODEL_FAILED),
+    TURNS,
     higher_is_worse=True,
     search={"milestone": Milestone.MODEL_FAILED},
 )
@@ -208,52 +249,49 @@ FORMS_STARTED = Measure(
     "Forms started",
     "Forms that began to collect fields.",
     Unit.FORMS,
-    lambda totals: totals.forms_started,
+    _count(FORM_STARTED),
     search={"milestone": Milestone.FORM_STARTED},
 )
 FORMS_COMPLETED = Measure(
     "forms_completed",
     "Forms completed",
-    "Forms that were done, beside the forms started.",
+    "Forms that were done, also look-ups that were answered, beside the forms started.",
     Unit.FORMS,
-    lambda totals: totals.forms_completed,
-    lambda totals: totals.forms_started,
+    _count(FORM_COMPLETED),
+    FORMS_STARTED,
     higher_is_worse=False,
     search={"milestone": Milestone.FORM_COMPLETED},
 )
 RATED = Measure(
-    "rated",
-    "Rated turns",
-    "Turns that were rated with thumbs up or down.",
-    Unit.TURNS,
-    lambda totals: totals.positive + totals.negative,
+    "rated", "Rated turns", "Turns that were rated with thumbs up or down.", Unit.TURNS, _count(_Count.FEEDBACK)
 )
 POSITIVE = Measure(
     "positive",
     "Positive feedback",
     "Turns that were rated with thumbs up.",
     Unit.TURNS,
-    lambda totals: totals.positive,
-    lambda totals: totals.positive + totals.negative,
+    _count(_Count.FEEDBACK, _Thumb.THUMBS_UP.value),
+    RATED,
     higher_is_worse=False,
-    search={"feedback": CeMcpUserFeedback.Type.THUMBS_UP.value},
+    search={"feedback": _Thumb.THUMBS_UP.value},
 )
 NEGATIVE = Measure(
     "negative",
     "Negative feedback",
     "Turns that were rated with thumbs down.",
     Unit.TURNS,
-    lambda totals: totals.negative,
-    lambda totals: totals.positive + totals.negative,
+    _count(_Count.FEEDBACK, _Thumb.THUMBS_DOWN.value),
+    RATED,
     higher_is_worse=True,
-    search={"feedback": CeMcpUserFeedback.Type.THUMBS_DOWN.value},
+    search={"feedback": _Thumb.THUMBS_DOWN.value},
 )
 
 #: In the order of pages and files.
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, CONTAINED, FORMS_STARTED, FORMS_COMPLETED, FAILED),
+        *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, OFFERED, GIVEN_UP, NEEDED_PERSON, CONTAINED),
+        *(FORMS_STARTED, FORMS_COMPLETED, FAILED),
         *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
         *(MEDIAN_TIME, P95_TIME, SLOW, FAILED_CALLS),
     )

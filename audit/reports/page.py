@@ -23,7 +23,7 @@ from audit.reports.report import (
     Unit,
     build_report,
     list_groups,
-    read_error_hours,
+    read_error_days,
 )
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
 from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, TOPICS, UNKNOWN, WORDINGS, Chart, Table, Topic
@@ -76,7 +76,7 @@ class ChartView(NamedTuple):
 
 
 class ErrorRow(NamedTuple):
-    """An error code in the table, with the hours in which it first and last occurred, also outside of the period."""
+    """An error code in the table, with the days on which it first and last occurred, also outside of the period."""
 
     name: str
     number: ReportNumber
@@ -280,10 +280,10 @@ def _build_errors(wanted: ReportRequest) -> dict[str, Any]:
 
 def _list_errors(selection: Selection) -> Iterator[ErrorRow]:
     groups = list_groups(selection, ERROR)[:_MOST_ERRORS]
-    hours = read_error_hours([group.name for group in groups])
+    days = read_error_days([group.name for group in groups])
     for group in groups:
         number = link_turns(selection, group.totals.turns, error=group.name)
-        yield ErrorRow(group.name, number, *hours.get(group.name, (None, None)))
+        yield ErrorRow(group.name, number, *days.get(group.name, (None, None)))
 
 
 #: What a page alone has.

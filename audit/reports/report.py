@@ -4,16 +4,17 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Self
 
-from django.db.models import IntegerField, Max, Min, Q, QuerySet, Sum, Value
+from django.db.models import Max, Min, Q, QuerySet, Sum
 from django.utils import timezone
 
-from audit.models import CeMcpUserFeedback, CeTurnCount, CeTurnDayCount
+from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
+from audit.reports.count_batch import find_oldest_hour
 from audit.reports.days import (
     find_day,
     find_next_day,
@@ -22,9 +23,10 @@ from audit.reports.days import (
     floor_hour,
     list_starts,
 )
-from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 
+FORM_STARTED, FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED))
+_ZERO = Decimal(0)
 #: Up to this length a report goes by hour.
 _BY_HOUR = timedelta(days=2)
 #: Up to this length by day, beyond by month.
@@ -54,95 +56,93 @@ class Selection:
     intent: str = ""
     release: int | None = None
 
-    @property
-    def counts(self) -> QuerySet[CeTurnCount]:
-        """The counts of these turns by hour."""
-        return self._filter(CeTurnCount.objects.all(), self.since, self.until)
+    def select_counts(self, *, is_by_hour: bool = False) -> QuerySet[CeTurnCount]:
+        """The counts of these turns: of whole days, and by hour of the hours before and after them; or all by hour."""
+        first, last = (self.until, self.until) if is_by_hour else self._find_whole_days()
+        days = Q(is_hour=False, hour__gte=first, hour__lt=last)
+        hours = Q(is_hour=True, hour__gte=self.since, hour__lt=min(first, self.until))
+        hours |= Q(is_hour=True, hour__gte=max(last, self.since), hour__lt=self.until)
+        # The first condition bounds the index for both.
+        counts = CeTurnCount.objects.filter(Q(hour__gte=min(first, self.since), hour__lt=self.until), days | hours)
+        wanted = {"workspace_id": self.workspace, "channel": self.channel, "intent_code": self.intent}
+        counts = counts.filter(**{name: value for name, value in wanted.items() if value})
+        return counts if self.release is None else counts.filter(config_version=self.release)
 
-    def split(self, zone: tzinfo) -> list[QuerySet[Any]]:
-        """The counts of the whole days, and those of the hours before and after them."""
-        first = self.since if find_day(self.since, zone) == self.since else find_next_day(self.since, zone)
-        # No turn is later than now, so that the counts of today are those of its hours. `until` may come from the clock
-        # of the database, and an hour may begin after it was chosen.
-        last = self.until if self.until >= floor_hour(timezone.now()) else find_day(self.until, zone)
-        if first >= last:
-            return [self.counts]
-        days = self._filter(CeTurnDayCount.objects.all(), first, last)
-        rest = ((self.since, first), (last, self.until))
-        return [days, *(self._filter(CeTurnCount.objects.all(), *each) for each in rest if each[0] < each[1])]
-
-    def _filter(self, counts: QuerySet[Any], since: datetime, until: datetime) -> QuerySet[Any]:
-        wanted: dict[str, Any] = {"hour__gte": since, "hour__lt": until}
-        names = {"workspace_id": self.workspace, "channel": self.channel, "intent_code": self.intent}
-        wanted |= {name: value for name, value in names.items() if value}
-        if self.release is not None:
-            wanted["config_version"] = self.release
-        return counts.filter(**wanted)
+    def _find_whole_days(self) -> tuple[datetime, datetime]:
+        """The first whole day, and the end of the last one. Where hours are no longer kept, days that are cut count."""
+        zone, oldest = timezone.get_current_timezone(), find_oldest_hour()
+        first = find_day(self.since, zone)
+        if self.since > first and self.since >= oldest:
+            first = find_next_day(self.since, zone)
+        # No turn is later than now, so that today is whole. `until` may come from the clock of the database, and an
+        # hour may begin after it was chosen.
+        is_whole = self.until >= floor_hour(timezone.now()) or self.until < oldest
+        last = self.until if is_whole else find_day(self.until, zone)
+        return (first, last) if first < last else (self.until, self.until)
 
     @property
     def unit(self) -> Unit:
         """The times of its periods."""
         length = self.until - self.since
-        return Unit.HOUR if length <= _BY_HOUR else Unit.DAY if length <= _BY_DAY else Unit.MONTH
+        return (
+            Unit.HOUR
+            if length <= _BY_HOUR and self.since >= find_oldest_hour()
+            else Unit.DAY
+            if length <= _BY_DAY
+            else Unit.MONTH
+        )
 
 
 @dataclass
 class Totals:
-    """The numbers of a group of turns."""
+    """The counts of a group of turns, from which measures are computed."""
 
-    turns: int = 0
-    conversations: int = 0
-    not_understood: int = 0
-    handed_over: int = 0
-    failed: int = 0
-    milliseconds: Decimal = Decimal(0)
-    model_calls: int = 0
-    cost: Decimal = Decimal(0)
-    model_failures: int = 0
-    forms_started: int = 0
-    forms_completed: int = 0
-    positive: int = 0
-    negative: int = 0
-    failed_calls: int = 0
-    #: How many took how long, by the first millisecond of their range.
-    durations: Counter[int] = field(default_factory=Counter)
+    #: Turns by kind and value, and amounts by kind.
+    values: Counter[tuple[str, str]] = field(default_factory=Counter)
+    amounts: dict[str, Decimal] = field(default_factory=dict)
     #: In the numbers of a release: the turns of each intent, and the conversations that began with it.
     intents: Counter[str] = field(default_factory=Counter)
     openings: Counter[str] = field(default_factory=Counter)
 
-    def add(self, kind: str, value: str, turns: int, amount: Decimal) -> None:
+    def add(self, kind: str, value: str, turns: int, amount: Decimal = _ZERO) -> None:
         """Add a count."""
-        if kind == CeTurnCount.TURN:
-            self.turns += turns
-            self.milliseconds += amount
-            self.failed += turns if value == TurnStatus.FAILED.value else 0
-        elif kind == CeTurnCount.BEGUN:
-            self.conversations += turns
-        elif kind == CeTurnCount.MODEL_CALLS:
-            self.model_calls += turns
-            self.cost += amount
-        elif (kind, value) == (CeTurnCount.STAGE, str(NOT_UNDERSTOOD)):
-            self.not_understood += turns
-        elif kind == CeTurnCount.HANDED_OVER:
-            self.handed_over += turns
-        elif kind == CeTurnCount.MODEL_FAILED:
-            self.model_failures += turns
-        elif kind == _FORM_STARTED:
-            self.forms_started += turns
-        elif kind == _FORM_COMPLETED:
-            self.forms_completed += turns
-        elif (kind, value) == (CeTurnCount.FEEDBACK, CeMcpUserFeedback.Type.THUMBS_UP):
-            self.positive += turns
-        elif kind == CeTurnCount.FEEDBACK:
-            self.negative += turns
-        elif kind == CeTurnCount.MODEL_ERROR:
-            self.failed_calls += turns
-        elif kind == CeTurnCount.TIME:
-            self.durations[int(value)] += turns
-            self.milliseconds += amount
+        self.values[kind, value] += turns
+        self.amounts[kind] = self.read_amount(kind) + amount
+
+    def count(self, kind: str, value: str | None = None) -> int:
+        """The turns of a kind, with one value or with any."""
+        if value is not None:
+            return self.values[kind, value]
+        return sum(turns for (of_kind, _), turns in self.values.items() if of_kind == kind)
+
+    def read_amount(self, kind: str) -> Decimal:
+        """The milliseconds or the cost of a kind."""
+        return self.amounts.get(kind, _ZERO)
+
+    @property
+    def turns(self) -> int:
+        """How many turns there were."""
+        return self.count(CeTurnCount.TURN)
+
+    @property
+    def conversations(self) -> int:
+        """How many conversations began."""
+        return self.count(CeTurnCount.BEGUN)
+
+    @property
+    def durations(self) -> Counter[int]:
+        """How many took how long, by the first millisecond of their range."""
+        times = {int(value): turns for (kind, value), turns in self.values.items() if kind == CeTurnCount.TIME}
+        return Counter(times)
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
+        amounts = {kind: self.read_amount(kind) + other.read_amount(kind) for kind in {*self.amounts, *other.amounts}}
+        intents, openings = self.intents + other.intents, self.openings + other.openings
+        return type(self)(self.values + other.values, amounts, intents, openings)
+
+    def __sub__(self, other: Self) -> Self:
+        amounts = {kind: self.read_amount(kind) - other.read_amount(kind) for kind in self.amounts}
+        return type(self)(self.values - other.values, amounts)
 
 
 @dataclass(frozen=True)
@@ -179,15 +179,6 @@ class Dimension:
     #: The names of the measures that its groups have; empty if they have all.
     measures: frozenset[str] = frozenset()
 
-    def select(self, *, has_durations: bool) -> Q:
-        """The counts to add up."""
-        return _choose_kinds(has_durations) if self.column != "value" else Q(kind__in=self.kinds)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """What they are added up by."""
-        return ("kind", "value") if self.column == "value" else (self.column, "kind", "value")
-
     def translate(self, kind: str, value: str) -> tuple[str, str, str]:
         """The group of a count, and as which kind and value it counts there. A duration is the end of its value."""
         counted_kind, counted_value = self.kinds[kind]
@@ -212,17 +203,9 @@ class Report:
         return sum((period.totals for period in self.periods), Totals())
 
 
-def build_report(
-    selection: Selection,
-    zone: tzinfo | None = None,
-    dimensions: Iterable[Dimension] = (),
-    *,
-    has_durations: bool = False,
-) -> Report:
-    """Read the counts of a selection: one query, and one for each dimension. Days are those of the zone, by default of
-    the deployment.
-    """
-    periods = _build_periods(selection, zone or timezone.get_current_timezone(), has_durations=has_durations)
+def build_report(selection: Selection, dimensions: Iterable[Dimension] = (), *, has_durations: bool = False) -> Report:
+    """Read the counts of a selection: one query, and one for each dimension."""
+    periods = _build_periods(selection, has_durations=has_durations)
     groups = {dimension: list_groups(selection, dimension, has_durations=has_durations) for dimension in dimensions}
     return Report(selection, periods, groups)
 
@@ -230,48 +213,38 @@ def build_report(
 def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
     """The numbers of all its turns."""
     totals = Totals()
-    for (kind, value), (turns, amount) in _sum_by(selection, "kind", "value", wanted=_choose_kinds(has_durations)):
+    for kind, value, turns, amount in _sum_by(selection.select_counts(), has_durations=has_durations):
         totals.add(kind, value, turns, amount)
     return totals
 
 
 def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
     """The numbers of each release, in the order of the releases. One query."""
-    return read_releases_of(selection)[0]
-
-
-def read_releases_of(*selections: Selection) -> list[list[tuple[int, Totals]]]:
-    """The numbers of each release, for each selection. One query."""
-    zone = timezone.get_current_timezone()
-    parts = [
-        counts.annotate(index=Value(index, output_field=IntegerField()))
-        for index, selection in enumerate(selections)
-        for counts in selection.split(zone)
-    ]
-    totals: list[dict[int, Totals]] = [defaultdict(Totals) for _ in selections]
-    columns = ("index", "config_version", "intent_code", "kind", "value")
-    for (index, number, intent, kind, value), (turns, amount) in _sum_by(selections[0], *columns, parts=parts):
-        of_release = totals[index][number]
+    totals: dict[int, Totals] = defaultdict(Totals)
+    for number, intent, kind, value, turns, amount in _sum_by(
+        selection.select_counts(), "config_version", "intent_code"
+    ):
+        of_release = totals[number]
         of_release.add(kind, value, turns, amount)
         if kind == CeTurnCount.TURN:
             of_release.intents[intent] += turns
         elif kind == CeTurnCount.BEGUN:
             of_release.openings[intent] += turns
-    return [sorted(each.items()) for each in totals]
+    return sorted(totals.items())
 
 
 def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:
     """The numbers of each hour with counts."""
     totals: dict[datetime, Totals] = defaultdict(Totals)
-    wanted, parts = _choose_kinds(has_durations), [selection.counts]
-    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
+    counts = selection.select_counts(is_by_hour=True)
+    for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
         totals[hour].add(kind, value, turns, amount)
     return totals
 
 
-def choose_days(days: int, now: datetime, zone: tzinfo | None = None) -> tuple[datetime, datetime]:
+def choose_days(days: int, now: datetime) -> tuple[datetime, datetime]:
     """The last days up to the end of this hour, from the midnight that begins the first of them."""
-    zone = zone or timezone.get_current_timezone()
+    zone = timezone.get_current_timezone()
     first = (now.astimezone(zone) - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return floor_hour(first), floor_hour(now) + timedelta(hours=1)
 
@@ -285,16 +258,13 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
     return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
 
 
-def _build_periods(selection: Selection, zone: tzinfo, *, has_durations: bool) -> list[Period]:
+def _build_periods(selection: Selection, *, has_durations: bool) -> list[Period]:
     """Every hour, day or month of the selection, also those without turns."""
     unit = selection.unit
-    starts = list_starts(selection.since, selection.until, zone, _FIND_NEXT[unit])
+    starts = list_starts(selection.since, selection.until, timezone.get_current_timezone(), _FIND_NEXT[unit])
     totals = [Totals() for _ in starts]
-    # Counts of days are those of the deployment's zone.
-    has_days = unit != Unit.HOUR and zone == timezone.get_current_timezone()
-    parts = selection.split(zone) if has_days else [selection.counts]
-    wanted = _choose_kinds(has_durations)
-    for (hour, kind, value), (turns, amount) in _sum_by(selection, "hour", "kind", "value", wanted=wanted, parts=parts):
+    counts = selection.select_counts(is_by_hour=unit == Unit.HOUR)
+    for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
         totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
     return [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
 
@@ -302,61 +272,50 @@ def _build_periods(selection: Selection, zone: tzinfo, *, has_durations: bool) -
 def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[Group]:
     """The groups of a dimension, most turns first. One query."""
     totals: dict[str, Totals] = defaultdict(Totals)
-    sums = _sum_by(selection, *dimension.columns, wanted=dimension.select(has_durations=has_durations))
-    whole = 0
-    for (*group, kind, value), (turns, amount) in sums:
-        name, counted_kind, counted_value = (str(group[0]), kind, value) if group else dimension.translate(kind, value)
-        if name or dimension.column != "value":
-            totals[name].add(counted_kind, counted_value, turns, amount)
-        else:
-            whole += turns
+    counts, whole = selection.select_counts(), 0
+    if dimension.column != "value":
+        for name, kind, value, turns, amount in _sum_by(counts, dimension.column, has_durations=has_durations):
+            totals[str(name)].add(kind, value, turns, amount)
+    else:
+        for kind, value, turns, amount in _sum_kinds(counts, dimension.kinds):
+            name, *counted = dimension.translate(kind, value)
+            if name:
+                totals[name].add(*counted, turns, amount)
+            else:
+                whole += turns
     for of_value in totals.values() if whole else ():
         # What is counted from a millisecond on took less in all other turns.
-        of_value.turns = whole
-        of_value.durations[0] += whole - of_value.durations.total()
+        of_value.add(CeTurnCount.TURN, TurnStatus.OK.value, whole)
+        of_value.add(CeTurnCount.TIME, "0", whole - of_value.count(CeTurnCount.TIME))
     return [Group(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
 
 
-def read_error_hours(codes: Sequence[str]) -> dict[str, tuple[datetime, datetime]]:
-    """The hours in which each error was first and last counted, also outside of a report's period. One query."""
-    errors = CeTurnCount.objects.filter(kind=CeTurnCount.ERROR, value__in=codes, turns__gt=0).order_by()
-    hours = errors.values("value").annotate(first=Min("hour"), last=Max("hour"))
-    return {row["value"]: (row["first"], row["last"]) for row in hours}
+def read_error_days(codes: Sequence[str]) -> dict[str, tuple[datetime, datetime]]:
+    """The days on which each error was first and last counted, also outside of a report's period. One query."""
+    errors = CeTurnCount.objects.filter(kind=CeTurnCount.ERROR, is_hour=False, value__in=codes, turns__gt=0)
+    days = errors.order_by().values("value").annotate(first=Min("hour"), last=Max("hour"))
+    return {row["value"]: (row["first"], row["last"]) for row in days}
 
 
-def read_values_of(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:
-    """The turns of some counts by columns, without those that are zero."""
-    sums: Counter[tuple[Any, ...]] = Counter()
-    for key, (turns, _) in _sum_by(selection, *columns, wanted=wanted):
-        sums[key] += turns
-    return dict(+sums)
+def sum_values(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:
+    """The turns of some counts by columns, without those that are zero. One query."""
+    sums = selection.select_counts().filter(wanted).order_by().values_list(*columns).annotate(sum=Sum("turns"))
+    return {tuple(key): turns for *key, turns in sums if turns}
 
 
-_FORM_STARTED, _FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED))
-#: The counts that `Totals` has, besides those of deciding rows, states and other stages.
+#: The counts that measures read, besides durations, which have many values: only reports that show them read them.
 _KINDS = (
-    *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED),
-    *(_FORM_STARTED, _FORM_COMPLETED, CeTurnCount.FEEDBACK, CeTurnCount.MODEL_ERROR, CeTurnCount.STAGE),
+    *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.NEEDED_PERSON, CeTurnCount.STAGE),
+    *(CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED, CeTurnCount.MODEL_ERROR, CeTurnCount.FEEDBACK),
+    *(FORM_STARTED, FORM_COMPLETED),
 )
-_WANTED = Q(kind__in=_KINDS)
-#: Durations have many values: only reports that show them read them.
-_WANTED_WITH_DURATIONS = Q(kind__in=(*_KINDS, CeTurnCount.TIME))
 
 
-def _choose_kinds(has_durations: bool) -> Q:
-    return _WANTED_WITH_DURATIONS if has_durations else _WANTED
+def _sum_by(counts: QuerySet[CeTurnCount], *columns: str, has_durations: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The columns, kind, value, turns and amount of what measures read."""
+    return _sum_kinds(counts, (*_KINDS, CeTurnCount.TIME) if has_durations else _KINDS, *columns)
 
 
-def _sum_by(
-    selection: Selection, *columns: str, wanted: Q = _WANTED, parts: Sequence[QuerySet[Any]] | None = None
-) -> Iterator[tuple[tuple[Any, ...], tuple[int, Decimal]]]:
-    """The sums of turns and amounts by some columns; of a key several if days and hours have it. One query."""
-    sums = [
-        counts.filter(wanted)
-        .order_by()
-        .values_list(*columns)
-        .annotate(sum_turns=Sum("turns"), sum_amount=Sum("amount"))
-        for counts in parts or selection.split(timezone.get_current_timezone())
-    ]
-    for *key, turns, amount in sums[0].union(*sums[1:], all=True) if len(sums) > 1 else sums[0]:
-        yield tuple(key), (turns, amount)
+def _sum_kinds(counts: QuerySet[CeTurnCount], kinds: Iterable[str], *columns: str) -> Iterator[tuple[Any, ...]]:
+    rows = counts.filter(kind__in=list(kinds)).order_by().values_list(*columns, "kind", "value")
+    yield from rows.annotate(sum_turns=Sum("turns"), sum_amount=Sum("amount"))

@@ -18,7 +18,6 @@ from django.utils.timezone import localtime
 from audit.export.cells import guard_cell
 from audit.record.workspaces import list_workspaces
 from audit.reports.measures import TURNS, Measure, Number
-from audit.reports.progress import describe_recount
 from audit.reports.report import Period, Selection
 from audit.reports.selection_form import ReportPageForm
 from convengine.server.admin_site.missing_rights import require_right
@@ -104,7 +103,6 @@ class ReportRequest:
             "form": self.form,
             "report_pages": [(label, self._build_page_url(name), self._is_page(name)) for label, name in _PAGES],
             "csv_url": self.build_file_url(CSV),
-            "recount": describe_recount(),
             "period": describe_period(self.selection.since, self.selection.until),
         }
         return TemplateResponse(self.request, template, {**admin.site.each_context(self.request), **frame, **context})

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 
-from audit.reports.report import Selection, read_values_of
+from audit.reports.report import Selection, sum_values
 from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
@@ -71,7 +71,7 @@ def rows_page(request: HttpRequest) -> HttpResponse:
 
 def read_uses(selection: Selection, snapshot: Snapshot) -> dict[str, list[RowUse]]:
     """The rows that decided in the selected turns, the most used first, then those of the snapshot that did not."""
-    turns = read_values_of(selection, Q(kind__in=DECIDERS), "kind", "value")
+    turns = sum_values(selection, Q(kind__in=DECIDERS), "kind", "value")
     return {table: list(_list_uses(table, turns, snapshot)) for table in DECIDERS}
 
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.milestones import Milestone
-from audit.reports.report import Selection, choose_days, read_values_of
+from audit.reports.report import Selection, choose_days, sum_values
 from audit.reports.report_request import build_url
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.turn_reports import IntentTraffic, StateMove, StateVisits
@@ -25,7 +25,7 @@ def read_traffic(intent: str, days: int) -> IntentTraffic:
 
 def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
     wanted = Q(intent_code=intent) | Q(value__startswith=f"{intent}{CeTurnCount.SEPARATOR}")
-    counts = read_values_of(selection, Q(kind=CeTurnCount.MOVED) & wanted, "intent_code", "value")
+    counts = sum_values(selection, Q(kind=CeTurnCount.MOVED) & wanted, "intent_code", "value")
     for (after, value), turns in counts.items():
         before, state_before, state = value.split(CeTurnCount.SEPARATOR)
         filters = {"milestone": Milestone.ENTERED.value, "intent": after, "state": state}
@@ -36,7 +36,7 @@ def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
 def _list_visits(selection: Selection, intent: str) -> Iterator[StateVisits]:
     kinds = Q(kind__in=(CeTurnCount.ENTERED, CeTurnCount.EXITED), intent_code=intent)
     by_state: dict[str, dict[str, int]] = defaultdict(dict)
-    for (kind, state), turns in read_values_of(selection, kinds, "kind", "value").items():
+    for (kind, state), turns in sum_values(selection, kinds, "kind", "value").items():
         by_state[state][kind] = turns
     for state, counts in sorted(by_state.items(), key=lambda item: -item[1].get(CeTurnCount.ENTERED, 0)):
         yield _build_visits(selection, intent, state, counts)

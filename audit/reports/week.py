@@ -21,26 +21,25 @@ from audit.reports.effect import (
     judge_rate,
     list_effects,
 )
-from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS
-from audit.reports.progress import describe_recount
+from audit.reports.measures import FAILED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS
 from audit.reports.proportion import FEWEST_TURNS, Proportion
-from audit.reports.report import Selection, Totals, read_releases_of
+from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.text.compare import shorten_line
 from convengine.server.interfaces.turn_reports import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)
 #: From this share on, in percent, somebody should look, whatever it was before.
-_HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, FAILED: 3.0}
+_HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, NEEDED_PERSON: 30.0, FAILED: 3.0}
 #: How many groups the week shows.
 MOST_GROUPS = 3
 _LONGEST_TEXT = 120
 
 
 def summarise_week(until: datetime | None = None) -> WeekSummary:
-    """The numbers of the seven days up to now, or up to a time. Three queries, and a fourth in a recount."""
+    """The numbers of the seven days up to now, or up to a time. Three queries."""
     now = floor_hour(until or timezone.now()) + timedelta(hours=1)
-    releases, releases_before = read_releases_of(*(Selection(until - WEEK, until) for until in (now, now - WEEK)))
+    releases, releases_before = (read_releases(Selection(until - WEEK, until)) for until in (now, now - WEEK))
     totals = sum((of_release for _, of_release in releases), Totals())
     previous = sum((of_release for _, of_release in releases_before), Totals())
     release_groups = group_releases(_join(releases_before, releases))
@@ -65,7 +64,6 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
         reverse("admin:audit_ceaudit_week"),
-        describe_recount(),
     )
 
 

@@ -105,9 +105,8 @@ def _describe_changes(summary: WeekSummary) -> dict[str, Any]:
 def _list_flows(until: datetime) -> list[FlowLine]:
     """The flows with the most turns. One query."""
     is_new = Case(When(hour__gte=until - WEEK, then=Value(True)), default=Value(False), output_field=BooleanField())
-    counts = (
-        Selection(until - 2 * WEEK, until).counts.filter(kind__in=_FLOW_KINDS).exclude(intent_code__in=("", UNKNOWN))
-    )
+    counts = Selection(until - 2 * WEEK, until).select_counts(is_by_hour=True)
+    counts = counts.filter(kind__in=_FLOW_KINDS).exclude(intent_code__in=("", UNKNOWN))
     rows = counts.annotate(is_new=is_new).values_list("intent_code", "is_new", "kind")
     sums: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
     for intent, new, kind, turns in rows.annotate(sum=Sum("turns")).order_by():

@@ -37,6 +37,7 @@ Condition = Any
 #: Milestones whose turns an index has.
 _MILESTONE_SOURCES: Mapping[str, Source] = {
     Milestone.HANDED_OVER: turns_source("g", CONDITIONS[Milestone.HANDED_OVER]),
+    Milestone.NEEDED_PERSON: turns_source("q", CONDITIONS[Milestone.NEEDED_PERSON]),
     Milestone.MODEL_FAILED: turns_source("l", CONDITIONS[Milestone.MODEL_FAILED]),
 }
 #: For steps that are rare, turns among which those with the step are.

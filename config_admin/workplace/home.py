@@ -70,7 +70,7 @@ MOST_DRAFTS = 200
 #: How many of the intents that a release moved, and of the rows that it changed, a notice names.
 MOST_SHIFTS, MOST_CHANGED = 3, 3
 #: What a rate says of its turns; the others “were” what they are called.
-_VERBS = {"failed": "failed", "forms completed": "were completed"}
+_VERBS = {"failed": "failed", "forms completed": "were completed", "needed a person": "needed a person"}
 FOR_YOU = "For you"
 
 

@@ -40,9 +40,9 @@ SCREENS = pytest.mark.parametrize(
 )
 _COUNT_TURNS = """
 from datetime import timedelta
-from audit.reports.count_job import count_everything
-list(count_everything())
-list(count_everything(timedelta()))
+from audit.reports.counting import count_new_turns
+list(count_new_turns())
+list(count_new_turns(timedelta()))
 """
 #: Seconds until the server must answer: it loads the demonstration first.
 PATIENCE = 300

@@ -75,7 +75,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.integrity.ledger.JOB",
         "audit.integrity.nightly_job.JOB",
         "audit.search.text_index.JOB",
-        "audit.reports.count_job.JOB",
+        "audit.reports.job.JOB",
         "audit.alerts.job.JOB",
         "audit.inbox.job.JOB",
         "config_admin.health.job.JOB",

@@ -160,8 +160,6 @@ class WeekSummary(NamedTuple):
     report_url: str
     inbox_url: str
     week_url: str
-    #: That turns are being counted again, so that numbers are not complete; blank at other times.
-    recount: str
 
     @property
     def has_changed(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from audit.models import CeTurnCount
 from tests.audit.alerts.counts import NOW
 
 
@@ -20,7 +21,7 @@ def set_clock(settings: Any) -> Callable[[datetime], None]:
 
 
 @pytest.fixture(autouse=True)
-def deployment(settings: Any, set_clock: Callable[[datetime], None]) -> None:
+def deployment(settings: Any, set_clock: Callable[[datetime], None], monkeypatch: pytest.MonkeyPatch) -> None:
     settings.CONVENGINE = {
         **settings.CONVENGINE,
         "NOTIFICATION_FROM": "Desk <desk@example.com>",
@@ -28,3 +29,5 @@ def deployment(settings: Any, set_clock: Callable[[datetime], None]) -> None:
         "NOTIFICATION_WEBHOOKS": ["hook"],
     }
     set_clock(NOW)
+    # The clock of this process shows another time.
+    monkeypatch.setattr(CeTurnCount, "HOURS_KEPT", 3650)

@@ -14,8 +14,7 @@ from django.db import connections
 from audit.alerts import messages
 from audit.alerts.job import check_alerts, end_alert_of
 from audit.alerts.silence import SilenceRefused, end_silences, silence_alert, silence_rule
-from audit.models import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence, CeTurnCount, CeTurnDayCount
-from audit.reports.recount import begin_recount, end_recount
+from audit.models import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence, CeTurnCount
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -219,22 +218,8 @@ def test_a_rebuilt_count_is_what_counts(rule: CeAlertRule, run_at: Any) -> None:
     count(0, 100, 20)
     run_at(NOW)
     CeTurnCount.objects.all().delete()
-    CeTurnDayCount.objects.all().delete()
     count(0, 100, 2)
     assert run_at(NOW)["ended"] == 1
-
-
-def test_no_alert_fires_or_ends_while_turns_are_counted_again(run_at: Any) -> None:
-    make_rule(title="Few turns", measure="turns", direction="UNDER", bound=Decimal(30), fewest=0)
-    firing = make_rule()
-    count(0, 100, 20)
-    assert run_at(NOW)["fired"] == 1
-    begin_recount()
-    assert run_at(NOW) == {}
-    assert CeAlert.objects.get(rule=firing).status == "FIRING"
-    assert end_recount()
-    assert run_at(NOW) == {}
-    assert CeAlert.objects.get(rule=firing).status == "FIRING"
 
 
 class _Killed(BaseException):

@@ -13,10 +13,10 @@ from django.urls import reverse
 
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.inbox.job import update_inbox
-from audit.models import CeAudit, CeLlmCallLog, CeTurnDayCount
+from audit.models import CeAudit, CeLlmCallLog, CeTurnCount
 from audit.narration.empty_values import list_empty_values
 from audit.record.retention import remove_old
-from audit.reports.count_job import count_again
+from audit.reports.recount import count_again
 from config_admin.models import CeConfig
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import database_time
@@ -140,7 +140,7 @@ def test_jobs_go_on_with_the_other_turns(caller: Caller, damage: Any) -> None:
     list(update_inbox())
     assert list_empty_values(10) == []
 
-    assert sum(CeTurnDayCount.objects.filter(kind=CeTurnDayCount.TURN).values_list("turns", flat=True)) == 3
+    assert sum(CeTurnCount.objects.filter(is_hour=False, kind=CeTurnCount.TURN).values_list("turns", flat=True)) == 3
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

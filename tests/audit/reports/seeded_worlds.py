@@ -10,7 +10,7 @@ import yaml
 
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.job import update_inbox
-from audit.reports.count_job import count_everything
+from audit.reports.counting import count_new_turns
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
@@ -46,7 +46,7 @@ def build_world(seed: int) -> None:
         dialogue = choose.choice(trade["dialogues"])["turns"]
         with shift_clock(moment):
             _play(choose, _mix(choose, dialogue))
-    for _ in (*count_everything(timedelta()), *update_inbox()):
+    for _ in (*count_new_turns(timedelta()), *update_inbox()):
         pass
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils.timezone import localdate
 
-from audit.reports.count_job import count_everything
+from audit.reports.counting import count_new_turns
 from audit.reports.measures import MEASURES
 from audit.reports.topics import TOPICS, Topic
 from tests.api import make_key
@@ -33,7 +33,7 @@ def test_the_report_has_every_measure() -> None:
 
 def test_numbers_that_are_not_counted_for_a_group_are_null() -> None:
     talk("hours|what?|fees", "fees")
-    list(count_everything(timedelta()))
+    list(count_new_turns(timedelta()))
     # A fast machine may have no step of a millisecond.
     count("STEP", "RulesStep:20", 1, days=0, release=1)
     document = call({"days": 7}).json()

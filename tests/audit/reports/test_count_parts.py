@@ -1,4 +1,4 @@
-"""Parts of a recount are counted in processes of their own."""
+"""Days of a recount are counted in processes of their own."""
 
 from typing import Any
 
@@ -6,9 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from audit.models import CeCountProgress
 from audit.reports import count_parts as module
-from audit.reports.count_job import count_again
 
 pytestmark = pytest.mark.django_db
 
@@ -24,25 +22,23 @@ class PoolOfThisProcess:
 
     def __exit__(self, *error: object) -> None: ...
 
-    def submit(self, work: Any, number: int) -> Any:
-        return work(number)
+    def submit(self, work: Any, day: Any) -> Any:
+        return work(day)
 
 
-def test_each_part_is_counted_up_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_day_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ProcessPoolExecutor", PoolOfThisProcess)
-    monkeypatch.setattr(module, "as_completed", lambda counts: [_Done(count) for count in counts])
-    CeCountProgress.objects.create(pk=CeCountProgress.TURNS, counted=101)
-    assert [counts["records"] for counts in count_again(3)] == [33, 34, 34]
-    progress = CeCountProgress.objects.order_by("pk").values_list("pk", "counted", "recount_until")
-    assert list(progress) == [(CeCountProgress.TURNS, 101, None), (CeCountProgress.FEEDBACK, 0, None)]
+    monkeypatch.setattr(module, "as_completed", lambda days: [_Done(day) for day in days])
+    monkeypatch.setattr(module, "_count_day", lambda day: day)
+    assert list(module.count_days(["Monday", "Tuesday"], 3)) == ["Monday", "Tuesday"]
 
 
 class _Done:
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, day: Any) -> None:
+        self.day = day
 
-    def result(self) -> int:
-        return self.count
+    def result(self) -> Any:
+        return self.day
 
 
 def test_a_database_with_one_writer_counts_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,17 +19,17 @@ from audit.models import (
     CeCountProgress,
     CeMcpUserFeedback,
     CeTurnCount,
-    CeTurnDayCount,
     CeTurnIndex,
 )
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
-from audit.reports import count_batch, counting, recount
+from audit.reports import counting
 from audit.reports.count_batch import BY_HOUR
-from audit.reports.count_job import count_again, count_everything
 from audit.reports.counting import ANSWERING, count_new_turns
 from audit.reports.days import find_day
 from audit.reports.durations import BOUNDS
+from audit.reports.job import update_counts
+from audit.reports.recount import count_again
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.codec import dumps
@@ -44,6 +44,7 @@ from tests.worlds import create_help_desk
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 #: Conversations, each with its messages: a thumb rates the turn before, by one of two people.
 MESSAGES = ("hours", "fees", "what?", "hours fees", "my cvv", "", "lost card", "1234", "person", "stop")
+COUNTED_STAGES = ("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "FORM_GIVEN_UP")
 RATINGS = ("up by ada", "down by ada", "up by bob", "down by bob")
 WORLDS = st.lists(st.lists(st.sampled_from(MESSAGES + RATINGS), min_size=1, max_size=5), max_size=4)
 
@@ -99,7 +100,9 @@ def count_records() -> Counter[tuple[Any, ...]]:
         if turn.state_code == HAND_OVER and not is_handed_over(turn):
             counts[*where, "HANDED_OVER", ""] += 1
         entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id).values_list("kind", "value").distinct()
-        counts.update((*where, *entry) for entry in entries if entry[0] != "STAGE" or entry[1] == "NOT_UNDERSTOOD")
+        counts.update((*where, *entry) for entry in entries if entry[0] != "STAGE" or entry[1] in COUNTED_STAGES)
+        if needs_person(turn) and not any(map(needs_person, list_earlier(turn))):
+            counts[*where, "NEEDED_PERSON", ""] += 1
         if turn.status in ("OK", "BLOCKED"):
             count_moves(counts, hour, turn)
             roles = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE", value__in=FORM_STAGES)
@@ -159,18 +162,32 @@ def count_moves(counts: Counter[tuple[Any, ...]], hour: datetime, turn: CeConver
 
 
 def is_handed_over(turn: CeConversationHistory) -> bool:
-    before = CeConversationHistory.objects.filter(conversation=turn.conversation, turn_no__lt=turn.turn_no)
-    return before.filter(state_code=HAND_OVER).exists()
+    return list_earlier(turn).filter(state_code=HAND_OVER).exists()
+
+
+def list_earlier(turn: CeConversationHistory) -> Any:
+    return CeConversationHistory.objects.filter(conversation=turn.conversation, turn_no__lt=turn.turn_no)
+
+
+def needs_person(turn: CeConversationHistory) -> bool:
+    stages = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE").values_list("value", flat=True)
+    return turn.status in ("OK", "BLOCKED") and (
+        turn.state_code == HAND_OVER or bool({*stages} & {*COUNTED_STAGES[1:]})
+    )
 
 
 def read_counts() -> Counter[tuple[Any, ...]]:
     columns = ("hour", "channel", "config_version", "intent_code", "kind", "value", "turns")
-    counts = Counter({tuple(row): turns for *row, turns in CeTurnCount.objects.values_list(*columns)})
-    assert {kind for *_, kind, _ in counts} <= BY_HOUR
-    days = Counter({tuple(row): turns for *row, turns in CeTurnDayCount.objects.values_list(*columns)})
+    hours, days = (
+        Counter(
+            {tuple(row): turns for *row, turns in CeTurnCount.objects.filter(is_hour=by_hour).values_list(*columns)}
+        )
+        for by_hour in (True, False)
+    )
+    assert {kind for *_, kind, _ in hours} <= BY_HOUR
     only_by_day = Counter({key: turns for key, turns in days.items() if key[-2] not in BY_HOUR})
-    assert days - only_by_day == +sum_by_day(counts)
-    return +counts + only_by_day
+    assert days - only_by_day == +sum_by_day(hours)
+    return +hours + only_by_day
 
 
 def sum_by_day(counts: Counter[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
@@ -201,11 +218,12 @@ def rate(key: str, rating: str) -> None:
 
 
 def count_all() -> None:
-    list(count_everything(timedelta()))
+    list(count_new_turns(timedelta()))
 
 
 @settings(max_examples=count_examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(WORLDS)
+@example([["lost card", "x", "y", "z", "w", "fees"], ["what?", "what?", "what?", "what?"]])
 @example([["lost card", "1234", "up by ada"], ["hours", "down by bob", "what?", "my cvv", "stop"], ["person", "fees"]])
 def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
     monkeypatch.setattr(counting, "BATCH", 3)
@@ -248,16 +266,6 @@ def test_a_job_that_is_killed_counts_nothing_twice(monkeypatch: pytest.MonkeyPat
     assert read_counts() == count_records()
 
 
-def test_records_of_many_hours_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count_batch, "MOST_TIMES", 2)
-    talk(["hours", "what?", "fees"], ["fees", "hours"])
-    now = timezone.now()
-    for days, turn in enumerate(CeConversationHistory.objects.order_by("pk"), start=1):
-        CeConversationHistory.objects.filter(pk=turn.pk).update(created_at=now - timedelta(days=days))
-    list(count_again())
-    assert read_counts() == count_records()
-
-
 def test_a_job_that_is_killed_after_it_wrote_its_counts_counts_nothing_twice() -> None:
     talk(["hours", "what?"], ["fees", "down by ada"])
 
@@ -283,8 +291,8 @@ def test_calls_are_counted_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
     CeConversationHistory._base_manager.update(events=dumps(document), model_calls=2, cost="0.5")
     count_all()
     assert read_counts() == count_records()
-    assert CeTurnDayCount.objects.get(kind="MODEL").amount == Decimal("0.5")
-    durations = CeTurnDayCount.objects.filter(kind="MODEL_TIME").values_list("value", flat=True)
+    assert CeTurnCount.objects.get(is_hour=False, kind="MODEL").amount == Decimal("0.5")
+    durations = CeTurnCount.objects.filter(is_hour=False, kind="MODEL_TIME").values_list("value", flat=True)
     assert sorted(durations) == ["main/org/small:100", "main/org/small:2240"]
 
 
@@ -297,7 +305,7 @@ def test_what_looks_like_calls_in_a_payload_is_no_call() -> None:
         document = [{**first, "payload": {**first["payload"], **payload}, "calls": [call]}, *rest]
         CeConversationHistory._base_manager.update(events=dumps(document), model_calls=1)
         list(count_again())
-        assert CeTurnDayCount.objects.get(kind="MODEL").turns == 1
+        assert CeTurnCount.objects.get(is_hour=False, kind="MODEL").turns == 1
 
 
 def test_counts_stay_when_the_turns_are_removed() -> None:
@@ -326,23 +334,23 @@ def test_a_new_kind_of_count_is_counted_of_the_turns_that_are_stored() -> None:
     talk(["hours", "fees"], ["what?"])
     count_all()
     before = read_counts()
-    for model in (CeTurnCount, CeTurnDayCount):
-        model.objects.filter(kind="STATE").delete()
+    CeTurnCount.objects.filter(kind="STATE").delete()
     CeConversation.objects.filter(turns__user_input="what?").delete()
     list(count_again())
     lost = before - read_counts()
     assert [(key[-2:], turns) for key, turns in lost.items()] == [(("STATE", "UNKNOWN"), 1)]
 
 
-@pytest.mark.parametrize("batches", range(5))
-def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
+@pytest.mark.parametrize("days", range(4))
+def test_a_recount_that_is_killed_loses_nothing(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
     monkeypatch.setattr(counting, "BATCH", 2)
-    talk(["hours", "what?", "down by bob"], ["fees", "my cvv"])
+    talk(["hours", "what?", "down by bob"], ["fees", "my cvv"], ["lost card", "1234"])
+    spread_over_days()
     count_all()
     before = read_counts()
     CeConversation.objects.filter(turns__user_input="fees").delete()
     talk(["fees"])
-    for _, _ in zip(range(batches), count_again(), strict=False):
+    for _, _ in zip(range(days), count_again(), strict=False):
         pass
     count_all()
     after = read_counts()
@@ -351,26 +359,34 @@ def test_a_recount_that_is_killed_goes_on_and_loses_nothing(monkeypatch: pytest.
     assert read_counts() == after
 
 
-@pytest.mark.parametrize("batches", range(4))
-def test_parts_of_a_recount_that_are_counted_in_any_order_lose_nothing(
-    monkeypatch: pytest.MonkeyPatch, batches: int
-) -> None:
-    monkeypatch.setattr(counting, "BATCH", 2)
-    talk(["hours", "what?", "down by bob"], ["fees", "my cvv"], ["lost card", "1234"])
+def spread_over_days() -> None:
+    """One turn a day, the last one today."""
+    turns = list(CeConversationHistory.objects.order_by("-pk"))
+    for days, turn in enumerate(turns):
+        turn.created_at -= timedelta(days=days)
+        turn.save(update_fields=["created_at"])
+
+
+def test_hours_are_kept_for_a_month() -> None:
+    talk(["hours", "fees"])
+    count_all()
+    old = timezone.now() - timedelta(days=CeTurnCount.HOURS_KEPT, hours=2)
+    CeTurnCount.objects.update(hour=old)
+    count_all()
+    assert not CeTurnCount.objects.filter(is_hour=True).exists()
+    assert CeTurnCount.objects.exists()
+
+
+def test_an_upgrade_that_counts_something_new_counts_all_stored_turns() -> None:
+    talk(["hours", "fees"], ["what?"])
     count_all()
     before = read_counts()
-    recount.begin_recount(3)
-    parts = list(counting.list_parts())
-    for part in reversed(parts[-batches:] if batches else []):
-        while counting.count_part(part.pk):
-            pass
-        assert not recount.end_recount()
-    if batches == 1:
-        recount.begin_recount(2)
-    count_all()
+    CeTurnCount.objects.filter(kind="STATE").delete()
+    list(update_counts())
     assert read_counts() == before
-    assert [counting.count_part(part.pk) for part in parts] == [0, 0, 0]
-    assert read_counts() == before
+    CeTurnCount.objects.filter(kind="STATE").delete()
+    list(update_counts())
+    assert read_counts() != before
 
 
 def test_a_recount_leaves_new_turns_to_the_job_because_earlier_ones_may_not_be_stored_yet() -> None:
@@ -379,23 +395,9 @@ def test_a_recount_leaves_new_turns_to_the_job_because_earlier_ones_may_not_be_s
     talk(["hours"])
     late = CeConversationHistory.objects.latest("history_id").history_id
     list(count_again())
-    progress = CeCountProgress.objects.get(pk=CeCountProgress.TURNS)
-    assert (progress.counted < late, progress.recount_until) == (True, None)
+    assert CeCountProgress.objects.get(pk=CeCountProgress.TURNS).counted < late
     count_all()
     assert read_counts() == count_records()
-
-
-def test_a_recount_that_begins_while_turns_are_counted_loses_nothing() -> None:
-    talk(["hours", "fees"])
-    count_all()
-    CeConversation.objects.filter(turns__user_input="hours").delete()
-    talk(["hours", "fees"])
-    settled = counting.find_settled(CeCountProgress.TURNS, timedelta())
-    recount.begin_recount()
-    while counting._count_next_turns(settled):
-        pass
-    count_all()
-    assert sum(turns for key, turns in read_counts().items() if key[-2] == "TURN") == 4
 
 
 def test_days_follow_a_change_of_the_time_zone() -> None:

@@ -17,16 +17,22 @@ def note(number: int, *, days: int, gradual: GradualPeriod | None = None) -> Rel
     return ReleaseNote(number, "ben", timezone.now() - timedelta(days=days), "Softer words", "", "", gradual)
 
 
+def make_totals(turns: int) -> Totals:
+    totals = Totals()
+    totals.add("TURN", "OK", turns)
+    return totals
+
+
 def test_releases_with_few_turns_go_with_the_next_one() -> None:
     turns = {3: 50, 4: 10, 6: 10, 7: 40, 8: 29, 9: 1, 12: 5}
-    groups = group_releases((number, Totals(of_release)) for number, of_release in turns.items())
+    groups = group_releases((number, make_totals(of_release)) for number, of_release in turns.items())
     assert [(group.first, group.last, group.totals.turns) for group in groups] == [
         (3, 3, 50), (4, 7, 60), (8, 9, 30), (10, 12, 5)
     ]  # fmt: skip
 
 
 def test_turns_before_the_first_release_are_in_their_group() -> None:
-    (group,) = group_releases([(0, Totals(10)), (1, Totals(50))])
+    (group,) = group_releases([(0, make_totals(10)), (1, make_totals(50))])
     assert (group.first, group.last) == (0, 1)
 
 

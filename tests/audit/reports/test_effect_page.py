@@ -102,7 +102,7 @@ def test_a_share_that_is_capped_has_no_list(ada: Client) -> None:
     for number, days in ((first, 2), (second, 1)):
         count_turns(100, 0, days=days, release=number)
         count("BEGUN", "", 2, days=days, release=number)
-        count("HANDED_OVER", "", 5 if number == second else 1, days=days, release=number)
+        count("NEEDED_PERSON", "", 5 if number == second else 1, days=days, release=number)
     shown = ada.get(reverse("admin:audit_ceaudit_effect", args=[second])).context["lines"][1]
     assert (shown.before.part, bool(shown.before.url)) == (1, True)
     assert (shown.after.part, bool(shown.after.url)) == (2, False)

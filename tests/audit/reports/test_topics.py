@@ -14,11 +14,12 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.feedback.store import FeedbackInput, store_feedback
-from audit.models import CeAccessLog, CeTurnDayCount, CeTurnIndex
+from audit.models import CeAccessLog, CeTurnCount, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import MODEL_ERROR_STAGES
-from audit.reports.count_job import count_again, count_everything
+from audit.reports.counting import count_new_turns
 from audit.reports.page import ReportTable
+from audit.reports.recount import count_again
 from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, Topic
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.sessions.models import CeConversationHistory
@@ -43,7 +44,7 @@ def world(db: None) -> None:
     CeTurnIndex.objects.create(turn_id=turns[0].turn_id, kind="STAGE", value=MODEL_ERROR_STAGES[0], role="")
     CeConversationHistory._base_manager.filter(pk=turns[4].pk).update(duration_ms=2400)
     list(count_again())
-    list(count_everything(timedelta()))
+    list(count_new_turns(timedelta()))
 
 
 def rate(turn: CeConversationHistory, thumb: str, comment: str = "") -> None:
@@ -186,5 +187,5 @@ def test_a_damaged_document_does_not_keep_others_from_being_counted(damage: str)
     add_calls(whole, ("main", "small", True))
     CeConversationHistory._base_manager.filter(pk=damaged.pk).update(events=damage, model_calls=1)
     list(count_again())
-    models = CeTurnDayCount.objects.filter(kind=CeTurnDayCount.MODEL).values_list("value", "turns")
+    models = CeTurnCount.objects.filter(is_hour=False, kind=CeTurnCount.MODEL).values_list("value", "turns")
     assert ("main/small", 1) in models

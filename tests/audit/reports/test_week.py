@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeInboxGroup
-from audit.reports.count_job import count_again
+from audit.reports.recount import count_again
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.turn_reports import Verdict
@@ -174,10 +174,10 @@ def test_tries_tests_and_what_if_are_never_counted_and_real_turns_are(client: Cl
     assert (week.turns, week.rates[0].number) == (2, 1)
 
 
-def test_a_number_is_what_its_search_lists_also_if_more_were_handed_over_than_began() -> None:
+def test_a_number_is_what_its_search_lists_also_if_more_needed_a_person_than_began() -> None:
     count_turns(100, 0, days=1, release=1)
     count("BEGUN", "", 2, days=1, release=1)
-    count("HANDED_OVER", "", 5, days=1, release=1)
-    (rate,) = (rate for rate in summarise_week().rates if rate.label == "handed over")
+    count("NEEDED_PERSON", "", 5, days=1, release=1)
+    (rate,) = (rate for rate in summarise_week().rates if rate.label == "needed a person")
     assert (rate.number, rate.share) == (5, 100.0)
-    assert "milestone=HANDED_OVER" in rate.url
+    assert "milestone=NEEDED_PERSON" in rate.url

@@ -5,9 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
-from audit.reports.count_job import count_again
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.progress import describe_recount
+from audit.reports.recount import count_again
 from audit.reports.report import Selection, build_report, choose_days, list_groups
 from audit.reports.topics import DIMENSIONS
 from convengine.engine.text.compare import code
@@ -43,8 +42,6 @@ class Command(ExactCommand):
                 raise CommandError("--processes needs PostgreSQL: other databases have one writer. Leave it out.")
             for _ in count_again(max(options["processes"], 1)):
                 pass
-        if recount := describe_recount():
-            self.stderr.write(recount)
         selection = Selection(
             *choose_days(options["days"], database_time()),
             channel=options["channel"],

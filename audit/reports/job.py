@@ -1,0 +1,30 @@
+"""The job that counts turns for the reports."""
+
+from collections.abc import Iterator
+
+from audit.models import CeCountProgress
+from audit.reports.counting import count_new_turns
+from audit.reports.recount import count_again
+from convengine.engine.turn.job import Counts, Every, Job
+
+#: Raised when a kind of counts is new, or its meaning another: then all stored turns are counted again.
+DEFINITION = 1
+
+
+def update_counts() -> Iterator[Counts]:
+    """Count new turns; after an upgrade that counts something else, count all stored turns again."""
+    progress, _ = CeCountProgress.objects.get_or_create(pk=CeCountProgress.TURNS)
+    if progress.definition != DEFINITION:
+        yield from count_again()
+        CeCountProgress.objects.filter(pk=progress.pk).update(definition=DEFINITION)
+    else:
+        yield from count_new_turns()
+
+
+JOB = Job(
+    "count_turns",
+    "Count turns for the reports",
+    "Counts new turns by hour and day, outcome, intent, state, stage, deciding row, form, time, model and rating.",
+    Every(60),
+    update_counts,
+)
