@@ -41,7 +41,8 @@ def _is_first(condition: Any) -> Any:
     return condition & ~Exists(of_conversation.filter(condition, turn_no__lt=OuterRef("turn_no")))
 
 
-def _has_stage(stages: Sequence[str]) -> Exists:
+def has_stage(stages: Sequence[str]) -> Exists:
+    """The turns with one of some rare stages."""
     entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
     return Exists(entries.filter(value__in=stages))
 
@@ -53,7 +54,7 @@ def _enters_state() -> Q:
 
 
 def _has_model_error() -> Any:
-    return Q(model_calls__gt=0) & _has_stage(MODEL_ERROR_STAGES)
+    return Q(model_calls__gt=0) & has_stage(MODEL_ERROR_STAGES)
 
 
 def has_step(text: str) -> Any:
@@ -66,7 +67,7 @@ def has_step(text: str) -> Any:
 CONDITIONS: Mapping[str, Any] = {
     Milestone.BEGAN: Q(turn_no=1),
     Milestone.HANDED_OVER: _is_first(_IN_HAND_OVER),
-    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | _has_stage(PERSON_STAGES))),
+    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | has_stage(PERSON_STAGES))),
     Milestone.ENTERED: IS_COMMITTED & _enters_state(),
     Milestone.FORM_STARTED: has_step(f"/{FormStep.STARTED}:"),
     Milestone.FORM_COMPLETED: has_step(f"/{FormStep.COMPLETED}:"),

@@ -43,10 +43,11 @@ def select_texts(turns: QuerySet[Any], *about: str) -> QuerySet[Any]:
     """What is read of turns, behind what their counts are about."""
     stages = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value__in=FORM_STAGES)
     form_steps = Subquery(stages.exclude(role="").values("role")[:1])
-    return turns.annotate(
+    texts: QuerySet[Any] = turns.annotate(
         form_steps=Case(When(IS_COMMITTED, then=form_steps), default=Value(""), output_field=TextField()),
         text=Case(When(model_calls__gt=0, then=ReadableEvents()), default=_select_timing(), output_field=TextField()),
     ).values_list(*about, "model_calls", "has_model_failed", "form_steps", "text")
+    return texts
 
 
 def _select_timing() -> Any:

@@ -11,6 +11,7 @@ from django.db.models import BooleanField, Case, Q, Sum, Value, When
 from django.urls import reverse
 
 from audit.models import CeTurnCount
+from audit.reports.cause import find_bad_turns, find_moved_turns
 from audit.reports.days import floor_hour
 from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure, Unit
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
@@ -26,6 +27,8 @@ RATES = (NOT_UNDERSTOOD_TURNS, NEEDED_PERSON, FORMS_COMPLETED, FAILED)
 WINDOW = timedelta(days=30)
 #: How many intents and states are listed, and from how many standard errors on.
 MOST_MOVED, _MOVED = 8, 2.0
+#: How many releases are checked for having made a rate worse.
+_MOST_CHECKED = 3
 #: From so many standard errors on, Home names the release: many intents and releases are compared, and the turns of a
 #: conversation are not independent of each other.
 _SHIFTED = {Unit.TURNS: 5.0, Unit.CONVERSATIONS: 3.5}
@@ -88,7 +91,7 @@ class Comparison:
         """Each watched rate: before, on the release, and since then."""
         before, after, later = self.before.totals if self.before else Totals(), self.after.totals, self.since_then
         return [
-            (measure, _read_rate(before, measure), _read_rate(after, measure), _read_rate(later, measure))
+            (measure, read_rate(before, measure), read_rate(after, measure), read_rate(later, measure))
             for measure in RATES
         ]
 
@@ -111,16 +114,40 @@ def group_releases(releases: Iterable[tuple[int, Totals]]) -> list[ReleaseGroup]
 
 
 def describe_effect(
-    after: ReleaseGroup, before: ReleaseGroup, shifts: Mapping[int, Sequence[IntentShift]]
+    after: ReleaseGroup, before: ReleaseGroup, shifts: Mapping[int, Sequence[IntentShift]], *, is_open: bool = False
 ) -> ReleaseEffect:
-    """The effect for other pages."""
-    rates = [
-        RateChange(measure.label.lower(), old.share, new.share, judge_rate(measure, new, old))
-        for measure in RATES
-        for old, new in [(_read_rate(before.totals, measure), _read_rate(after.totals, measure))]
-    ]
+    """The effect for other pages. `is_open`: `after` has the turns of all later releases, too."""
+    rates = []
+    for measure in RATES:
+        old, new = read_rate(before.totals, measure), read_rate(after.totals, measure)
+        verdict, cause = judge_effect(measure, after, before, is_open=is_open)
+        rates.append(RateChange(measure.label.lower(), old.share, new.share, verdict, cause))
     turns, turns_before, url = after.totals.turns, before.totals.turns, effect_url(after.last)
     return ReleaseEffect(after.first, after.last, turns, turns_before, rates, url, shifts.get(after.last, ()))
+
+
+def judge_effect(
+    measure: Measure, after: ReleaseGroup, before: ReleaseGroup, *, is_open: bool = False
+) -> tuple[Verdict, str]:
+    """Whether a release made a rate worse or better; with what the same messages do, of a rate that is worse."""
+    rate, old_rate = read_rate(after.totals, measure), read_rate(before.totals, measure)
+    verdict = judge_rate(measure, rate, old_rate)
+    if verdict not in (Verdict.WORSE, Verdict.MAYBE_WORSE):
+        return verdict, ""
+    evidence = find_bad_turns(measure, after.first, after.last, is_open=is_open)
+    if not evidence.is_known:
+        verdict = Verdict.CAUSE_UNKNOWN
+    elif not evidence.explains(_find_excess(measure, rate, old_rate)):
+        verdict = Verdict.NOT_CAUSED
+    return verdict, evidence.describe(after.name)
+
+
+def _find_excess(measure: Measure, after: Proportion, before: Proportion) -> float:
+    """How many of the bad turns are more than before, as a share of them."""
+    bad, old_bad = (
+        (rate.part if measure.higher_is_worse else rate.whole - rate.part) / rate.whole for rate in (after, before)
+    )
+    return max(bad - old_bad, 0.0) / bad if bad else 0.0
 
 
 def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> Verdict:
@@ -249,6 +276,7 @@ def find_shifts(groups: Sequence[ReleaseGroup]) -> dict[int, list[IntentShift]]:
         if clearness >= 1 and intent not in explained:
             numbers.add(number)
             explained.update(share.name for share in shares[number])
+    first_of = {group.last: group.first for group in groups}
     return {
         number: [
             IntentShift(name_intent(share.name), str(share.unit), share.before.share or 0, share.after.share or 0)
@@ -256,7 +284,15 @@ def find_shifts(groups: Sequence[ReleaseGroup]) -> dict[int, list[IntentShift]]:
         ]
         for number in sorted(numbers)
         if any(share.errors < 0 and share.name != UNKNOWN for share in shares[number])
+        and _has_moved_messages(first_of[number], number, shares[number])
     }
+
+
+def _has_moved_messages(first: int, last: int, shares: Sequence[MovedShare]) -> bool:
+    """True when messages have another intent because of a release: users may also ask something else since then."""
+    risen = [share for share in shares if share.errors > 0]
+    excess = min((1 - (share.before.share or 0) / (share.after.share or 1) for share in risen), default=0.0)
+    return find_moved_turns([share.name for share in risen], first, last).explains(excess)
 
 
 def _list_clearest_shares(before: Totals, after: Totals) -> list[MovedShare]:
@@ -278,18 +314,22 @@ def _split_at_each(groups: Sequence[ReleaseGroup]) -> Iterator[tuple[ReleaseGrou
 
 def find_turning_point(
     measure: Measure, groups: Sequence[ReleaseGroup], shifts: Mapping[int, Sequence[IntentShift]]
-) -> ReleaseEffect | None:
-    """The release since which a rate is most clearly worse: all turns from it on beside all before; null if unclear."""
+) -> tuple[ReleaseEffect | None, str]:
+    """The release that made a rate most clearly worse, all turns from it on beside all before; and why, or why none."""
     rises = []
     for index, (_, before, after) in enumerate(_split_at_each(groups), 1):
-        share, old_share = _read_rate(after, measure), _read_rate(before, measure)
+        share, old_share = read_rate(after, measure), read_rate(before, measure)
         if judge_rate(measure, share, old_share) is Verdict.WORSE:
             rises.append((abs(count_standard_errors(share, old_share)), index, before, after))
-    if not rises:
-        return None
-    _, index, before, after = max(rises, key=lambda rise: rise[:2])
-    whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
-    return describe_effect(groups[index]._replace(totals=after), whole, shifts)
+    reason = ""
+    for _, index, before, after in sorted(rises, key=lambda rise: rise[:2], reverse=True)[:_MOST_CHECKED]:
+        whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
+        from_here = groups[index]._replace(totals=after)
+        verdict, cause = judge_effect(measure, from_here, whole, is_open=True)
+        if verdict is Verdict.WORSE:
+            return describe_effect(from_here, whole, shifts, is_open=True), cause
+        reason = reason or f"No release is to blame as far as is known. {cause}"
+    return None, reason
 
 
 def list_effects(
@@ -307,5 +347,6 @@ def _ceil_hour(moment: datetime) -> datetime:
     return hour if hour == moment else hour + timedelta(hours=1)
 
 
-def _read_rate(totals: Totals, measure: Measure) -> Proportion:
+def read_rate(totals: Totals, measure: Measure) -> Proportion:
+    """A watched rate of some turns."""
     return Proportion(*measure.read_part(totals))

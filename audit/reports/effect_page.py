@@ -14,6 +14,7 @@ from audit.reports.effect import (
     build_rate_search,
     compare_release,
     effect_url,
+    judge_effect,
     judge_rate,
     list_moved_intents,
     list_moved_openings,
@@ -68,6 +69,8 @@ class RateLine(NamedTuple):
     verdict_since_then: Verdict
     #: The scale of the drawing, in percent.
     top: float
+    #: What the same messages do before and after the release; blank for a rate that is not worse.
+    cause: str = ""
 
     @property
     def marks(self) -> list[Mark]:
@@ -130,8 +133,12 @@ def _build_lines(comparison: Comparison) -> Iterable[RateLine]:
         ]
         top = max([5.0, *(point.high for point in points if point.whole)])
         later = _build_point(since_then, comparison, None, measure) if has_later else None
-        verdicts = judge_rate(measure, after, before), judge_rate(measure, since_then, before)
-        yield RateLine(measure, points[0], points[1], verdicts[0], later, verdicts[1], top)
+        verdict, cause = judge_rate(measure, after, before), ""
+        # Both sides of a gradual release had the same users at the same time: what differs is the release.
+        if comparison.before and not comparison.is_gradual:
+            verdict, cause = judge_effect(measure, comparison.after, comparison.before)
+        verdict_since_then = judge_rate(measure, since_then, before)
+        yield RateLine(measure, points[0], points[1], verdict, later, verdict_since_then, top, cause)
 
 
 def _build_point(rate: Proportion, comparison: Comparison, group: ReleaseGroup | None, measure: Measure) -> SharePoint:
@@ -154,7 +161,8 @@ def _summarise(lines: Sequence[RateLine], comparison: Comparison) -> str:
     for line in lines:
         label, share = line.measure.label, format_percent(line.after.share)
         if line.verdict not in unclear:
-            texts.append(f"{label}: {format_percent(line.before.share)} → {share}, {line.verdict.value}.")
+            change = f"{label}: {format_percent(line.before.share)} → {share}, {line.verdict.value}."
+            texts.append(f"{change} {line.cause}".strip())
         if line.since_then and line.verdict_since_then not in (*unclear, line.verdict):
             share = format_percent(line.since_then.share)
             texts.append(f"{label} with all later releases: {share}, {line.verdict_since_then.value}.")

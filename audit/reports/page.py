@@ -210,7 +210,8 @@ def _build_number(
     number, url = _read_number(measure, totals), ""
     if number and measure.search is not None and filters is not None and all(filters.values()):
         url = build_url(selection, period, {**filters, **measure.search})
-    return ReportNumber(measure, number, url, measure.read_share(totals))
+    base = measure.base.count(totals) if measure.base else None
+    return ReportNumber(measure, number, url, measure.read_share(totals), base)
 
 
 def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:

@@ -278,9 +278,9 @@ def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bo
             totals[str(name)].add(kind, value, turns, amount)
     else:
         for kind, value, turns, amount in _sum_kinds(counts, dimension.kinds):
-            name, *counted = dimension.translate(kind, value)
+            name, counted_kind, counted_value = dimension.translate(kind, value)
             if name:
-                totals[name].add(*counted, turns, amount)
+                totals[name].add(counted_kind, counted_value, turns, amount)
             else:
                 whole += turns
     for of_value in totals.values() if whole else ():

@@ -51,6 +51,8 @@ class ReportNumber(NamedTuple):
     url: str = ""
     #: In percent of what the measure is a share of.
     share: float | None = None
+    #: How many it is a share of.
+    base: Number | None = None
 
 
 class ChartFile(NamedTuple):

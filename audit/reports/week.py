@@ -86,13 +86,16 @@ def _list_rates(
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
         is_worse = judge_rate(measure, rate, before) is Verdict.WORSE
         is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH.get(measure, 101.0)
-        since = find_turning_point(measure, groups, shifts) if is_worse or is_high else None
+        since, cause = find_turning_point(measure, groups, shifts) if is_worse or is_high else (None, "")
         # As many as the search lists: more may be handed over than began.
         number = int(measure.count(totals))
         url = build_rate_search(measure, until - WEEK, until) if number else ""
         label, unit = measure.label.lower(), str(measure.unit)
         is_bad = measure.higher_is_worse is not False
-        yield WeekRate(label, unit, number, rate.share, before.share, is_worse, is_high, since, url, is_bad)
+        base = f"{rate.whole:,} {measure.base_label}"
+        yield WeekRate(
+            label, unit, number, rate.share, before.share, is_worse, is_high, since, url, is_bad, cause, base
+        )
 
 
 def _list_largest_groups() -> list[Any]:

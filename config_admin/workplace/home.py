@@ -230,8 +230,10 @@ def _describe_rate(
         name = _name_releases(rate.since, releases.get(rate.since.last))
         text = f"{notice.text} It got worse with {name}: in the last 14 days "
         text += f"{format_percent(change.before)} before and {format_percent(change.after)} since."
+        text += f" {rate.cause}"
         text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
         return _add_release(request, notice._replace(text=text), rate.since)
+    notice = notice._replace(text=f"{notice.text} {rate.cause}".strip())
     if rate.label == "not understood":
         return notice._replace(links=[HomeLink("See what to teach", week.inbox_url)])
     return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])

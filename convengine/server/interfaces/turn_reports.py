@@ -67,6 +67,9 @@ class Verdict(Enum):
     MAYBE_BETTER = "maybe better"
     BETTER = "better"
     TOO_FEW = "too few turns to say"
+    #: Worse since a release, as the same messages show; or nobody can run them again.
+    NOT_CAUSED = "worse, but not because of it"
+    CAUSE_UNKNOWN = "worse, cause unknown"
 
 
 class RateChange(NamedTuple):
@@ -76,6 +79,8 @@ class RateChange(NamedTuple):
     before: float | None
     after: float | None
     verdict: Verdict
+    #: What the same messages do before and after it, in a sentence; blank for a rate that is not worse.
+    cause: str = ""
 
 
 class IntentShift(NamedTuple):
@@ -103,7 +108,7 @@ class ReleaseEffect(NamedTuple):
 
     @property
     def worse_rates(self) -> Sequence[RateChange]:
-        """The rates that are clearly worse."""
+        """The rates that are clearly worse because of it."""
         return [rate for rate in self.rates if rate.verdict is Verdict.WORSE]
 
 
@@ -121,12 +126,16 @@ class WeekRate(NamedTuple):
     is_worse: bool
     #: So high that somebody should look, whatever it was before.
     is_high: bool
-    #: The effect of the release since which it is worse; null if none is clear.
+    #: The effect of the release that made it worse; null if none is known to.
     since: ReleaseEffect | None
     #: The search that lists these turns.
     url: str
     #: False for a rate of what went well.
     is_bad: bool = True
+    #: Why a release is named, or none, in a sentence; blank if it is neither worse nor high.
+    cause: str = ""
+    #: What the share is of, such as `120 conversations begun`.
+    base: str = ""
 
 
 class MessageGroup(NamedTuple):

@@ -19,7 +19,7 @@ def count_by_hand(rule: CeAlertRule, since, until):  # type: ignore[no-untyped-d
     """(turns, not understood) of the hours that begin in a time."""
     wanted = {"workspace_id": rule.workspace_id, "channel": rule.channel, "intent_code": rule.intent_code}
     turns = missed = 0
-    for row in CeTurnCount.objects.all():
+    for row in CeTurnCount.objects.filter(is_hour=True):
         if not since <= row.hour < until or any(
             value and getattr(row, name) != value for name, value in wanted.items()
         ):

@@ -10,7 +10,7 @@ from django.urls import reverse
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from tests.audit.reports.counts import count, count_turns
+from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,8 @@ def open_page(client: Client, number: int) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
-def test_the_rates_stand_beside_each_other_with_their_uncertainty(ada: Client) -> None:
+def test_the_rates_stand_beside_each_other_with_their_uncertainty(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     first, second = release(), release(reason="Friendlier words")
     count_turns(300, 20, days=2, release=first)
     count_turns(200, 50, days=1, release=second)

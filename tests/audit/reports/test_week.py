@@ -17,14 +17,15 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.turn_reports import Verdict
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
-from tests.audit.reports.counts import count, count_turns
+from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
-def test_a_rise_is_named_with_its_release() -> None:
+def test_a_rise_is_named_with_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     for release, turns, missed, days in ((4, 300, 20, 9), (5, 200, 15, 3), (6, 100, 45, 1)):
         count_turns(turns, missed, days=days, release=release)
     week = summarise_week()
@@ -37,7 +38,10 @@ def test_a_rise_is_named_with_its_release() -> None:
     assert not any(rate.is_worse for rate in week.rates[1:])
 
 
-def test_the_release_that_began_it_is_named_though_later_ones_are_as_bad_and_each_has_few_turns() -> None:
+def test_the_release_that_began_it_is_named_though_later_ones_are_as_bad(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blame_releases(monkeypatch)
     for release, turns, missed, days in ((3, 300, 18, 10), (4, 60, 9, 3), (5, 60, 10, 2), (6, 60, 9, 1)):
         count_turns(turns, missed, days=days, release=release)
     week = summarise_week()
@@ -46,7 +50,10 @@ def test_the_release_that_began_it_is_named_though_later_ones_are_as_bad_and_eac
     assert not any(effect.worse_rates for effect in week.effects[:2])
 
 
-def test_a_release_since_which_messages_have_other_intents_is_named_though_later_ones_have_more_turns() -> None:
+def test_a_release_that_moved_messages_is_named_though_later_ones_have_more_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blame_releases(monkeypatch)
     for release, days, fees, rates in ((4, 9, 60, 40), (5, 3, 20, 60), (6, 1, 30, 90)):
         count_openings(release, days, FEES=fees, RATES=rates, HOURS=50)
     effects = {effect.last: effect for effect in summarise_week().effects}
@@ -63,7 +70,8 @@ def test_a_release_since_which_more_messages_are_understood_moved_none() -> None
     assert not effect.shifts
 
 
-def test_fewer_completed_forms_are_worse() -> None:
+def test_fewer_completed_forms_are_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     for release, days, completed in ((4, 9, 60), (5, 2, 30)):
         count_turns(300, 0, days=days, release=release)
         count("FORM_STARTED", "x", 100, days=days, release=release)
@@ -88,7 +96,8 @@ def test_a_rate_that_was_always_high_is_high() -> None:
     assert (rate.is_worse, rate.is_high, rate.since) == (False, True, None)
 
 
-def test_a_release_with_few_turns_is_judged_with_the_next_one() -> None:
+def test_a_release_with_few_turns_is_judged_with_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     for release, turns, missed, days in ((4, 300, 20, 9), (5, 3, 0, 3), (7, 2, 1, 3), (8, 100, 45, 1)):
         count_turns(turns, missed, days=days, release=release)
     (effect,) = summarise_week().effects

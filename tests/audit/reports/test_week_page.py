@@ -13,7 +13,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from tests.audit.reports.counts import count, count_turns
+from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +53,8 @@ def read_page() -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
-def test_what_matters_is_on_it(week: int) -> None:
+def test_what_matters_is_on_it(week: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     text = read_page()
 
     assert "Turns 300 300 before" in text

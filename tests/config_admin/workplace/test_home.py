@@ -26,7 +26,7 @@ from config_admin.releases.revert import revert_release
 from config_admin.validation.world import World
 from convengine.engine.rules.row_names import name_row
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from tests.audit.reports.counts import count, count_turns
+from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.admin.pages import a_response
 from tests.config_admin.builders import make, rules
 
@@ -70,7 +70,8 @@ def count_week(turns: int, not_understood: int, *, days: int, release: int, fail
         count(kind, value, number, days=days, release=release, intent="LOAN")
 
 
-def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client) -> None:
+def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     with change_set(Origin.ADMIN, "ben", "Softer words") as change:
         make(m.CeIntent)
     assert change.release
@@ -85,7 +86,8 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client) -> 
     made = date_format(localtime(change.release.created_at), "l j F, H:i")
     assert (
         f"It got worse with release {number} of {made}, by ben, “Softer words”: in the last 14 days 6.7 % before "
-        "and 26.7 % since. It changed: Intent LOAN" in shown
+        f"and 26.7 % since. Of 20 such messages, 20 come out differently on release {number} than before it. "
+        "It changed: Intent LOAN" in shown
     )
     assert "Worse: not understood 6.7 % → 26.7 %" in shown
     first = ada.get("/admin/").context["next_step"]
@@ -95,12 +97,13 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client) -> 
 
     revert_release(number)
 
-    assert "26.7 % since. What it changed is taken back by now." in page(ada)
+    assert "than before it. What it changed is taken back by now." in page(ada)
     assert "Take it back" not in page(ada)
     assert ada.get("/admin/").context["next_step"] != first
 
 
-def test_an_edit_since_which_messages_have_other_intents_is_named_with_its_row(ada: Client) -> None:
+def test_an_edit_that_moved_messages_is_named_with_its_row(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    blame_releases(monkeypatch)
     with change_set(Origin.ADMIN, "ana", "Two flows"):
         for code in ("LOAN", "CARD"):
             make(m.CeIntent, intent_code=code, display_name=code.title())
