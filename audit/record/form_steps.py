@@ -35,6 +35,7 @@ class FormStep(Word):
     STARTED = "STARTED", "Started", "The form began."
     ASKED = "ASKED", "Asked", "The answer asks for the field, which was not asked for before."
     GIVEN = "GIVEN", "Given", "The message gave the field."
+    OFFERED = "OFFERED", "Asked if meant", "The answer asks whether the value that was read is meant."
     REFUSED = "REFUSED", "Refused", "The message gave a value that the field does not take."
     MISSED = "MISSED", "No answer", "The message gave no value for the field that was asked for."
     GAVE_UP = "GAVE_UP", "Given up", "The bot gave the form up after too many failed answers for the field."
@@ -110,16 +111,19 @@ def _list_readings(
     schema: int, before: DialogueState, after: DialogueState, events: Sequence[AuditEvent]
 ) -> Iterator[Step]:
     given: list[str] = []
+    offered: list[str] = []
     refused: list[str] = []
     for event in events:
         if event.stage == FIELDS_READ:
             given += event.payload.get("read") or ()
+            offered += event.payload.get("offered") or ()
             refused += [refusal["field"] for refusal in event.payload.get("refused") or ()]
     yield from (Step(schema, FormStep.GIVEN, name) for name in given)
+    yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
     yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
     asked_field = before.asked_field if before.last_schema == schema else None
     is_missed = after.asked_field == asked_field and after.misses > before.misses
-    if asked_field and asked_field not in (*given, *refused) and is_missed:
+    if asked_field and asked_field not in (*given, *offered, *refused) and is_missed:
         yield Step(schema, FormStep.MISSED, asked_field)
 
 

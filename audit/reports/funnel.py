@@ -9,16 +9,20 @@ from django.db.models import Q
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
 from audit.reports.report import Selection, sum_values
+from audit.reports.traffic import read_visits
 from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.turn_reports import StateVisits
 
 #: The steps by which a form ends at a field.
 ENDS = (FormStep.GAVE_UP, FormStep.LEFT, FormStep.HANDED_OVER)
+#: The steps at which the answer asks for a field once more, or whether a value is meant.
+ASKED_BACK = (FormStep.OFFERED, FormStep.REFUSED, FormStep.MISSED)
 #: The columns of a field, in order.
-FIELD_STEPS = (FormStep.ASKED, FormStep.GIVEN, FormStep.REFUSED, FormStep.MISSED, *ENDS)
+FIELD_STEPS = (FormStep.ASKED, FormStep.GIVEN, *ASKED_BACK, *ENDS)
 _FORM_KINDS = [f"{CeTurnCount.FORM}{step}" for step in FormStep]
 
 
@@ -37,24 +41,14 @@ class FieldSteps:
         return max(self.steps.get(FormStep.ASKED, 0) - ended, 0)
 
     @property
-    def losses(self) -> int:
-        """Forms that ended at this field, or have waited for it since."""
-        return self.unanswered + sum(self.steps.get(step, 0) for step in ENDS)
-
-
-@dataclass(frozen=True)
-class StateMoves:
-    """A state of an intent: the turns that entered it, and those that went on from it."""
-
-    intent: str
-    state: str
-    entered: int
-    exited: int
+    def asked_back(self) -> int:
+        """How many turns asked once more, or whether a value is meant."""
+        return sum(self.steps.get(step, 0) for step in ASKED_BACK)
 
     @property
     def losses(self) -> int:
-        """Conversations that have not gone on from it."""
-        return max(self.entered - self.exited, 0)
+        """Forms that ended at this field, or have waited for it since."""
+        return self.unanswered + sum(self.steps.get(step, 0) for step in ENDS)
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ class Funnel:
     #: Of the whole form.
     steps: Mapping[FormStep, int]
     fields: Sequence[FieldSteps]
-    states: Sequence[StateMoves] = field(default_factory=list)
+    states: Sequence[StateVisits] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -79,6 +73,18 @@ class Funnel:
         started, completed = self.steps.get(FormStep.STARTED, 0), self.steps.get(FormStep.COMPLETED, 0)
         return round(100 * min(completed, started) / started, 1) if started else None
 
+    @property
+    def asked_back(self) -> int:
+        """How many turns asked back about any field."""
+        return sum(known.asked_back for known in self.fields)
+
+    @property
+    def most_asked_back(self) -> FieldSteps | None:
+        """The field about which it asked back most; null for none."""
+        return max(
+            (known for known in self.fields if known.asked_back), key=lambda known: known.asked_back, default=None
+        )
+
 
 def read_funnels(selection: Selection) -> list[Funnel]:
     """The forms of a selection, most started first. Two queries. The intent of the selection is that of the form."""
@@ -90,8 +96,8 @@ def read_funnels(selection: Selection) -> list[Funnel]:
     for (kind, value), turns in steps.items():
         schema, _, path = value.partition(":")
         counts[int(schema)][path][FormStep(kind.removeprefix(CeTurnCount.FORM))] = turns
-    moves = _read_moves(whole)
-    funnels = [_build_funnel(schema, by_field, moves) for schema, by_field in counts.items()]
+    visits = read_visits(whole)
+    funnels = [_build_funnel(schema, by_field, visits) for schema, by_field in counts.items()]
     wanted = [funnel for funnel in funnels if selection.intent in ("", funnel.intent)]
     return sorted(wanted, key=lambda funnel: (-funnel.steps.get(FormStep.STARTED, 0), funnel.schema))
 
@@ -102,7 +108,7 @@ def make_step(funnel: Funnel, kind: FormStep, path: str = "") -> Step:
 
 
 def _build_funnel(
-    schema: int, by_field: Mapping[str, Mapping[FormStep, int]], moves: Mapping[str, Sequence[StateMoves]]
+    schema: int, by_field: Mapping[str, Mapping[FormStep, int]], visits: Mapping[str, Sequence[StateVisits]]
 ) -> Funnel:
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
@@ -112,7 +118,8 @@ def _build_funnel(
     fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, {})) for path in order]
     intent = str(row.intent_code) if row else ""
     used = [steps for steps in fields if steps.steps]
-    return Funnel(schema, intent, _sum_whole(by_field), used, moves.get(intent, ()))
+    states = [state for state in visits.get(intent, ()) if state.entered]
+    return Funnel(schema, intent, _sum_whole(by_field), used, states)
 
 
 def _sum_whole(by_field: Mapping[str, Mapping[FormStep, int]]) -> dict[FormStep, int]:
@@ -121,18 +128,3 @@ def _sum_whole(by_field: Mapping[str, Mapping[FormStep, int]]) -> dict[FormStep,
     for end in ENDS:
         whole[end] = sum(steps.get(end, 0) for steps in by_field.values())
     return whole
-
-
-def _read_moves(selection: Selection) -> dict[str, list[StateMoves]]:
-    """The states by intent, most entered first."""
-    kinds = (CeTurnCount.ENTERED, CeTurnCount.EXITED)
-    counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    for (kind, intent, state), turns in sum_values(
-        selection, Q(kind__in=kinds), "kind", "intent_code", "value"
-    ).items():
-        counts[intent, state][kind] = turns
-    moves: dict[str, list[StateMoves]] = defaultdict(list)
-    for (intent, state), by_kind in sorted(counts.items(), key=lambda item: -item[1].get(CeTurnCount.ENTERED, 0)):
-        if entered := by_kind.get(CeTurnCount.ENTERED, 0):
-            moves[intent].append(StateMoves(intent, state, entered, by_kind.get(CeTurnCount.EXITED, 0)))
-    return moves

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 
 from audit.record.form_steps import FormStep
-from audit.record.milestones import Milestone
 from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_step, read_funnels
 from audit.reports.measures import TURNS
 from audit.reports.report import Selection
@@ -36,6 +36,7 @@ class FieldRow(NamedTuple):
 
     title: str
     numbers: Sequence[ReportNumber]
+    asked_back: int
     unanswered: int
 
 
@@ -86,6 +87,7 @@ def funnel_page(request: HttpRequest) -> HttpResponse:
         "field_steps": FIELD_STEPS,
         "width": WIDTH,
         "bar_x": _NAMES,
+        "inbox_url": f"{reverse('admin:audit_ceaudit_inbox')}?kind=REFUSED_VALUE",
     }
     return wanted.render("audit/report_forms.html", TITLE, context)
 
@@ -112,7 +114,10 @@ def _build_view(wanted: ReportRequest, funnel: Funnel) -> FunnelView:
         bars,
         len(bars) * _ROW,
         rows,
-        [_build_state(selection, *state) for state in _list_states(funnel)],
+        [
+            StateRow(state_label(each.state), ReportNumber(TURNS, each.entered, each.url), each.exited, each.losses)
+            for each in funnel.states
+        ],
         max(losing, key=lambda known: known.losses, default=None),
         name,
         wanted.build_file_url(SVG, name),
@@ -121,7 +126,7 @@ def _build_view(wanted: ReportRequest, funnel: Funnel) -> FunnelView:
 
 def _build_row(selection: Selection, funnel: Funnel, known: FieldSteps) -> FieldRow:
     numbers = [_link(selection, funnel, step, known) for step in FIELD_STEPS]
-    return FieldRow(known.title, numbers, known.unanswered)
+    return FieldRow(known.title, numbers, known.asked_back, known.unanswered)
 
 
 def _link(selection: Selection, funnel: Funnel, step: FormStep, known: FieldSteps | None = None) -> ReportNumber:
@@ -133,17 +138,6 @@ def _link(selection: Selection, funnel: Funnel, step: FormStep, known: FieldStep
 
 def _without_intent(selection: Selection) -> Selection:
     return replace(selection, intent="")
-
-
-def _list_states(funnel: Funnel) -> Iterator[tuple[str, str, int, int, int]]:
-    for state in funnel.states:
-        yield state.intent, state.state, state.entered, state.exited, state.losses
-
-
-def _build_state(selection: Selection, intent: str, state: str, entered: int, exited: int, losses: int) -> StateRow:
-    whole = _without_intent(selection)
-    number = link_turns(whole, entered, milestone=Milestone.ENTERED, intent=intent, state=state)
-    return StateRow(state_label(state), number, exited, losses)
 
 
 def _draw(funnel: Funnel) -> Iterator[FunnelBar]:
