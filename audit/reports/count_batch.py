@@ -100,8 +100,8 @@ def insert_rows(cursor: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> Non
             for row in rows:
                 copy.write_row(row)
     else:
-        places = ", ".join(["%s"] * len(rows[0]))
-        cursor.executemany(f"INSERT INTO {table} VALUES ({places})", [_adapt_times(row) for row in rows])
+        placeholders = ", ".join(["%s"] * len(rows[0]))
+        cursor.executemany(f"INSERT INTO {table} VALUES ({placeholders})", [_adapt_times(row) for row in rows])
 
 
 def _adapt_times(row: tuple[Any, ...]) -> list[Any]:

@@ -87,7 +87,7 @@ def test_every_figure_is_what_plain_sql_counts(seed: int) -> None:
     for name, share in (("median_ms", 0.5), ("p95_ms", 0.95)):
         exact = durations[math.ceil(share * len(durations)) - 1]
         assert figures[name] == pytest.approx(exact, rel=0.125, abs=1)
-    assert min(expected[name] for name in ("not_understood", "needed_person", "failed", "forms_completed")) > 0
+    assert min(expected[name] for name in ("not_understood", "needed_person", "forms_started", "negative")) > 0
 
     for dimension, column in (("intent", "h.intent_code"), ("release", "h.config_version"), ("channel", "c.channel")):
         assert read_groups(dimension, "turns") == count_by(column)
