@@ -21,7 +21,7 @@ def move_days(apps: Any, schema_editor: Any) -> None:
 class Migration(migrations.Migration):
     """One table, and no counts put aside. The job counts the stored turns again, as there are new kinds."""
 
-    dependencies: ClassVar = [("audit", "0003_steps_as_a_list")]
+    dependencies: ClassVar = [("audit", "0004_turn_words_folded")]
     operations: ClassVar = [
         migrations.RemoveConstraint("CeTurnCount", "ce_turn_count_once"),
         migrations.AddField(
