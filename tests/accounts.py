@@ -1,7 +1,7 @@
 """Check an account against the turn's events: the cited event has each row, value and outcome of a sentence."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -9,18 +9,20 @@ from typing import Any
 from audit.narration import Fact, Sentence, narrate_turn
 from audit.narration.phrases import PHRASES, find_phrase
 from audit.narration.why import explain_decision, list_decisions
-from audit.narration.wording import FORMATS, row_name
+from audit.narration.wording import FIELD_FORMATS, FORMATS, row_name, write_fields
 from audit.record.events import Event, expand_events
+from convengine.engine.forms.form import get_form
 from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.stages import STAGES
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import state_label
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import quote_intent
 from convengine.server.interfaces.configuration import configuration
 from tests import record
+from tests.outcomes import Outcome, list_contradictions
 
 #: What code writes are words: numbers, codes and quotations come from events.
 _NAMED = re.compile(r"\d|\b[A-Z][A-Z_]{2,}\b|“")
@@ -40,34 +42,19 @@ _OUTCOMES: Mapping[str, Sequence[tuple[str, Any]]] = {
         (" changed the intent ", lambda payload: payload["fromIntent"] != payload["toIntent"]),
         (" kept the intent ", lambda payload: payload["fromIntent"] == payload["toIntent"]),
     ],
-    "SCHEMA_STATUS": [
-        ("All required ", lambda payload: payload["schemaComplete"]),
-        ("Still missing", lambda payload: not payload["schemaComplete"]),
-        ("Asked for ", lambda payload: not payload["schemaComplete"]),
-        ("Required fields ", lambda payload: not payload["schemaComplete"]),
-    ],
     "ASSISTANT_OUTPUT": [
         ("Asked the user which intent", lambda payload: payload["responseType"] == "COLLISION"),
+        ("Asked the user what to change", lambda payload: payload["responseType"] == "QUESTION"),
         ("Answered with the fallback text instead of ", lambda payload: "responseId" in payload),
         ("Answered with the text of ", lambda payload: payload["responseType"] == "POLICY"),
         ("Answered with ", lambda payload: "responseId" in payload or payload["responseType"] == "POLICY"),
         ("Answered", lambda payload: payload["responseType"] != "COLLISION"),
     ],
-    "MESSAGE_INTENT_CLASSIFIED": [
-        ("Another question was open", lambda payload: payload["messageIntent"] == "RESPONSE"),
-    ],
-    "PENDING_ACTION_LIFECYCLE": [
-        (" waits for confirmation", lambda payload: payload["event"] == "OPEN"),
-        (" was not confirmed in time", lambda payload: payload["event"] == "EXPIRED"),
-        (" is open again", lambda payload: payload["event"] == "REVERTED"),
-    ],
 }
-#: Kinds of sentences whose stage has templates besides.
-_ALSO_BY_TEMPLATE = ("MESSAGE_INTENT_CLASSIFIED",)
 #: The words before the reason of an action; its comparisons are facts.
 _REASON = re.compile(r"(, because | \().*", re.DOTALL)
-#: The words before what a reset cleared; each name is a fact.
-_CLEARED = re.compile(r" Cleared .*", re.DOTALL)
+#: Words of parts that are not in the template, beside their facts: lists, actions, and what the user said or chose.
+_JOINTS = frozenset({",", ".", "and", "the", "action", "user", "chose", "it", "with"})
 #: The words for the reason of a row that matched and lost.
 _LOSSES = {"LOWER_PRIORITY": ("lower priority", "the same priority, but comes later")}
 #: The words before the rows that matched and lost.
@@ -88,10 +75,19 @@ def list_unfounded(recorded: Iterable[Event]) -> Iterator[str]:
             yield f"turn {turn_no}: nothing is told"
         snapshot = configuration().at(events[0].row.config_version or 0)
         yield from list_unfounded_sentences(told, events, snapshot)
-        yield from list_contradictions(events, snapshot)
+        yield from list_wrong_decisions(events, snapshot)
+        yield from list_contradictions(read_outcome(events, snapshot), [sentence.text for sentence in told])
 
 
-def list_contradictions(events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
+def read_outcome(events: Sequence[Event], snapshot: Snapshot) -> Outcome:
+    """The outcome of a turn, with the names of intents and fields in its release."""
+    names = {row.intent_code: row.display_name or row.intent_code for row in snapshot.enabled_rows(rows.Intent)}
+    schemas = [row.json_schema or {} for row in snapshot.enabled_rows(rows.OutputSchema)]
+    fields = [item for schema in schemas for item in schema.get("properties", {}).items()]
+    return Outcome(events, names, {path: field["title"] for path, field in fields if "title" in field})
+
+
+def list_wrong_decisions(events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
     """Decisions whose rows contradict the winners that their event names, or whose counts contradict their rows."""
     for made in list_decisions(events):
         decision, brief = (explain_decision(made, snapshot, limit) for limit in (1000, 2))
@@ -120,9 +116,10 @@ def list_unfounded_sentences(told: Sequence[Sentence], events: Sequence[Event], 
                 yield f"{sentence.text}: rests on event {fact.seq}, which it does not name"
             elif not _stands(fact, by_seq[fact.seq], snapshot):
                 yield f"{sentence.text}: {fact.value!r} does not stand at {fact.path} of event {fact.seq}"
-            elif not _is_shown(fact, by_seq[fact.seq]):
+            elif not _is_shown(fact, by_seq[fact.seq], snapshot):
                 yield f"{sentence.text}: “{fact.text}” is not {fact.value!r}"
-        yield from _list_wrong_outcomes(sentence, [by_seq[seq] for seq in sentence.seqs if seq in by_seq])
+        cited = [by_seq[seq] for seq in sentence.seqs if seq in by_seq]
+        yield from _list_wrong_outcomes(sentence, cited, {event.name for event in events})
         yield from _list_wrong_winners(sentence, events, snapshot)
 
 
@@ -140,13 +137,13 @@ def _stands(fact: Fact, event: Event, snapshot: Snapshot) -> bool:
     return str(fact.row.pk) in map(str, named) and getattr(row, fact.column) == fact.value
 
 
-def _is_shown(fact: Fact, event: Event) -> bool:
+def _is_shown(fact: Fact, event: Event, snapshot: Snapshot) -> bool:
     """True when the words of a fact are its value in one of the formats of sentences."""
     shown = fact.text.casefold()
-    return any(text.casefold() == shown for text in _list_texts(fact, event))
+    return any(text.casefold() == shown for text in _list_texts(fact, event, snapshot))
 
 
-def _list_texts(fact: Fact, event: Event) -> Iterator[str]:
+def _list_texts(fact: Fact, event: Event, snapshot: Snapshot) -> Iterator[str]:
     value = fact.value
     if fact.row and not fact.column:
         yield row_name(fact.row.table, value)
@@ -166,7 +163,7 @@ def _list_texts(fact: Fact, event: Event) -> Iterator[str]:
         if said and said.removesuffix("…") in " ".join(whole.split()):
             yield fact.text
     if isinstance(value, str):
-        yield code_label(value)
+        yield state_label(value)
         yield quote_intent(value)
         yield fact_name(value)
         yield describe_compared_pattern(value)
@@ -177,9 +174,14 @@ def _list_texts(fact: Fact, event: Event) -> Iterator[str]:
         name, op, literal = str(operand["path"]), str(operand["op"]), operand.get("literal")
         yield comparison_sentence(name, op, literal, other=operand.get("literalPath"))
         yield claim_words(f"${name[1:]}" if name.startswith("@") else name, op, literal) or ""
+    for row in snapshot.enabled_rows(rows.OutputSchema):
+        specs = {field.path: field.spec for field in get_form(snapshot, row).leaves}
+        yield from (write_fields(form, value, specs) for form in FIELD_FORMATS)
+        yield f"no {write_fields('field', value, specs)}"
+    yield from (write_fields(form, value, {}) for form in FIELD_FORMATS)
 
 
-def _list_wrong_outcomes(sentence: Sentence, events: Sequence[Event]) -> Iterator[str]:
+def _list_wrong_outcomes(sentence: Sentence, events: Sequence[Event], stages: Collection[str]) -> Iterator[str]:
     """Outcomes in words that the event of the sentence does not have."""
     words = " ".join(part for part in sentence.parts if isinstance(part, str))
     own = [event for event in events if event.name == sentence.kind.partition(":")[0]]
@@ -188,7 +190,7 @@ def _list_wrong_outcomes(sentence: Sentence, events: Sequence[Event]) -> Iterato
             if not any(holds(event.payload) for event in own):
                 yield f"{sentence.text}: “{text.strip()}” is not the outcome of its event"
             return
-    if sentence.kind in _OUTCOMES and sentence.kind not in _ALSO_BY_TEMPLATE:
+    if sentence.kind in _OUTCOMES:
         yield f"{sentence.text}: states no outcome of {sentence.kind}"
     stage = STAGES.get(sentence.kind)
     if (
@@ -197,7 +199,7 @@ def _list_wrong_outcomes(sentence: Sentence, events: Sequence[Event]) -> Iterato
         # Without the values of its template, a sentence says what the stage means.
         and words != stage.help
         and not any(
-            (template.fits(event.payload) and _is_made_of(_CLEARED.sub("", words), template.template))
+            (template.fits(event.payload, stages) and _is_made_of(words, template.template))
             or (
                 not template.when
                 and sentence.kind in list(RuleAction)
@@ -258,5 +260,5 @@ def _list_named_rows(sentence: Sentence) -> Iterator[tuple[Any, bool]]:
 def _is_made_of(words: str, template: str) -> bool:
     """True when the words between facts come from this template, in its order."""
     literal = re.sub(r"\{[^{}]*\}|[\[\]]", " ", template)
-    rest = iter(literal.split())
-    return all(word in rest for word in words.split() if word != ".")
+    rest = iter(literal.lower().split())
+    return all(word.lower() in rest for word in words.split() if word.lower() not in _JOINTS)

@@ -1,16 +1,14 @@
 """The account of a turn: what happened and why, in plain words, each sentence with its events."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
-from audit.narration.narrate import NarratedTurn, narrate_by_template
-from audit.narration.narrators import NARRATORS
+from audit.narration.narrate import NarratedTurn
+from audit.narration.narrators import narrate_event
 from audit.narration.sentence import Fact, RowRef, Sentence
 from audit.record.events import Event
-from convengine.engine.stages import STAGES
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.stage import Tone
-from convengine.engine.turn.stages import DECISION
+from convengine.engine.turn.stage import Family, Tone
 
 __all__ = ["Fact", "RowRef", "Sentence", "Tone", "narrate_turn"]
 
@@ -18,16 +16,11 @@ __all__ = ["Fact", "RowRef", "Sentence", "Tone", "narrate_turn"]
 def narrate_turn(events: Sequence[Event], release: Snapshot | None = None) -> list[Sentence]:
     """The events of one turn as sentences, in order. The deployment's own stages are left out.
 
-    Without `release`, the configuration is read from the database.
+    A sentence that a later pass of rules or phrases would repeat occurs once; calls of tools occur as often as they
+    were made. Without `release`, the configuration is read from the database.
     """
     turn = NarratedTurn(events, release)
-    return list(chain.from_iterable(_narrate_event(turn, index) for index in range(len(events))))
-
-
-def _narrate_event(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    event = turn.events[index]
-    key = f"{event.name}:{event.payload.get('kind')}" if event.name == DECISION else event.name
-    if narrator := NARRATORS.get(key):
-        yield from narrator(turn, index)
-    elif stage := STAGES.get(event.name):
-        yield from narrate_by_template(event, stage)
+    told: dict[str | int, Sentence] = {}
+    for sentence in chain.from_iterable(narrate_event(turn, index) for index in range(len(events))):
+        told.setdefault(len(told) if sentence.family == Family.TOOL else sentence.text, sentence)
+    return list(told.values())

@@ -4,22 +4,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template
-from audit.narration.sentence import Fact, Parts, RowRef, Sentence
+from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence
+from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import find_matched_words, quote, row_name
 from audit.record.events import Event
 from convengine.engine.steps.intents.stages import (
-    INTENT_AGENT_ACCEPTED,
-    INTENT_AGENT_COLLISION,
-    INTENT_AGENT_NEEDS_CLARIFICATION,
     INTENT_CLASSIFICATION_MATCHED,
     INTENT_CLASSIFIER_COLLISION,
-    INTENT_RESOLVED_BY_CLASSIFIER,
+    INTENT_RESOLVE_NO_CHANGE,
+    INTENT_RESOLVE_SKIPPED_POLICY,
+    INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
+    INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
+    INTENT_RESOLVE_START,
 )
+from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED, NOT_UNDERSTOOD
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, DecisionKind
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.stage import Tone
-from convengine.engine.turn.stages import DECISION
+from convengine.engine.turn.stages import DECISION, ENGINE_RETURN
 
 Json = Any
 _TABLE = rows.Classifier.table
@@ -28,6 +31,13 @@ _ROWS = "matchedByRule"
 _LOST = "LOWER_PRIORITY"
 #: Maximum phrases in a sentence; the event has all.
 _MOST = 3
+#: Stages that say that the intent stays.
+KEPT = (
+    INTENT_RESOLVE_NO_CHANGE,
+    INTENT_RESOLVE_SKIPPED_POLICY,
+    INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
+    INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
+)
 #: How a phrase of a type matches.
 _FITS: Mapping[str, str] = {
     ClassifierType.EXACT: "the message is ",
@@ -38,18 +48,51 @@ _FITS: Mapping[str, str] = {
 
 
 def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """The phrase that decided with its reason, and the phrases that matched and lost."""
+    """The phrase that decided with its reason, and the phrases that matched and lost.
+
+    An intent that the turn did not take is told as one that could be meant.
+    """
     event = turn.events[index]
-    recognised = fill_template(event, "Recognised the intent {intent}")
-    if recognised:
+    kept = _find_kept_event(turn, index)
+    intent = event.payload.get("intent")
+    if kept and intent == find_previous_intent(turn, index):
+        return
+    is_taken = kept is None or turn.after(index, DIGRESSION_ANSWERED, intent=intent) is not None
+    lead = turn.fill(event, "Recognised the intent {intent}" if is_taken else "The message may also mean {intent}")
+    if lead:
         decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
         winner = _find_winner(event, decision)
         cause = (", because ", *_describe_reason(turn, event, winner)) if winner is not None else ()
-        words = fill_template(event, ", by the words {words:names}")
-        runner_up = fill_template(event, "; the next best is {runnerUp} with a score of {runnerUpScore}")
+        words = turn.fill(event, "; words in common: {words:names}")
+        runner_up = turn.fill(
+            event, "; its score is {score}, and that of the next best, {runnerUp}, is {runnerUpScore}"
+        )
         losers = _describe_losers(turn, decision, winner) if decision else ()
-        sentence = build_sentence(event, (*recognised, *cause, *words, *runner_up, ".", *losers))
+        sentence = build_sentence(event, (*lead, *cause, *words, *runner_up, ".", *losers))
         yield replace(sentence, patterns=_list_patterns(turn, winner))
+
+
+def find_previous_intent(turn: NarratedTurn, index: int) -> Json:
+    """The intent before the turn looked for one; null if none is known."""
+    start = turn.before(index, INTENT_RESOLVE_START)
+    return start.payload.get("previousIntent") if start else None
+
+
+def _find_kept_event(turn: NarratedTurn, index: int) -> Event | None:
+    """The event that says that another intent stays than one that was recognised."""
+    after = turn.events[index + 1 :]
+    return next((event for event in after if event.name in KEPT), None)
+
+
+def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """The intent that stays; null if the conversation had none, or ends the turn with another one."""
+    start, end = turn.before(index, INTENT_RESOLVE_START), turn.after(index, ENGINE_RETURN)
+    intent = find_previous_intent(turn, index)
+    if NOT_UNDERSTOOD in turn.stages and turn.events[index].name == INTENT_RESOLVE_SKIPPED_POLICY:
+        return None
+    if start is None or intent in (None, UNKNOWN) or (end and end.payload.get("intent") != intent):
+        return None
+    return {"previousIntent": turn.fill(start, "{previousIntent}")}
 
 
 def _list_patterns(turn: NarratedTurn, pk: Json) -> tuple[str, ...]:
@@ -99,50 +142,19 @@ def _describe_losers(turn: NarratedTurn, decision: Event, winner: Json) -> Parts
     return (*parts, *((" Other phrases matched too.",) if more > 0 else ()))
 
 
-def narrate_resolution(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """The phrases' result, if the event about it was filtered out."""
-    event = turn.events[index]
-    parts = fill_template(event, "Recognised the intent {resolvedIntent} by its phrases.")
-    if parts and turn.before(index, INTENT_CLASSIFICATION_MATCHED) is None:
-        yield build_sentence(event, parts)
-
-
 def narrate_collision(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """Matching phrases of several intents. None of them won."""
     event = turn.events[index]
-    if intents := fill_template(event, "Phrases of several intents match, so none decides: {matchedIntents:names}"):
+    if intents := turn.fill(event, "Phrases of several intents match, so none decides: {matchedIntents:intents}"):
         yield build_sentence(event, (*intents, *_describe_matches(turn, event), "."), Tone.WARNING)
-
-
-def narrate_accepted_intent(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """The model's intent, or the option that the user chose."""
-    event = turn.events[index]
-    how = fill_template(event, " {by:phrase read_by}") or (
-        " by the model",
-        *fill_template(event, ", confidence {confidence:percent}"),
-    )
-    yield build_sentence(
-        event, (*(fill_template(event, "Recognised the intent {intent}") or ("Recognised the intent",)), *how, ".")
-    )
-
-
-def narrate_clarification(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """The model's question, unless its collision contained it."""
-    event = turn.events[index]
-    parts = fill_template(event, "The model asked the user: {question:said}.")
-    if parts and turn.before(index, INTENT_AGENT_COLLISION) is None:
-        yield build_sentence(event, parts)
 
 
 def _describe_matches(turn: NarratedTurn, event: Event) -> Parts:
     matched = event.payload.get(_ROWS)
     if not isinstance(matched, Mapping) or not matched:
         return ()
-    reasons: list[str | Fact] = []
-    for pk in list(matched)[:_MOST]:
-        reasons += [" and " if reasons else "; ", *_describe_reason(turn, event, pk)]
-    more = len(matched) - _MOST
-    return (*reasons, *((" and other phrases match too",) if more > 0 else ()))
+    reasons: list[Parts] = [_describe_reason(turn, event, pk) for pk in list(matched)[:_MOST]]
+    return ("; ", *join_parts([*reasons, *([("other phrases match too",)] if len(matched) > _MOST else [])]))
 
 
 def _describe_reason(turn: NarratedTurn, event: Event, pk: Json) -> Parts:
@@ -154,31 +166,17 @@ def _describe_reason(turn: NarratedTurn, event: Event, pk: Json) -> Parts:
     kind = ClassifierType.read(row.rule_type) if row else None
     if row is None or kind is None or not row.pattern:
         return (name, " matches")
+    text = quote(row.pattern)
     if kind == ClassifierType.REGEX:
         words = find_matched_words(row.pattern, _read_tested_text(event))
         if not words:
             return ("the message matches ", name)
-        return (
-            "the message contains ",
-            Fact(quote(words), row.pattern, seq, (_ROWS,), ref, "pattern"),
-            " (",
-            name,
-            ")",
-        )
-    text = quote(row.pattern)
-    return (
-        _FITS.get(kind, "the message matches "),
-        Fact(text, row.pattern, seq, (_ROWS,), ref, "pattern"),
-        " (",
-        name,
-        ")",
-    )
+        text = quote(words)
+    pattern = Fact(text, row.pattern, seq, (_ROWS,), ref, "pattern")
+    return (_FITS.get(kind, "the message contains "), pattern, " (", name, ")")
 
 
 NARRATORS: Mapping[str, Narrator] = {
     INTENT_CLASSIFICATION_MATCHED: narrate_match,
     INTENT_CLASSIFIER_COLLISION: narrate_collision,
-    INTENT_AGENT_NEEDS_CLARIFICATION: narrate_clarification,
-    INTENT_AGENT_ACCEPTED: narrate_accepted_intent,
-    INTENT_RESOLVED_BY_CLASSIFIER: narrate_resolution,
 }

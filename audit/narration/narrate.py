@@ -1,20 +1,23 @@
-"""Make sentences from events: by the templates of their stage, or by a narrator."""
+"""A turn to narrate, and the sentences of its events by the templates of their stages."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from audit.narration.sentence import Fact, Parts, Sentence
+from audit.narration.sentence import Fact, Parts, Sentence, get_text
 from audit.narration.wording import fill
 from audit.record.events import Event
+from convengine.engine.forms.form import get_form
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage
-from convengine.engine.turn.stages import DECISION
+from convengine.engine.understanding.field import FieldSpec
 from convengine.server.interfaces.configuration import configuration
 
 Json = Any
+#: Parts of a sentence that are not at a path of its event, by their name in templates.
+ExtraParts = Mapping[str, Parts]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,19 @@ class NarratedTurn:
         snapshot: Snapshot = configuration().at(self.events[0].row.config_version or 0)
         return snapshot
 
+    @cached_property
+    def stages(self) -> frozenset[str]:
+        """The names of the stages that the turn reached."""
+        return frozenset(event.name for event in self.events)
+
+    @cached_property
+    def specs(self) -> Mapping[str, FieldSpec]:
+        """The fields of the turn's forms, by path."""
+        named = (event.payload.get("schemaId") for event in self.events)
+        schemas = (self.row(rows.OutputSchema, pk) for pk in dict.fromkeys(named) if pk is not None)
+        forms = [get_form(self.snapshot, schema) for schema in schemas if schema]
+        return {field.path: field.spec for form in forms for field in form.leaves}
+
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
         """A row as it was then, or null."""
         row = self.snapshot.row(row_type, pk)
@@ -46,40 +62,47 @@ class NarratedTurn:
         """The nearest event of a stage after an index."""
         return next(_matching_events(self.events[index + 1 :], name, having), None)
 
+    def fill(self, event: Event, template: str, extra: ExtraParts | None = None) -> Parts:
+        """Fill a template with an event; nothing if a fact is missing."""
+        return fill(template, event.payload, event.row.seq, self.specs, extra or {}) or ()
+
 
 #: Describes the event at an index of the turn.
 Narrator = Callable[[NarratedTurn, int], Iterator[Sentence]]
 
 
-def narrate_by_template(event: Event, stage: Stage) -> Iterator[Sentence]:
-    """Use the first template of the stage that fits the event."""
-    fitting = [template for template in stage.sentences if template.fits(event.payload)]
+def narrate_by_template(
+    turn: NarratedTurn, event: Event, stage: Stage, extra: ExtraParts | None = None
+) -> Iterator[Sentence]:
+    """Use the first template of the stage that fits the event and its turn."""
+    fitting = [template for template in stage.sentences if template.fits(event.payload, turn.stages)]
     for template in fitting:
-        if parts := fill(template.template, event.payload, event.row.seq):
+        if parts := turn.fill(event, template.template, extra):
             yield build_sentence(event, parts, template.tone)
             return
-    if fitting:
-        # A value was redacted or erased; the event is described without it.
+    if fitting and fitting[0].tone in (Tone.WARNING, Tone.ERROR):
+        # A value was redacted or erased; what went wrong is said without it.
         yield build_sentence(event, (stage.help,), fitting[0].tone)
 
 
 def build_sentence(event: Event, parts: Parts, tone: Tone = Tone.PLAIN) -> Sentence:
     """A sentence about an event, based on it and on the events of its facts."""
-    kind = f"{event.name}:{event.payload.get('kind')}" if event.name == DECISION else event.name
     if len(parts) > 1 and parts[-1] == "." and _ends_sentence(parts[-2]):
         parts = parts[:-1]
     facts = (part.seq for part in parts if not isinstance(part, str))
-    return Sentence(kind, find_stage(event.name).family, tone, parts, tuple(sorted({event.row.seq, *facts})))
-
-
-def fill_template(event: Event, template: str) -> Parts:
-    """Fill a template with an event; nothing if a fact is missing."""
-    return fill(template, event.payload, event.row.seq) or ()
+    seqs = tuple(sorted({event.row.seq, *facts}))
+    return Sentence(event.name, find_stage(event.name).family, tone, _capitalise_first(parts), seqs)
 
 
 def _ends_sentence(part: str | Fact) -> bool:
     """True for a text that ends like a sentence, with or without quotation marks."""
-    return (part if isinstance(part, str) else part.text).rstrip("”").endswith((".", "?", "!", "…"))
+    return get_text(part).rstrip("”").endswith((".", "?", "!", "…"))
+
+
+def _capitalise_first(parts: Parts) -> Parts:
+    first, text = parts[0], get_text(parts[0])
+    capitalised = text[:1].upper() + text[1:]
+    return (capitalised if isinstance(first, str) else replace(first, text=capitalised), *parts[1:])
 
 
 def _matching_events(events: Any, name: str, having: Mapping[str, Json]) -> Iterator[Event]:

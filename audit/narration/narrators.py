@@ -1,99 +1,195 @@
-"""Sentences that need more than one event, or the release: a function per stage or kind of decision.
+"""Sentences that need more than one event, or the release: parts for the templates of a stage, or whole sentences.
 
-Those on intents and on rules have modules of their own; here are data, actions, answers and other decisions.
+Those on intents and on rules have modules of their own; here are forms, actions and answers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 from audit.narration import intent_narrators, rule_narrators
-from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template, narrate_by_template
-from audit.narration.sentence import Fact, Sentence
-from audit.narration.wording import plain
+from audit.narration.cleared import find_cleared
+from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence, narrate_by_template
+from audit.narration.phrases import ROUTINE_MOVES
+from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
+from audit.narration.wording import row_name, write_fields
 from audit.record.events import Event
+from convengine.engine.forms.message import find_value
+from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.pending_actions.stages import PENDING_ACTION_LIFECYCLE
-from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
-from convengine.engine.rules.actions.set_state import SET_STATE
+from convengine.engine.stages import STAGES
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
     PENDING_ACTION_FAILED,
     PENDING_ACTION_REJECTED,
+    PENDING_ACTION_SKIPPED,
 )
+from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
+from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
-from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_EXACT
-from convengine.engine.steps.tools.stages import MCP_SKIPPED
-from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
-from convengine.engine.turn.enums import DecisionKind, MessageIntent
+from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
+from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, NOT_UNDERSTOOD, RESPONSE_EXACT
+from convengine.engine.steps.tools.stages import TOOL_ORCHESTRATION_REQUEST, TOOL_ORCHESTRATION_RESULT
+from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_LIFECYCLE
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
 
-#: Kinds of answers that are chosen for the state.
-_BY_A_ROW = ("EXACT", "DERIVED")
-
-
-def narrate_data_status(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """Present and missing data. The engine asks for missing data if the turn ends in that state with a configured
-    answer.
-    """
-    event = turn.events[index]
-    if event.payload.get("schemaComplete"):
-        parts = fill_template(event, "All required fields of {schemaId:row ce_output_schema} are filled in.")
-    else:
-        answer = turn.after(index, ASSISTANT_OUTPUT)
-        by_a_row = answer is not None and answer.payload.get("responseType") in _BY_A_ROW
-        asks = by_a_row and turn.after(index, SET_STATE) is None
-        missing = "{missingRequiredFields:names}"
-        parts = fill_template(
-            event,
-            f"Asked for {missing}, which {{schemaId:row ce_output_schema}} requires."
-            if asks
-            else f"Still missing in {{schemaId:row ce_output_schema}}: {missing}.",
-        ) or fill_template(event, "Required fields of {schemaId:row ce_output_schema} are missing.")
-    if parts:
-        yield build_sentence(event, parts)
-
-
-def narrate_meaning(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """What the message means to its session. A question in between does not answer the open one."""
-    event = turn.events[index]
-    if event.payload.get("messageIntent") == MessageIntent.RESPONSE and turn.after(
-        index, MCP_SKIPPED, reason="DIGRESSION"
-    ):
-        yield build_sentence(event, ("Another question was open when the user wrote.",))
-    else:
-        yield from narrate_by_template(event, MESSAGE_INTENT_CLASSIFIED)
-
-
-#: Descriptions of action changes that no other stage reports.
-_EVENTS: Mapping[str, str] = {
-    "EXPIRED": "The action {actionKey} was not confirmed in time and is no longer open.",
-    "REVERTED": "The action {actionKey} is open again.",
+Json = Any
+#: Makes the parts that the templates of a stage need besides its payload; null if there is nothing to say.
+PartsMaker = Callable[[NarratedTurn, int], ExtraParts | None]
+#: The reason of the move that a meaning of the message causes.
+_MOVES_BY_MEANING: Mapping[str, str] = {
+    MessageIntent.ABANDON: "abandoned",
+    MessageIntent.CONFIRMATION: "confirmed",
+    MessageIntent.MODIFICATION: "modification",
+    MessageIntent.NEW_TASK: "new_task",
+    MessageIntent.UNCLEAR: "unclear",
 }
 
 
-def narrate_action_change(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """One change. An action often opens in the turn of the yes itself; then nothing was waiting."""
+def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """The fields that the message gave, with values where an event has them; null if all are told as corrected."""
     event = turn.events[index]
-    kind = event.payload.get("event")
-    template = _EVENTS.get(str(kind))
-    if kind == "OPEN":
-        settled = (PENDING_ACTION_EXECUTED, PENDING_ACTION_FAILED, PENDING_ACTION_REJECTED)
-        if any(turn.after(index, stage) for stage in settled):
-            return
-        template = "The action {actionKey} ({actionRef}) waits for confirmation."
-    if template and (parts := fill_template(event, template)):
-        yield build_sentence(event, parts)
+    read = event.payload.get("read")
+    corrected = [
+        correction.payload.get("field")
+        for correction in turn.events[:index]
+        if correction.name == CORRECTION_STEP_CORRECTION_PATCH_APPLIED
+    ]
+    if not isinstance(read, list) or not read:
+        return {"given": ()} if not corrected or event.payload.get("refused") else None
+    uncorrected = [path for path in read if path not in corrected]
+    if not uncorrected:
+        return None
+    extraction = turn.before(index, SCHEMA_EXTRACTION_DETERMINISTIC)
+    extracted = extraction.payload.get("extracted") if extraction else None
+    if extraction and isinstance(extracted, (list, Mapping)) and len(extracted) == len(uncorrected):
+        return {"given": turn.fill(extraction, "{extracted:data}")}
+    context = event.state.get("context")
+    return {"given": join_parts([(_name_field(turn, event, path, context),) for path in uncorrected])}
 
+
+def _name_field(turn: NarratedTurn, event: Event, path: str, context: Json) -> Fact:
+    """A field that was read; one that the user skipped has the value null."""
+    is_skipped = isinstance(context, Mapping) and find_value(context, path) is None
+    title = write_fields("field", path, turn.specs)
+    return Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",))
+
+
+def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """Null for a form that was complete before the message."""
+    is_old = turn.events[index].payload.get("schemaComplete") and not any(
+        event.name == FIELDS_READ and event.payload.get("read") for event in turn.events[:index]
+    )
+    return None if is_old else {}
+
+
+def find_action(turn: NarratedTurn, index: int) -> ExtraParts:
+    """The action of an event by its row, else by its key, and why it ran or did not: what the user chose or said."""
+    event = turn.events[index]
+    parts = {
+        "action": _find_decided_row(
+            turn, index, rows.PendingAction, DecisionKind.PENDING_ACTION, actionKey="action_key"
+        )
+        or turn.fill(event, "the action {actionKey}")
+        or turn.fill(event, "the action {pendingActionRef}")
+    }
+    if chosen := turn.before(index, DISAMBIGUATION_RESOLVED):
+        return parts | {"cause": turn.fill(chosen, "the user chose it with {reply:said}")}
+    decided = turn.before(index, INTERACTION_POLICY_DECIDED)
+    says_so = decided is not None and decided.payload.get("dialogueAct") in (DialogueAct.AFFIRM, DialogueAct.NEGATE)
+    return parts | {"cause": turn.fill(decided, "the user {dialogueAct:act}") if decided and says_so else ()}
+
+
+def find_source(turn: NarratedTurn, index: int) -> ExtraParts:
+    """The row of fetched data."""
+    return {
+        "source": _find_decided_row(
+            turn, index, rows.ContainerConfig, DecisionKind.CONTAINER, containerId="container_id"
+        )
+    }
+
+
+def _find_decided_row(
+    turn: NarratedTurn, index: int, row_type: type[rows.Row], kind: DecisionKind, **keys: str
+) -> Parts:
+    """The row that the decision before chose, if keys of the payload have the values of its columns."""
+    payload = turn.events[index].payload
+    decision = turn.before(index, DECISION, kind=kind.value)
+    pk = decision.payload.get("winner") if decision else None
+    row = turn.row(row_type, pk) if pk is not None else None
+    named = {column: payload[key] for key, column in keys.items() if payload.get(key) is not None}
+    if decision is None or row is None or any(getattr(row, column) != value for column, value in named.items()):
+        return ()
+    return (Fact(row_name(row_type.table, pk), pk, decision.row.seq, ("winner",), RowRef(row_type.table, pk)),)
+
+
+def find_move(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """Where moves with the same reason began, and the reason; null for moves of nearly every turn, and for no change.
+
+    What the user means is no reason in a turn that did not understand the message.
+    """
+    event = turn.events[index]
+    reason = event.payload.get("reason")
+    same = [other for other in turn.events if other.name == SESSION_LIFECYCLE and other.payload.get("reason") == reason]
+    if reason in ROUTINE_MOVES or event is not same[-1] or same[0].payload.get("from") == event.payload.get("to"):
+        return None
+    is_meant = reason in _MOVES_BY_MEANING.values() and NOT_UNDERSTOOD in turn.stages
+    why = () if is_meant else turn.fill(event, "{reason:phrase lifecycle}")
+    return {"first": turn.fill(same[0], "{from:lifecycle}"), "why": why}
+
+
+def check_meaning(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """Null where a move of the session says what the message means."""
+    reason = _MOVES_BY_MEANING.get(str(turn.events[index].payload.get("messageIntent")))
+    is_told = turn.after(-1, SESSION_LIFECYCLE, reason=reason) is not None
+    return None if is_told else {}
+
+
+def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """Null for a call that was left out or not made again."""
+    result = turn.after(index, TOOL_ORCHESTRATION_RESULT, tool_code=turn.events[index].payload.get("tool_code"))
+    is_made = result is None or not (
+        result.payload.get("reused") or str(result.payload.get("status")).startswith("SKIPPED")
+    )
+    return {} if is_made else None
+
+
+#: The parts for the templates of stages.
+PARTS: Mapping[str, PartsMaker] = {
+    **dict.fromkeys(intent_narrators.KEPT, intent_narrators.find_kept_intent),
+    **dict.fromkeys(
+        (
+            PENDING_ACTION_LIFECYCLE,
+            PENDING_ACTION_EXECUTED,
+            PENDING_ACTION_FAILED,
+            PENDING_ACTION_REJECTED,
+            PENDING_ACTION_SKIPPED,
+        ),
+        find_action,
+    ),
+    **dict.fromkeys((CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED), find_source),
+    FORM_CLEARED: find_cleared,
+    CONVERSATION_RESET: find_cleared,
+    FIELDS_READ: find_given,
+    SCHEMA_STATUS: check_status,
+    SESSION_LIFECYCLE: find_move,
+    MESSAGE_INTENT_CLASSIFIED: check_meaning,
+    TOOL_ORCHESTRATION_REQUEST: check_tool_call,
+}
 
 #: How an answer was made, by its kind.
 _ANSWERS: Mapping[str, str] = {
     "POLICY": "Answered with the text of {policyId:row ce_policy}",
     "OVERRIDE": "Answered {source:phrase answered_by}",
     "COLLISION": "Asked the user which intent is meant",
+    "QUESTION": "Asked the user what to change",
     "DERIVED": "Answered with {responseId:row ce_response}, as the model wrote it",
     "EXACT": "Answered with {responseId:row ce_response}",
 }
-#: Parts of the context that belong to the engine.
-_OF_ENGINE = ENGINE_BRANCHES | {"dialogue"}
 _OF_ROW = "Answered with {responseId:row ce_response}"
 #: The same for a row whose own text could not be used, or whose model gave no answer.
 _FALLBACK = "Answered with the fallback text instead of {responseId:row ce_response}"
@@ -103,12 +199,12 @@ _FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because
 def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The answer as far as its row, policy or code made it, then each change by other code."""
     event = turn.events[index]
-    how = fill_template(event, _choose_answer_template(turn, index)) or fill_template(event, _OF_ROW) or ("Answered",)
+    how = turn.fill(event, _choose_answer_template(turn, index)) or turn.fill(event, _OF_ROW) or ("Answered",)
     changes = _list_changes(turn, index)
-    own = fill_template(changes[0], ": {before:said}") if changes else fill_template(event, ": {output:said}")
+    own = turn.fill(changes[0], ": {before:said}") if changes else turn.fill(event, ": {output:said}")
     yield build_sentence(event, (*how, *(own or (".",))), Tone.GOOD)
     for change in changes:
-        yield from narrate_by_template(change, RESPONSE_TRANSFORMED)
+        yield from narrate_by_template(turn, change, RESPONSE_TRANSFORMED)
 
 
 def _choose_answer_template(turn: NarratedTurn, index: int) -> str:
@@ -135,43 +231,33 @@ def narrate_transformed(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """A change of the answer, unless the sentence about the answer says it."""
     event = turn.events[index]
     if turn.after(index, ASSISTANT_OUTPUT, responseId=event.payload.get("responseId")) is None:
-        yield from narrate_by_template(event, RESPONSE_TRANSFORMED)
+        yield from narrate_by_template(turn, event, RESPONSE_TRANSFORMED)
 
 
-def narrate_reset(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """Why the conversation was reset, and what it lost: its place, and the fields of its context."""
+def narrate_block(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """A policy that blocked the message; its pattern on demand."""
     event = turn.events[index]
-    for sentence in narrate_by_template(event, CONVERSATION_RESET):
-        context = event.payload.get("previousContext")
-        names = [name for name in context if name not in _OF_ENGINE] if isinstance(context, Mapping) else []
-        parts: list[str | Fact] = []
-        for number, name in enumerate(names):
-            joint = " Cleared " if not number else " and " if number == len(names) - 1 else ", "
-            parts += [joint, Fact(plain(name), name, event.row.seq, ("previousContext",))]
-        yield build_sentence(event, (*sentence.parts, *parts, "."), sentence.tone) if parts else sentence
+    pattern = event.payload.get("pattern")
+    for sentence in narrate_by_template(turn, event, POLICY_BLOCK):
+        yield replace(sentence, patterns=(f"/{pattern}/",) if isinstance(pattern, str) else ())
 
 
-def narrate_choice(template: str) -> Narrator:
-    """Describes a decision that chose a row, once; nothing for one that chose none."""
-
-    def tell(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-        event = turn.events[index]
-        again = turn.before(index, event.name, kind=event.payload["kind"], winner=event.payload.get("winner"))
-        if not again and (parts := fill_template(event, template)):
-            yield build_sentence(event, parts)
-
-    return tell
-
-
+#: Stages whose sentences no template makes.
 NARRATORS: Mapping[str, Narrator] = {
     **intent_narrators.NARRATORS,
     **rule_narrators.NARRATORS,
-    SCHEMA_STATUS: narrate_data_status,
-    MESSAGE_INTENT_CLASSIFIED: narrate_meaning,
-    PENDING_ACTION_LIFECYCLE: narrate_action_change,
     ASSISTANT_OUTPUT: narrate_answer,
-    CONVERSATION_RESET: narrate_reset,
     RESPONSE_TRANSFORMED: narrate_transformed,
-    f"{DECISION}:{DecisionKind.CONTAINER}": narrate_choice("Selected {winner:row ce_container_config} to fetch data."),
-    f"{DECISION}:{DecisionKind.PENDING_ACTION}": narrate_choice("Selected {winner:row ce_pending_action}."),
+    POLICY_BLOCK: narrate_block,
 }
+
+
+def narrate_event(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """The sentences about one event. Stages of the deployment have none."""
+    event = turn.events[index]
+    if narrator := NARRATORS.get(event.name):
+        yield from narrator(turn, index)
+    elif stage := STAGES.get(event.name):
+        extra = PARTS[event.name](turn, index) if event.name in PARTS else {}
+        if extra is not None:
+            yield from narrate_by_template(turn, event, stage, extra)

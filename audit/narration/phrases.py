@@ -1,32 +1,23 @@
-"""Codes of events in words, for sentences; an unknown code stays unchanged."""
+"""Codes of events in words, for sentences."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.turn.labels import LIFECYCLE_REASONS
 
-#: By name, then by code; a code that begins with one of these and a colon has its words, and then the rest.
+_CODE = re.compile(r"[A-Z][A-Z0-9_]+")
+#: By name, then by code. What follows a code and a colon follows its words.
 PHRASES: Mapping[str, Mapping[str, str]] = {
-    "source": {
-        "REGEX": "by patterns",
-        "LLM": "by the model",
-        "REGEX_FALLBACK": "by patterns, because the model gave no result",
-        "REGEX_GUARD": "by patterns, which overrule the model here",
-        "RULE": "by a rule",
-    },
     "reset": {
-        "INPUT_PARAM:reset": "the caller sent the parameter reset",
-        "INPUT_PARAM:restart": "the caller sent the parameter restart",
-        "INPUT_PARAM:conversation_reset": "the caller sent the parameter conversation_reset",
+        "INPUT_PARAM": "the caller sent the parameter",
         "USER_TEXT_COMMAND": "the message is a reset command",
         "DIALOGUE_ACT_RESET": "the user wants to start over",
         "INTENT_RESOLVED_RESET": "the recognised intent resets the conversation",
     },
-    "decision": {
-        "EXECUTE_PENDING_ACTION": "run the proposed action, because the user said yes",
-        "REJECT_PENDING_ACTION": "cancel the proposed action, because the user said no",
-        "FILL_PENDING_SLOT": "use the message as the value that was asked for",
-        "RECLASSIFY_INTENT": "look for the intent of the message",
+    "signal": {
+        "INPUT_PARAM": "the caller sent the parameter",
+        "PHRASE": "the message matches",
     },
     "refused": {
         "AMBIGUOUS": "it may mean several values",
@@ -119,41 +110,29 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "country": "the country",
     },
     "cleared": {
-        "DONE": "it was done",
-        "CANCEL": "it was cancelled or left",
+        "DONE": "the form is finished",
+        "CANCEL": "the form was left",
         "RESTART": "it begins again",
     },
     "changed_by": {"TRANSFORMER": "the transformer", "HOOK": "the hook", "TASK": "the task"},
-    "code": {"HOOK": "The hook", "TASK": "The task"},
-    "joined": {
-        "DIGRESSION": "the message asked something in between",
-        "STALE": "the answer begins a new session in place of an old one",
+    "code": {"HOOK": "the hook", "TASK": "the task"},
+    "on_no": {
+        "ASK_WHAT_TO_CHANGE": "the bot asks what to change",
+        "RESTART": "the form begins again",
+        "CANCEL": "the form ends",
     },
-    "lock": {"SCHEMA_INCOMPLETE": "its form is not complete"},
     "kept": {
-        "POLICY_DECISION": "the message answers an open question",
-        "SCHEMA_INCOMPLETE": "its form is being filled in",
-    },
-    "unchanged": {
-        "NO_RESOLVER_MATCHED": "no other intent was recognised",
-        "reset_only": "the message only asked to start over",
-        "session_ends": "the session ends here",
+        "SCHEMA_INCOMPLETE": "its form is not complete",
+        "POLICY_DECISION": "the message concerns the current task",
         "FORM_CONFIRMED": "the message confirms the form",
         "FORM_LEAVE_ASKED": "the user is first asked whether to stop",
         "FORM_DONE": "the form is done, and nothing is there to cancel or change it",
-        "FORM_LEFT": "the user stopped",
         "FORM_STAYS": "the user goes on with the form",
         "DIGRESSION": "the message is a question in between",
         "resume_offered": "the user is first asked whether to continue",
     },
-    "agent": {
-        "LLM_NOT_CONFIGURED": "no model is configured",
-        "no allowed intents": "there is no intent to choose from",
-        "blank text": "the message is empty",
-    },
     "rejected": {
         "low confidence": "its confidence is too low",
-        "blank intent": "it named no intent",
         "invalid json": "its answer is not valid JSON",
         "needsClarification without question": "it asked for a clarification without a question",
         "Intent not in allowed intents": "this intent is not allowed here",
@@ -166,19 +145,17 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "NO_REFERENCE": "the pending action names no task",
         "ALREADY_CLAIMED": "another turn started it, and its outcome is unknown",
     },
-    "planner": {
-        "GUARDRAIL": "the guardrail denied it",
-        "LLM_NOT_CONFIGURED": "no model is configured",
-        "RESET_ONLY": "the message only asked to start over",
-        "REPLY_OVERRIDE": "the answer was already decided",
-        "DIGRESSION": "the message is a question in between",
-    },
     "planner_end": {"MAX_LOOPS": "it reached its limit of rounds"},
-    "guardrail": {"SENSITIVE_ACTION_APPROVAL_REQUIRED": "it is sensitive and was not approved"},
+    "guardrail": {"SENSITIVE_ACTION_APPROVAL_REQUIRED": "it is sensitive and has no approval"},
     "answered_by": {
         "DISAMBIGUATION": "with the question which action is meant",
         "AGENT": "with the model's question",
         "SESSION": "with a text about the session",
+        "FORM": "with a text of the form",
+        "SMALL_TALK": "with small talk",
+        "NOT_UNDERSTOOD": "with the text for a message that was not understood",
+        "MODEL_UNAVAILABLE": "with the text for a model that cannot be reached",
+        "HAND_OVER": "with the text for a person who takes over",
         "RESET": "with the text for a reset",
         "RESUME": "with the offer to resume",
         "GUARDRAIL": "with the text of the guardrail",
@@ -192,11 +169,10 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
     "matched_on": {"TEXT": "the message", "ACTION": "the action", "TOOL": "the tool"},
     "fail_mode": {"OPEN": "so the message was allowed", "CLOSED": "so the message was blocked"},
     "meant": {
-        "RESPONSE": "The user answered the open question",
         "MODIFICATION": "The user wants a change to the current task",
         "CONFIRMATION": "The user accepted the proposed end",
-        "NEW_TASK": "The user started something new",
-        "ABANDON": "The user gave up",
+        "NEW_TASK": "The message starts something new",
+        "ABANDON": "The user wants to stop",
         "UNCLEAR": "It is unclear whether the user continues or starts something new",
     },
     "failure": {
@@ -204,7 +180,12 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
     },
 }
 
+#: Lifecycle changes of nearly every turn, which are worth no sentence.
+ROUTINE_MOVES = frozenset({"question", "response", "continuation"})
+
 
 def find_phrase(name: str, code: Any) -> str:
-    """The words for a code."""
-    return PHRASES[name].get(str(code), str(code))
+    """The words for a code; those of an unknown one, in lower case."""
+    text, colon, rest = str(code).partition(":")
+    words = PHRASES.get(name, {}).get(text) or (text.replace("_", " ").lower() if _CODE.fullmatch(text) else text)
+    return f"{words} {rest}" if colon and text in PHRASES.get(name, {}) else f"{words}{colon}{rest}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from audit.narration.narrate import narrate_by_template
+from audit.narration import narrate_turn
 from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_noun
 from audit.record.events import Event
@@ -16,7 +16,6 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.stage import find_stage
 from convengine.server.interfaces.configuration import configuration
 
 #: Maximum rows per decision; `why?turn=N` of the API has all.
@@ -95,12 +94,7 @@ def list_reasons(events: list[Event], release: Snapshot | None = None) -> list[R
 
 def describe_fields_read(events: list[Event]) -> list[str]:
     """What the form took from the message, and what it refused, in sentences."""
-    read = (
-        event
-        for event in events
-        if event.name == FIELDS_READ and any(event.payload.get(key) for key in ("read", "refused", "asked"))
-    )
-    return [sentence.text for event in read for sentence in narrate_by_template(event, find_stage(FIELDS_READ))]
+    return [sentence.text for sentence in narrate_turn(events) if sentence.kind == FIELDS_READ] if events else []
 
 
 def _build_reasons(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> Iterator[Reason]:

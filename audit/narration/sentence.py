@@ -40,7 +40,7 @@ Parts = tuple[Part, ...]
 class Sentence:
     """One sentence of an account."""
 
-    #: The stage of the sentence; for a decision, `DECISION:` and its kind.
+    #: The stage of the sentence.
     kind: str
     #: The part of the turn that the stage belongs to.
     family: str
@@ -56,7 +56,7 @@ class Sentence:
     @property
     def text(self) -> str:
         """The sentence."""
-        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+        return "".join(map(get_text, self.parts))
 
     @property
     def facts(self) -> Iterator[Fact]:
@@ -67,3 +67,16 @@ class Sentence:
     def rows(self) -> Sequence[RowRef]:
         """Its rows, without duplicates."""
         return list(dict.fromkeys(fact.row for fact in self.facts if fact.row))
+
+
+def get_text(part: Part) -> str:
+    """The words of a part."""
+    return part if isinstance(part, str) else part.text
+
+
+def join_parts(items: Sequence[Parts]) -> Parts:
+    """Items as a list in words: "a, b and c"."""
+    joined: list[Part] = []
+    for number, item in enumerate(items):
+        joined += [*(() if not number else (" and ",) if number == len(items) - 1 else (", ",)), *item]
+    return tuple(joined)

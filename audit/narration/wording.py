@@ -1,8 +1,8 @@
 """Templates of sentences: words with facts of an event.
 
 `Ran the task {taskBean}[ in {durationMs:ms}].` inserts the value of `taskBean`; a part in square brackets is left out
-if one of its facts is missing. After the colon is the format: one of FORMATS, `row TABLE` for a row's key, or `phrase
-NAME` for a code in `phrases.py`.
+if one of its facts is missing. After the colon is the format: one of FORMATS or FIELD_FORMATS, `row TABLE` for a row's
+key, or `phrase NAME` for a code in `phrases.py`.
 """
 
 import json
@@ -13,14 +13,18 @@ from typing import Any, NamedTuple
 
 from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
+from convengine.engine.redaction import MASK
+from convengine.engine.rules.conditions.words import fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
-from convengine.engine.turn.labels import code_label, join_unit, step_label
+from convengine.engine.turn.labels import join_unit, state_label, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.say import say_value
 from convengine.server.admin_site.record_columns import quote_intent
 
 Json = Any
@@ -54,34 +58,49 @@ class Piece(NamedTuple):
     items: tuple[str | tuple[tuple[str, ...], str], ...]
 
 
-def fill(template: str, payload: Mapping[str, Json], seq: int) -> Parts | None:
-    """The template filled with an event; null if a required fact is missing."""
+def fill(
+    template: str, payload: Mapping[str, Json], seq: int, specs: Mapping[str, FieldSpec], extra: Mapping[str, Parts]
+) -> Parts | None:
+    """The template filled with an event; null if a required fact is missing.
+
+    `specs`: the fields of the turn's forms by path. `extra`: parts that take the place of a key.
+    """
     parts: list[Part] = []
     for piece in _pieces(template):
-        texts = [item if isinstance(item, str) else fact(payload, seq, item[0], item[1]) for item in piece.items]
-        if None in texts and not piece.optional:
+        texts: list[Parts | None] = [
+            (item,)
+            if isinstance(item, str)
+            else extra[item[0][0]]
+            if item[0][0] in extra
+            else _make_fact(payload, seq, *item, specs)
+            for item in piece.items
+        ]
+        if None not in texts and () not in texts:
+            parts += [part for text in texts for part in text or ()]
+        elif not piece.optional:
             return None
-        if None not in texts:
-            parts += [text for text in texts if text is not None]
     return tuple(parts)
 
 
-def fact(payload: Mapping[str, Json], seq: int, path: tuple[str, ...], way: str = "") -> Fact | None:
+def _make_fact(
+    payload: Mapping[str, Json], seq: int, path: tuple[str, ...], form: str, specs: Mapping[str, FieldSpec]
+) -> Parts | None:
     """The fact at a path in a format, or null."""
     value: Json = payload
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     if value is None or value in ("", [], {}):
         return None
-    kind, _, name = way.partition(" ")
+    kind, _, name = form.partition(" ")
     if kind == "row":
-        return Fact(row_name(name, value), value, seq, path, RowRef(name, value))
+        return (Fact(row_name(name, value), value, seq, path, RowRef(name, value)),)
     if kind == "phrase":
-        return Fact(phrases.find_phrase(name, value), value, seq, path)
-    if not kind and isinstance(value, str) and _OF_CODE.search(path[-1]):
-        describe = code_label if path[-1].lower().endswith("state") else quote_intent
-        return Fact(describe(value), value, seq, path)
-    return Fact(FORMATS[kind](value), value, seq, path)
+        text = phrases.find_phrase(name, value)
+    elif not kind and isinstance(value, str) and _OF_CODE.search(path[-1]):
+        text = state_label(value) if path[-1].lower().endswith("state") else quote_intent(value)
+    else:
+        text = write_fields(kind, value, specs) if kind in FIELD_FORMATS else FORMATS[kind](value)
+    return (Fact(text, value, seq, path),)
 
 
 def row_noun(table: str, count: int = 1) -> str:
@@ -110,16 +129,16 @@ def quote(value: Json) -> str:
 
 
 def name_rows(parts: Parts, snapshot: Snapshot) -> list[str]:
-    """The texts of a sentence's parts; a row by its name if the release has it, and no part before says it."""
-    texts: list[str] = []
-    for part in parts:
-        title = "" if isinstance(part, str) else _find_row_title(part, snapshot)
-        name = quote_name(title)
-        if isinstance(part, str) or not title or name in texts:
-            texts.append(part if isinstance(part, str) else part.text)
-        else:
-            texts.append(f"{part.text.removesuffix(f' {part.value}')} {name}")
-    return texts
+    """The texts of a sentence's parts; a row by its name if the release has it, and no other part says it."""
+    return [part if isinstance(part, str) else _name_row(part, parts, snapshot) for part in parts]
+
+
+def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
+    title = _find_row_title(fact, snapshot)
+    others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
+    if not title or any(text and text in title for text in others):
+        return fact.text
+    return f"{fact.text.removesuffix(f' {fact.value}')} {quote_name(title)}"
 
 
 def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
@@ -148,24 +167,37 @@ def names(value: Json) -> str:
     return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
 
 
-def data(value: Json) -> str:
-    """Fields with their values, of an object or of [{field, value, reason}]: "orderNumber = 48392 and email = x"."""
-    if isinstance(value, Mapping):
-        return names([f"{field} = {plain(item)}" for field, item in value.items()])
-    if not isinstance(value, list) or not all(isinstance(item, Mapping) and "field" in item for item in value):
-        return plain(value)
-    reasons = [f" ({plain(item['reason'])})" if item.get("reason") else "" for item in value]
-    texts = [f"{item['field']} = {plain(item.get('value'))}" for item in value]
-    return names([field + reason for field, reason in zip(texts, reasons, strict=True)])
+#: Formats of fields, which have their titles: a path, paths, values, and refused texts.
+FIELD_FORMATS = ("field", "fields", "data", "refused")
 
 
-def refusals(value: Json) -> str:
-    """Refused texts of [{field, text, reason}]: "“03/04” for date (it may mean several values)"."""
-    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
-        return plain(value)
-    reasons = [phrases.find_phrase("refused", item.get("reason")) for item in value]
-    texts = [f"“{plain(item.get('text'))}” for {item.get('field')}" for item in value]
-    return names([f"{text} ({reason})" for text, reason in zip(texts, reasons, strict=True)])
+def write_fields(kind: str, value: Json, specs: Mapping[str, FieldSpec]) -> str:
+    """Fields in one of their formats: "order number = 48392 and email = x", "“03/04” for day (it may …)"."""
+    if kind == "data" and isinstance(value, Mapping):
+        value = [{"field": path, "value": item} for path, item in value.items()]
+    items = value if isinstance(value, list) else [value]
+    return names([_write_field(item, specs) for item in items])
+
+
+def _write_field(item: Json, specs: Mapping[str, FieldSpec]) -> str:
+    """One of [path] or [{field, value or text, reason}]."""
+    path = item.get("field") if isinstance(item, Mapping) else item
+    spec = specs.get(path) if isinstance(path, str) else None
+    title = spec.title if spec else plain(path)
+    if not isinstance(item, Mapping):
+        return title
+    reason = f" ({phrases.find_phrase('refused', item['reason'])})" if item.get("reason") else ""
+    if "text" in item:
+        return f"{quote(item['text'])} for {title}{reason}"
+    value = item.get("value")
+    said = say_value(spec, value) if spec and value != MASK else plain(value)
+    return f"no {title}" if value is None else f"{title} = {shorten(reveal_invisible(said), _SAID)}{reason}"
+
+
+def _quote_end(value: Json) -> str:
+    """The end of a text in quotation marks."""
+    text = " ".join(value.split()) if isinstance(value, str) else plain(value)
+    return quote(text) if len(text) <= _SAID else f"“…{reveal_invisible(text[-_SAID:])}”"
 
 
 def _act(value: Json) -> str:
@@ -191,17 +223,16 @@ def _percent(value: Json) -> str:
 FORMATS: Mapping[str, Callable[[Json], str]] = {
     "": plain,
     "said": quote,
+    "end": _quote_end,
     "names": names,
-    "data": data,
-    "refused": refusals,
+    "intents": lambda value: names([quote_intent(item) for item in value] if isinstance(value, list) else value),
+    "fact": lambda value: fact_name(value) if isinstance(value, str) else plain(value),
     "act": _act,
     "phase": _phase,
     "lifecycle": _lifecycle,
     "step": lambda value: f"“{step_label(plain(value))}”",
     "percent": _percent,
     "ms": lambda value: join_unit(plain(value), "ms"),
-    "count": lambda value: str(len(value)) if isinstance(value, (list, Mapping)) else plain(value),
-    "pattern": lambda value: f"/{plain(value)}/",
 }
 
 

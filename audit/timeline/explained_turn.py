@@ -121,7 +121,7 @@ def _build_fact_part(fact: Fact, text: str, find_url: FindUrl) -> SentencePart:
 
 def _is_name(fact: Fact) -> bool:
     """True for a name in an event; false for words for a code."""
-    return fact.row is not None or not isinstance(fact.value, str) or fact.value in fact.text
+    return fact.row is not None or not isinstance(fact.value, str) or fact.value.casefold() in fact.text.casefold()
 
 
 def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:

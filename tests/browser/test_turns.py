@@ -57,7 +57,7 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
             r"\(phrase (“.+”|\d+) ce_intent_classifier \d+"
         )
     )
-    expect(told).to_contain_text(re.compile(r"Asked for orderNumber, which form “.+” ce_output_schema \d+ requires"))
+    expect(told).to_contain_text(re.compile(r"Still missing in form “.+” ce_output_schema \d+: order number"))
     picture(tab, "reading/opened", told)
     no_violations(tab)
 

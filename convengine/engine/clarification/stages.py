@@ -37,5 +37,9 @@ RESOLVE_RESPONSE_LLM_ERROR = declare_stage(
     "The model could not write the answer.",
     steps="ResponseResolutionStep",
     keys=f"errorCode message exception {PROMPT_FAULT}",
-    sentences=(SentenceTemplate("The model could not write the answer: {message}[ ({errorCode})].", tone=Tone.ERROR),),
+    sentences=(
+        SentenceTemplate(
+            "The model could not write the text of the answer: {message}[ ({errorCode})].", tone=Tone.ERROR
+        ),
+    ),
 )

@@ -14,9 +14,8 @@ SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
     steps="SchemaExtractionStep",
     keys="extracted rejected",
     sentences=(
-        SentenceTemplate("Extracted {extracted:data} from the message[; {rejected:data} was rejected]."),
-        SentenceTemplate("Extracted nothing from the message: {rejected:data} was rejected.", tone=Tone.WARNING),
-        SentenceTemplate("Found no field values in the message."),
+        SentenceTemplate("The message gave {extracted:data}[; not taken: {rejected:data}].", unless=("FIELDS_READ",)),
+        SentenceTemplate("Not taken: {rejected:data}.", tone=Tone.WARNING, unless=("FIELDS_READ",)),
     ),
 )
 MESSAGE_UNDERSTOOD = declare_stage(
@@ -48,12 +47,22 @@ FIELDS_READ = declare_stage(
     keys="read refused asked offered by unexplained schemaId positions",
     sentences=(
         SentenceTemplate(
-            "Asked for {asked}[; the message gave {read:names}][; not taken: {refused:refused}].",
+            "The bot had asked for {asked:field}, and the message gave {given}[; not taken: {refused:refused}]"
+            "[; the bot asks whether {offered:data} is meant]."
         ),
-        SentenceTemplate("The message gave {read:names}[; not taken: {refused:refused}]."),
-        SentenceTemplate("Not taken: {refused:refused}."),
-        SentenceTemplate("Asked whether {offered:data} is meant."),
-        SentenceTemplate("The message gave no field."),
+        SentenceTemplate(
+            "The bot had asked for {asked:field}; not taken: {refused:refused}"
+            "[; the bot asks whether {offered:data} is meant]."
+        ),
+        SentenceTemplate("The bot had asked for {asked:field}, and now asks whether {offered:data} is meant."),
+        SentenceTemplate(
+            "The bot had asked for {asked:field}, and the message gave no value.", {"read": [], "refused": []}
+        ),
+        SentenceTemplate(
+            "The message gave {given}[; not taken: {refused:refused}][; the bot asks whether {offered:data} is meant]."
+        ),
+        SentenceTemplate("Not taken: {refused:refused}[; the bot asks whether {offered:data} is meant]."),
+        SentenceTemplate("The bot asks whether {offered:data} is meant."),
     ),
 )
 FORM_CLEARED = declare_stage(
@@ -63,11 +72,7 @@ FORM_CLEARED = declare_stage(
     steps="SchemaExtractionStep IntentResolutionStep ResponseResolutionStep",
     keys="schemaId cause fields",
     sentences=(
-        SentenceTemplate("Cleared {fields:names} of {schemaId:row ce_output_schema}, because {cause:phrase cleared}."),
-        SentenceTemplate(
-            "Ended {schemaId:row ce_output_schema}, because {cause:phrase cleared}. It had no values to clear.",
-            {"fields": []},
-        ),
+        SentenceTemplate("Cleared {cleared} of {schemaId:row ce_output_schema}, because {cause:phrase cleared}."),
     ),
 )
 FORM_LEAVE_ASKED = declare_stage(
@@ -76,7 +81,7 @@ FORM_LEAVE_ASKED = declare_stage(
     "The user wants to leave a form that has values, so the answer asks whether to stop.",
     steps="SchemaExtractionStep IntentResolutionStep",
     keys="schemaId intent",
-    sentences=(SentenceTemplate("Asked whether to stop the form[ and go on with {intent}]."),),
+    sentences=(SentenceTemplate("The bot asks whether to stop the form[ and go on with {intent}]."),),
 )
 FORM_LEFT = declare_stage(
     "FORM_LEFT",
@@ -92,5 +97,9 @@ FORM_REFUSED = declare_stage(
     "The user said no to the confirmation of a form. `reaction` says what follows.",
     steps="SchemaExtractionStep",
     keys="schemaId reaction",
-    sentences=(SentenceTemplate("The user said no to the confirmation of the form ({reaction})."),),
+    sentences=(
+        SentenceTemplate(
+            "The user said no to the confirmation of {schemaId:row ce_output_schema}[, so {reaction:phrase on_no}]."
+        ),
+    ),
 )

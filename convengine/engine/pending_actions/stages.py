@@ -9,7 +9,9 @@ DISAMBIGUATION_REQUIRED = declare_stage(
     "Several actions are possible, so the user is asked which one is meant.",
     steps="DisambiguationStep",
     keys="reason question candidateCount options intent state questionSource truncated",
-    sentences=(SentenceTemplate("Asked which action is meant, because {candidateCount} match: {options:names}."),),
+    sentences=(
+        SentenceTemplate("The bot asks which action is meant, because {candidateCount} match: {options:names}."),
+    ),
 )
 DISAMBIGUATION_LLM_INPUT = declare_stage(
     "DISAMBIGUATION_LLM_INPUT",
@@ -43,4 +45,14 @@ PENDING_ACTION_LIFECYCLE = declare_stage(
     "An action was proposed, confirmed, refused, or waited too long.",
     steps="ActionLifecycleStep GuardrailStep SchemaExtractionStep",
     keys="event status actionKey actionRef turn",
+    sentences=(
+        SentenceTemplate(
+            "{action} waits for confirmation.",
+            {"event": "OPEN"},
+            # An action often opens in the turn of the yes itself; then nothing was waiting.
+            unless=("PENDING_ACTION_EXECUTED", "PENDING_ACTION_FAILED", "PENDING_ACTION_REJECTED"),
+        ),
+        SentenceTemplate("{action} was not confirmed in time and is no longer open.", {"event": "EXPIRED"}),
+        SentenceTemplate("{action} is open again.", {"event": "REVERTED"}),
+    ),
 )

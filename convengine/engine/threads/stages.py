@@ -8,9 +8,7 @@ SESSION_LIFECYCLE = declare_stage(
     "The session went from one standing to another, and why.",
     steps="LoadOrCreateConversationStep IntentResolutionStep PersistConversationStep",
     keys="from to reason turn_no",
-    sentences=(
-        SentenceTemplate("The session changed from {from:lifecycle} to {to:lifecycle}[: {reason:phrase lifecycle}]."),
-    ),
+    sentences=(SentenceTemplate("The session changed from {first:lifecycle} to {to:lifecycle}[: {why}]."),),
 )
 MESSAGE_INTENT_CLASSIFIED = declare_stage(
     "MESSAGE_INTENT_CLASSIFIED",
@@ -22,11 +20,8 @@ MESSAGE_INTENT_CLASSIFIED = declare_stage(
     sentences=(
         SentenceTemplate(
             "{messageIntent:phrase meant}.",
-            {
-                "messageIntent": frozenset(
-                    {"ABANDON", "CONFIRMATION", "MODIFICATION", "NEW_TASK", "RESPONSE", "UNCLEAR"}
-                )
-            },
+            {"messageIntent": frozenset({"ABANDON", "CONFIRMATION", "MODIFICATION", "NEW_TASK", "UNCLEAR"})},
+            unless=("NOT_UNDERSTOOD", "CORRECTION_STEP_CORRECTION_PATCH_APPLIED"),
         ),
     ),
 )

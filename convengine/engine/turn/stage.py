@@ -4,7 +4,7 @@ The catalogue, the manual, the narration of a turn, the API and the search index
 `convengine.engine.stages` lists them all.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -48,9 +48,15 @@ class SentenceTemplate:
     #: Payload keys and their required values; a set allows each of its members.
     when: Mapping[str, Json] = field(default_factory=dict)
     tone: Tone = Tone.PLAIN
+    #: With one of these stages in the turn there is no sentence: their sentences say it better.
+    unless: tuple[str, ...] = ()
+    #: The sentence is only for turns with this stage.
+    given: str = ""
 
-    def fits(self, payload: Mapping[str, Json]) -> bool:
-        """True when the template fits this payload."""
+    def fits(self, payload: Mapping[str, Json], stages: Collection[str] = ()) -> bool:
+        """True when the template fits this payload, in a turn with these stages."""
+        if (self.given and self.given not in stages) or not set(self.unless).isdisjoint(stages):
+            return False
         return all(
             payload.get(key) in value if isinstance(value, frozenset) else payload.get(key) == value
             for key, value in self.when.items()

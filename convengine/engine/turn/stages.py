@@ -12,12 +12,20 @@ ENGINE_RETURN = declare_stage(
     whole_meta=True,
     sentences=(
         SentenceTemplate(
-            "The turn left the conversation at intent {intent}, state {state}; the open question asks for "
-            "{_meta.contextDict.dialogue.asked_field}."
+            "The turn left the conversation at intent {intent}, state {state}; the bot asks whether to stop the form.",
+            given="FORM_LEAVE_ASKED",
+        ),
+        SentenceTemplate(
+            "The turn left the conversation at intent {intent}, state {state}; the bot asks whether "
+            "{_meta.contextDict.dialogue.offered:data} is meant."
+        ),
+        SentenceTemplate(
+            "The turn left the conversation at intent {intent}, state {state}; the bot asks "
+            "{_meta.session.pendingClarificationQuestion:said}."
         ),
         SentenceTemplate(
             "The turn left the conversation at intent {intent}, state {state}"
-            "[; the open question is {_meta.session.pendingClarificationQuestion:said}]."
+            "[; the bot asks for {_meta.contextDict.dialogue.asked_field:field}]."
         ),
     ),
 )
@@ -60,7 +68,7 @@ CONVERSATION_RESET = declare_stage(
     sentences=(
         SentenceTemplate(
             "The conversation was reset, because {reason:phrase reset}[: {matchedIntent}][. Before, it was "
-            "at intent {previousIntent}, state {previousState}]."
+            "at intent {previousIntent}, state {previousState}][. Cleared {cleared}]."
         ),
     ),
 )
@@ -78,9 +86,11 @@ RESPONSE_TRANSFORMED = declare_stage(
     "Code changed the answer: `by` names it, `kind` says what it is.",
     keys="by kind before after stage responseId",
     sentences=(
+        SentenceTemplate("Then the open question was added to the answer[: {after:end}].", {"kind": "DIGRESSION"}),
         SentenceTemplate(
-            "Then the answer was changed[ to {after:said}], because {kind:phrase joined}.",
-            {"kind": frozenset({"DIGRESSION", "STALE"})},
+            "Then the answer was changed[ to {after:said}], because the answer begins a new session in place of an "
+            "old one.",
+            {"kind": "STALE"},
         ),
         SentenceTemplate("Then {kind:phrase changed_by} {by} changed the answer[ to {after:said}]."),
     ),

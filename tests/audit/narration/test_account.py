@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from audit.api.serializers import AccountSentenceSerializer
 from audit.narration import Fact, RowRef, narrate_turn
-from audit.narration.narrators import NARRATORS
+from audit.narration.narrators import NARRATORS, PARTS
 from audit.narration.wording import name_rows
 from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
@@ -36,7 +36,7 @@ from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PEND
 from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
-from convengine.engine.steps.intents.stages import INTENT_AGENT_SKIPPED, INTENT_MISSING, STATE_MISSING
+from convengine.engine.steps.intents.stages import INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_TRANSFORM_FAILED
@@ -47,13 +47,11 @@ from convengine.engine.steps.tools.stages import (
     MCP_DUPLICATE_TOOL_CALL_SUPPRESSED,
     MCP_SERVER_UNAVAILABLE,
 )
-from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.stages import (
     CONFIG_ROW_INVALID,
     CONFIG_VALUE_INVALID,
-    DECISION,
     FACTS_CHANGED,
     RESPONSE_TRANSFORMED,
 )
@@ -86,10 +84,11 @@ def forge_fact(fact: Fact) -> Iterator[Fact]:
         yield replace(fact, row=fact.row._replace(pk=999))
 
 
-def test_narrators_are_for_stages_and_kinds_of_decision_that_exist() -> None:
-    kinds = {f"{DECISION}:{kind}" for kind in DecisionKind}
-
-    assert set(NARRATORS) <= set(STAGES) | kinds
+def test_narrators_and_templates_name_stages_that_exist() -> None:
+    assert set(NARRATORS) | set(PARTS) <= set(STAGES)
+    for stage in STAGES.values():
+        for template in stage.sentences:
+            assert {*template.unless, *filter(None, [template.given])} <= set(STAGES), stage
 
 
 def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
@@ -102,11 +101,10 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
     assert narrate(*events_of(caller, 1)) == [
         "A new conversation began.",
         "The user wrote “hours please”, and the caller sent the parameters vip.",
-        "The user brings up something to be done (dialogue act NEW_REQUEST, by patterns, confidence 70%).",
         f"Recognised the intent HOURS, because the message contains “hours” (phrase {classifier}).",
-        f"Rule {rule} changed the state from IDLE to VIP, because vip is true (before the answer).",
+        f"Rule {rule} changed the state from Idle to Vip, because vip is true (before the answer).",
         f"Answered with answer {response}: “For you: always.”",
-        "The turn left the conversation at intent HOURS, state VIP.",
+        "The turn left the conversation at intent HOURS, state Vip.",
     ]
 
 
@@ -123,8 +121,8 @@ def test_a_phrase_is_told_with_its_words_and_the_runner_up() -> None:
     (sentence,) = [text for text in narrate(*events_of(caller, 1)) if text.startswith("Recognised the intent")]
 
     assert sentence.startswith(
-        f"Recognised the intent HOURS, because the message fits the phrase “When do you open?” (phrase {phrase}), "
-        "by the words when and open; the next best is FEES with a score of 0."
+        f"Recognised the intent HOURS, because the message fits the phrase “When do you open?” (phrase {phrase}); "
+        "words in common: when and open; its score is 1.0, and that of the next best, FEES, is 0."
     )
 
 
@@ -190,13 +188,13 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (CORRECTION_STEP_CONFIRM_REFUSED, {"missingFields": ["city"]},
      "The yes does not count as a confirmation yet. Still missing: city."),
     (CORRECTION_STEP_PATCH_NOT_APPLIED, {"reason": "FIELD_UNKNOWN", "field": "colour"},
-     "The user's correction could not be applied: FIELD_UNKNOWN (colour)."),
+     "The correction was not applied to colour: field unknown."),
     (SCHEMA_EXTRACTION_DETERMINISTIC,
      {"extracted": [{"field": "order", "value": 48392, "by": "x-extract"}, {"field": "vip", "value": True}],
-      "rejected": [{"field": "email", "value": "x", "reason": "format"}]},
-     "Extracted order = 48392 and vip = true from the message; email = x (format) was rejected."),
+      "rejected": [{"field": "email", "value": "x", "reason": "INVALID_EMAIL"}]},
+     "The message gave order = 48392 and vip = true; not taken: email = x (it is no valid e-mail address)."),
     (SCHEMA_EXTRACTION_LLM_OUTPUT, {"json": {"order": "48392"}},
-     "The model extracted order = 48392 from the message."),
+     "The model read order = 48392 in the message."),
     (DISAMBIGUATION_RESOLVED, {"actionKey": "refund", "reply": "the second"},
      "The reply “the second” selects the action refund."),
     (ENGINE_UNKNOWN_FAILURE, {"reason": "LEASE_EXPIRED", "message": "gone"},
@@ -205,12 +203,10 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "The turn failed unexpectedly with KeyError: x. Nothing was saved."),
     (ENGINE_KNOWN_FAILURE, {"errorCode": "TURN_INTERRUPTED"},
      "A newer message stopped the turn. Nothing was saved, and the user got no answer to this message."),
-    (EXACT_RESPONSE_RENDERING, {"errorMessage": "no name", "fallbackUsed": "plain"},
-     "Could not fill in the placeholders of the answer: no name; used plain instead."),
+    (EXACT_RESPONSE_RENDERING, {"errorMessage": "no name", "fallbackUsed": "FALLBACK_TEXT"},
+     "Could not fill in the placeholders of the answer: no name; used the fallback text instead."),
     (INPUT_PARAM_IGNORED, {"keys": ["mcp"]},
      "Ignored mcp: callers must not send these parameters, they are reserved for the engine."),
-    (INTENT_AGENT_SKIPPED, {"reason": "LLM_NOT_CONFIGURED"},
-     "Did not ask the model for the intent: no model is configured."),
     (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to Unknown."),
     (KB_UNAVAILABLE, {"knowledgeBase": "manuals"}, "The knowledge base manuals was not used."),
     (MCP_DB_SQL_EXECUTION, {"tool_code": "orders", "sql": "SELECT 1", "row_count": 1},
@@ -219,8 +215,8 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "Did not call orders again with the same arguments."),
     (MCP_SERVER_UNAVAILABLE, {"serverId": "crm", "error": "refused"},
      "The server crm did not answer: refused; its tools were not available."),
-    (PENDING_ACTION_EXECUTED, {"taskBean": "orders", "reused": True},
-     "The task orders did not run again: it has already run, and its stored result was used."),
+    (PENDING_ACTION_EXECUTED, {"pendingActionRef": "orders:cancel", "reused": True},
+     "The action orders:cancel did not run again: it has already run, and its stored result was used."),
     (PENDING_ACTION_SKIPPED, {"reason": "ALREADY_CLAIMED", "actionKey": "cancel"},
      "The action cancel did not run: another turn started it, and its outcome is unknown."),
     (POLICY_BLOCK, {"reason": "TERMINAL"},
@@ -247,7 +243,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "Rule 4 ran the task crm (mark)."),
     (SET_TASK, {"ruleId": 4, "beanName": "crm", "beanMethodNames": ["mark"], "executionId": 7, "reused": True},
      "Rule 4 did not run the task crm again: it has already run, and its stored result was used."),
-    (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from PAID to ASSESS."),
+    (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from Paid to Assess."),
     (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to Unknown."),
     (STEP_HOOK_ERROR, {"hookClass": "Timer", "step": "RulesStep", "errorMessage": "late"},
      "The hook Timer failed during “Rules”: late. The turn continued."),
@@ -272,10 +268,17 @@ def test_an_action_of_the_deployment_is_told_by_its_name() -> None:
 
 def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same_turn() -> None:
     opened = event("PENDING_ACTION_LIFECYCLE", 1, event="OPEN", actionKey="cancel", actionRef="orders:cancel")
-    ran = event("PENDING_ACTION_EXECUTED", 2, taskBean="orders", taskMethods="cancel", pendingActionRef="orders:cancel")
+    ran = event("PENDING_ACTION_EXECUTED", 3, taskBean="orders", taskMethods="cancel", pendingActionRef="orders:cancel")
 
-    assert narrate(opened) == ["The action cancel (orders:cancel) waits for confirmation."]
-    assert narrate(opened, ran) == ["The user said yes, so the task orders (cancel) ran once."]
+    said = event("INTERACTION_POLICY_DECIDED", 2, policyDecision="EXECUTE_PENDING_ACTION", dialogueAct="AFFIRM")
+    chosen = event("DISAMBIGUATION_RESOLVED", 2, actionKey="cancel", reply="the first")
+
+    assert narrate(opened) == ["The action cancel waits for confirmation."]
+    assert narrate(opened, ran) == ["The action orders:cancel ran once."]
+    assert narrate(said, ran) == ["The action orders:cancel ran once, because the user says yes."]
+    assert narrate(chosen, ran)[-1] == (
+        "The action orders:cancel ran once, because the user chose it with “the first”."
+    )
 
 
 def test_the_api_gives_the_same_words() -> None:
@@ -313,9 +316,8 @@ def test_a_question_in_between_is_no_answer_to_the_open_one() -> None:
         event("DIGRESSION_ANSWERED", 3, intent="HOURS", rowId=4),
     )
 
-    assert narrate(meaning) == ["The user answered the open question."]
-    assert narrate(meaning, *digression)[0] == "Another question was open when the user wrote."
-    assert narrate(*digression)[-1] == "Answered a question in between (HOURS, by phrase 4); the open one follows."
+    assert narrate(meaning) == []
+    assert narrate(meaning, *digression) == ["Answered a question in between: HOURS, by phrase 4."]
 
 
 def test_only_the_winner_is_the_reason_and_losers_are_named_as_losers() -> None:
@@ -396,7 +398,10 @@ def test_a_reset_says_what_it_cleared() -> None:
 
     assert narrate(reset) == [
         "The conversation was reset, because the message is a reset command. "
-        "Before, it was at intent FEES, state ASK. Cleared order and email."
+        "Before, it was at intent FEES, state Ask. Cleared order and email."
+    ]
+    assert narrate(reset, event("FORM_CLEARED", 2, schemaId=4, cause="RESTART", fields=["order", "city"]))[1:] == [
+        "Cleared city of form 4, because it begins again."
     ]
 
 
@@ -439,10 +444,10 @@ def test_a_turn_ends_with_where_it_left_the_conversation() -> None:
     dialogue = {"_meta": {"contextDict": {"dialogue": {"asked_field": "email"}}}}
 
     assert narrate(event("ENGINE_RETURN", 1, intent="FEES", state="ASK", **dialogue)) == [
-        "The turn left the conversation at intent FEES, state ASK; the open question asks for email."
+        "The turn left the conversation at intent FEES, state Ask; the bot asks for email."
     ]
     assert narrate(event("ENGINE_RETURN", 1, intent="FEES", state="ASK")) == [
-        "The turn left the conversation at intent FEES, state ASK."
+        "The turn left the conversation at intent FEES, state Ask."
     ]
 
 

@@ -50,7 +50,9 @@ def test_what_a_form_read_and_refused_is_told() -> None:
     caller.say("30 February")
     events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [2])))
 
-    assert describe_fields_read(events) == ["Asked for day; not taken: “30 February” for day (there is no such day)."]
+    assert describe_fields_read(events) == [
+        "The bot had asked for day; not taken: “30 February” for day (there is no such day)."
+    ]
 
 
 def test_a_turn_without_events_tells_nothing() -> None:

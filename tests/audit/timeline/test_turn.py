@@ -31,7 +31,7 @@ def test_it_tells_what_happened_and_leads_to_rows_and_events(caller: Caller, rea
     text, source = words(page_of(caller)), reader.get(page_of(caller)).content.decode()
 
     assert "What happened A new conversation began." in text
-    assert f"ce_rule {rule} changed the state from IDLE to VIP , because vip is true" in text
+    assert f"ce_rule {rule} changed the state from Idle to Vip , because vip is true" in text
     assert f"/turn/1/row/?table=ce_rule&amp;row={rule}" in source
     assert "IntentResolutionStep" in text
     assert "Rules before the answer" in text

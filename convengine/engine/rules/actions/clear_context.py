@@ -25,7 +25,7 @@ CLEAR_CONTEXT = declare_stage(
     "A rule removed fields of the context.",
     steps=RULE_STEPS,
     keys="ruleId paths intent state context",
-    sentences=(SentenceTemplate("cleared {paths:names}"),),
+    sentences=(SentenceTemplate("cleared {cleared}"),),
 )
 
 

@@ -33,7 +33,7 @@ SET_DIALOGUE_ACT = declare_stage(
     "A rule overruled the dialogue act.",
     steps=RULE_STEPS,
     keys="ruleId dialogueAct dialogueActConfidence dialogueActSource standaloneQuery",
-    sentences=(SentenceTemplate("set the dialogue act to {dialogueAct}"),),
+    sentences=(SentenceTemplate("decided that the user {dialogueAct:act}"),),
 )
 
 

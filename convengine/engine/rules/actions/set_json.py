@@ -28,7 +28,7 @@ SET_JSON = declare_stage(
     "A rule copied what a path found into an input param.",
     steps=RULE_STEPS,
     keys="ruleId key path intent state value sessionInputParams",
-    sentences=(SentenceTemplate("copied {path} to {key}[ (now {value})]"),),
+    sentences=(SentenceTemplate("copied {path:fact} to {key}[ (now {value})]"),),
 )
 
 

@@ -54,10 +54,12 @@ NOUNS: Mapping[str, str] = {
     "pendingClarificationQuestion": "the clarifying question",
     "containerData": "the fetched data",
     "inputParams.dialogue_act": _ACT,
+    "inputParams.pending_action_result": "the result of the action",
+    "inputParams.tool_status": "the status of the tool call",
 }
 #: The short names of rows.
 _FIELDS: Mapping[str, str] = {
-    **NOUNS,
+    **{path.replace("inputParams.", "params."): name for path, name in NOUNS.items()},
     "message": "the message",
     "act": _ACT,
     "acts": _ACT,
@@ -325,6 +327,8 @@ def comparison_sentence(path: str, op: str, literal: Json, *, other: str | None 
     if claim := claim_words(path, op, literal):
         return claim
     name = fact_name(path)
+    if name == _ACT and op in ("equals", "==") and (act := act_words(str(literal))):
+        return act
     if literal is None:
         return f"{name} is {'set' if op in ('exists', '!=') else 'not set'}"
     if op == "equals":

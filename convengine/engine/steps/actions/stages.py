@@ -22,7 +22,10 @@ GUARDRAIL_DENY = declare_stage(
     always_recorded=True,
     sentences=(
         SentenceTemplate(
-            "The guardrail denied the request: {reason:phrase guardrail}[ (sensitive: {matchedOn:phrase matched_on})].",
+            "The guardrail denied {matchedOn:phrase matched_on}, because {reason:phrase guardrail}.", tone=Tone.WARNING
+        ),
+        SentenceTemplate(
+            "The guardrail denied the request, because {reason:phrase guardrail}.",
             tone=Tone.WARNING,
         ),
     ),
@@ -34,9 +37,8 @@ PENDING_ACTION_SKIPPED = declare_stage(
     steps="PendingActionStep",
     keys="policyDecision pendingActionRef intent state context reason reasonText actionKey",
     sentences=(
-        SentenceTemplate(
-            "The action[ {actionKey}][ {pendingActionRef}] did not run: {reason:phrase skipped}.", tone=Tone.WARNING
-        ),
+        SentenceTemplate("{action} did not run: {reason:phrase skipped}.", tone=Tone.WARNING),
+        SentenceTemplate("No action ran: {reason:phrase skipped}.", tone=Tone.WARNING),
     ),
 )
 PENDING_ACTION_REJECTED = declare_stage(
@@ -45,7 +47,7 @@ PENDING_ACTION_REJECTED = declare_stage(
     "The user said no; the action does not run.",
     steps="PendingActionStep",
     keys="policyDecision pendingActionRef intent state context pendingActionResult",
-    sentences=(SentenceTemplate("The user said no, so the action {pendingActionRef} was cancelled."),),
+    sentences=(SentenceTemplate("{action} was cancelled[, because {cause}]."),),
 )
 PENDING_ACTION_EXECUTED = declare_stage(
     "PENDING_ACTION_EXECUTED",
@@ -59,14 +61,10 @@ PENDING_ACTION_EXECUTED = declare_stage(
     always_recorded=True,
     sentences=(
         SentenceTemplate(
-            "The task {taskBean} did not run again: it has already run, and its stored result was used.",
+            "{action} did not run again: it has already run, and its stored result was used.",
             {"reused": True},
         ),
-        SentenceTemplate(
-            "The user said yes, so the task {taskBean} ({taskMethods:names}) ran once[ and took {durationMs:ms}].",
-            tone=Tone.GOOD,
-        ),
-        SentenceTemplate("The user said yes, so the action {pendingActionRef} ran once.", tone=Tone.GOOD),
+        SentenceTemplate("{action} ran once[, because {cause}][. It took {durationMs:ms}].", tone=Tone.GOOD),
     ),
 )
 PENDING_ACTION_FAILED = declare_stage(
@@ -78,7 +76,5 @@ PENDING_ACTION_FAILED = declare_stage(
         "policyDecision pendingActionRef intent state context pendingActionResult reason errorType "
         "reasonText durationMs taskBean taskMethods executionId reused sameRequest"
     ),
-    sentences=(
-        SentenceTemplate("The action {pendingActionRef} failed[: {reason}][ ({reasonText})].", tone=Tone.ERROR),
-    ),
+    sentences=(SentenceTemplate("{action} failed[: {reason}][ ({reasonText})].", tone=Tone.ERROR),),
 )

@@ -16,7 +16,7 @@ CONTAINER_DATA_EXECUTED = declare_stage(
     "One piece of data was fetched: what was asked, and what came.",
     steps="AddContainerDataStep",
     keys="containerId pageId sectionId inputParam requestInput response durationMs",
-    sentences=(SentenceTemplate("Fetched {inputParam}[ in {durationMs:ms}]: {response}."),),
+    sentences=(SentenceTemplate("Fetched {inputParam}[ from {source}]: {response}."),),
 )
 CONTAINER_DATA_FAILED = declare_stage(
     "CONTAINER_DATA_FAILED",
@@ -24,7 +24,7 @@ CONTAINER_DATA_FAILED = declare_stage(
     "One piece of data could not be fetched.",
     steps="AddContainerDataStep",
     keys="containerId pageId sectionId inputParam error errorType durationMs",
-    sentences=(SentenceTemplate("Could not fetch {inputParam}: {error}.", tone=Tone.ERROR),),
+    sentences=(SentenceTemplate("Could not fetch {inputParam}[ from {source}]: {error}.", tone=Tone.ERROR),),
 )
 CONTAINER_DATA_ATTACHED = declare_stage(
     "CONTAINER_DATA_ATTACHED",

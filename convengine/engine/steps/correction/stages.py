@@ -25,8 +25,8 @@ CORRECTION_STEP_CORRECTION_PATCH_APPLIED = declare_stage(
     steps="CorrectionStep",
     keys="field value previousValue intent state routingDecision",
     sentences=(
-        SentenceTemplate("Corrected {field}[ from {previousValue}] to {value}, as the user asked."),
-        SentenceTemplate("Removed {field}[ ({previousValue})], as the user wants to change it."),
+        SentenceTemplate("Corrected {field:field}[ from {previousValue}] to {value}, as the user asked."),
+        SentenceTemplate("Removed {field:field}[ ({previousValue})], as the user wants to change it."),
     ),
 )
 CORRECTION_STEP_CONFIRM_REFUSED = declare_stage(
@@ -37,7 +37,7 @@ CORRECTION_STEP_CONFIRM_REFUSED = declare_stage(
     keys="missingFields intent state routingDecision",
     sentences=(
         SentenceTemplate(
-            "The yes does not count as a confirmation yet. Still missing: {missingFields:names}.", tone=Tone.WARNING
+            "The yes does not count as a confirmation yet. Still missing: {missingFields:fields}.", tone=Tone.WARNING
         ),
         SentenceTemplate("The yes does not count as a confirmation here.", tone=Tone.WARNING),
     ),
@@ -49,6 +49,10 @@ CORRECTION_STEP_PATCH_NOT_APPLIED = declare_stage(
     steps="CorrectionStep",
     keys="reason field intent state routingDecision",
     sentences=(
-        SentenceTemplate("The user's correction could not be applied: {reason}[ ({field})].", tone=Tone.WARNING),
+        SentenceTemplate(
+            "The correction was not applied[ to {field:field}]: {reason:phrase refused}.",
+            tone=Tone.WARNING,
+            unless=("FIELDS_READ",),
+        ),
     ),
 )

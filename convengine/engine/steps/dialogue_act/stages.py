@@ -40,15 +40,26 @@ DIALOGUE_ACT_CLASSIFIED = declare_stage(
     common=True,
     sentences=(
         SentenceTemplate(
-            "The dialogue act is {dialogueAct}. The model said {llmCandidate}, but the patterns overruled it.",
+            "The model read that the user {llmCandidate:act}, but the patterns overruled it.",
             {"guardApplied": True},
             Tone.WARNING,
         ),
         SentenceTemplate(
-            "The user {dialogueAct:act} (dialogue act {dialogueAct}[, {dialogueActSource:phrase source}, "
-            "confidence {dialogueActConfidence:percent}])[; the message was rewritten as "
-            "{standaloneQuery:said}]."
+            "The user {dialogueAct:act} (by the model[, confidence {dialogueActConfidence:percent}])"
+            "[; the message was rewritten as {standaloneQuery:said}].",
+            {"dialogueActSource": "LLM"},
         ),
+        # The other acts are what the patterns take any message for.
+        SentenceTemplate(
+            "The user {dialogueAct:act}[; the message was rewritten as {standaloneQuery:said}].",
+            {"dialogueAct": frozenset({"AFFIRM", "NEGATE", "QUESTION", "GREETING"})},
+        ),
+        SentenceTemplate(
+            "The user {dialogueAct:act}.",
+            {"dialogueAct": frozenset({"EDIT", "RESET"})},
+            unless=("CONVERSATION_RESET", "CORRECTION_STEP_CORRECTION_PATCH_APPLIED"),
+        ),
+        SentenceTemplate("The message was rewritten as {standaloneQuery:said}."),
     ),
 )
 DIALOGUE_ACT_FINAL = declare_stage(
@@ -57,5 +68,5 @@ DIALOGUE_ACT_FINAL = declare_stage(
     "The final dialogue act after rules were evaluated.",
     steps="DialogueActStep",
     keys="dialogueAct dialogueActSource",
-    sentences=(SentenceTemplate("A rule changed the dialogue act to {dialogueAct}."),),
+    sentences=(SentenceTemplate("A rule decided that the user {dialogueAct:act}.", unless=("SET_DIALOGUE_ACT",)),),
 )

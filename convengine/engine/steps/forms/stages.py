@@ -24,8 +24,11 @@ SCHEMA_EXTRACTION_LLM_OUTPUT = declare_stage(
     steps="SchemaExtractionStep",
     keys="json rejected rejectedReasons",
     sentences=(
-        SentenceTemplate("The model extracted {json:data} from the message[; {rejected:data} was rejected]."),
-        SentenceTemplate("The model extracted nothing from the message."),
+        SentenceTemplate(
+            "The model read {json:data} in the message[; not taken: {rejected:data}].",
+            unless=("SCHEMA_EXTRACTION_LLM_ERROR",),
+        ),
+        SentenceTemplate("The model read no value in the message.", {"json": {}}),
     ),
 )
 SCHEMA_EXTRACTION_LLM_ERROR = declare_stage(
@@ -48,6 +51,16 @@ SCHEMA_STATUS = declare_stage(
     keys=(
         "schemaComplete hasAnySchemaValue missingRequiredFields missingFieldOptions schemaId intent state"
         " intentLocked intentLockReason context schemaJson skipped"
+    ),
+    sentences=(
+        SentenceTemplate(
+            "All required fields of {schemaId:row ce_output_schema} are filled in.", {"schemaComplete": True}
+        ),
+        SentenceTemplate("Still missing in {schemaId:row ce_output_schema}: {missingRequiredFields:fields}."),
+        SentenceTemplate(
+            "All required fields of {schemaId:row ce_output_schema} are filled in; an optional one is still open.",
+            {"missingRequiredFields": []},
+        ),
     ),
 )
 AUTO_ADVANCE_SKIPPED_NO_SCHEMA = declare_stage(

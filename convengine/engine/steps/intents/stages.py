@@ -17,7 +17,7 @@ INTENT_RESOLVE_FORCED = declare_stage(
     "A caller or a rule requires a new intent recognition.",
     steps="IntentResolutionStep",
     keys="signal reason",
-    sentences=(SentenceTemplate("Looked for the intent again, because {signal} requires it."),),
+    sentences=(SentenceTemplate("Looked for the intent anew, because {signal:phrase signal}."),),
 )
 INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION = declare_stage(
     "INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION",
@@ -25,7 +25,7 @@ INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION = declare_stage(
     "The intent is kept while its form is filled in.",
     steps="IntentResolutionStep",
     keys="intent state intentLocked intentLockReason",
-    sentences=(SentenceTemplate("Kept the intent {intent}[, because {intentLockReason:phrase lock}]."),),
+    sentences=(SentenceTemplate("The intent stays {previousIntent}[, because {intentLockReason:phrase kept}]."),),
 )
 INTENT_RESOLVE_SKIPPED_POLICY = declare_stage(
     "INTENT_RESOLVE_SKIPPED_POLICY",
@@ -33,7 +33,7 @@ INTENT_RESOLVE_SKIPPED_POLICY = declare_stage(
     "The intent is kept because the message answers what is waiting.",
     steps="IntentResolutionStep",
     keys="intent state dialogueAct policyDecision skipIntentResolution reason",
-    sentences=(SentenceTemplate("Kept the intent {intent}[, because {reason:phrase kept}]."),),
+    sentences=(SentenceTemplate("The intent stays {previousIntent}[, because {reason:phrase kept}]."),),
 )
 INTENT_RESOLVE_SKIPPED_STICKY_INTENT = declare_stage(
     "INTENT_RESOLVE_SKIPPED_STICKY_INTENT",
@@ -41,7 +41,7 @@ INTENT_RESOLVE_SKIPPED_STICKY_INTENT = declare_stage(
     "The intent is kept because it is sticky here.",
     steps="IntentResolutionStep",
     keys="intent state stickyIntentEnabled reason",
-    sentences=(SentenceTemplate("Kept the intent {intent}[, because {reason:phrase kept}]."),),
+    sentences=(SentenceTemplate("The intent stays {previousIntent}[, because {reason:phrase kept}]."),),
 )
 INTENT_RESOLVE_NO_CHANGE = declare_stage(
     "INTENT_RESOLVE_NO_CHANGE",
@@ -49,7 +49,17 @@ INTENT_RESOLVE_NO_CHANGE = declare_stage(
     "No other intent was recognised, so the intent is kept.",
     steps="IntentResolutionStep",
     keys="reason",
-    sentences=(SentenceTemplate("Kept the intent, because {reason:phrase unchanged}."),),
+    sentences=(
+        SentenceTemplate(
+            "The intent stays {previousIntent}, because {reason:phrase kept}.",
+            # Of the other reasons, the sentences about the message say what happened.
+            {
+                "reason": frozenset(
+                    {"FORM_CONFIRMED", "FORM_LEAVE_ASKED", "FORM_DONE", "FORM_STAYS", "DIGRESSION", "resume_offered"}
+                )
+            },
+        ),
+    ),
 )
 INTENT_RESOLVE_NEEDS_CLARIFICATION = declare_stage(
     "INTENT_RESOLVE_NEEDS_CLARIFICATION",
@@ -86,7 +96,6 @@ INTENT_AGENT_SKIPPED = declare_stage(
     "The model was not asked for the intent, with the reason.",
     steps="IntentResolutionStep",
     keys="reason",
-    sentences=(SentenceTemplate("Did not ask the model for the intent: {reason:phrase agent}."),),
 )
 INTENT_AGENT_LLM_INPUT = declare_stage(
     "INTENT_AGENT_LLM_INPUT",
@@ -152,6 +161,7 @@ INTENT_AGENT_NEEDS_CLARIFICATION = declare_stage(
     "The model wants to ask the user first.",
     steps="IntentResolutionStep",
     keys="intent state question followups",
+    sentences=(SentenceTemplate("The model asked the user: {question:said}.", unless=("INTENT_AGENT_COLLISION",)),),
 )
 INTENT_AGENT_REJECTED = declare_stage(
     "INTENT_AGENT_REJECTED",
@@ -160,6 +170,7 @@ INTENT_AGENT_REJECTED = declare_stage(
     steps="IntentResolutionStep",
     keys="reason intent state confidence allowedIntents scores",
     sentences=(
+        SentenceTemplate("The model named no intent.", {"reason": "blank intent"}, Tone.WARNING),
         SentenceTemplate(
             "Rejected the model's intent[ {intent}]: {reason:phrase rejected}[ (confidence {confidence:percent})].",
             tone=Tone.WARNING,
@@ -172,6 +183,10 @@ INTENT_AGENT_ACCEPTED = declare_stage(
     "The model's intent is accepted.",
     steps="IntentResolutionStep",
     keys="intent state confidence scores by unknownState",
+    sentences=(
+        SentenceTemplate("Recognised the intent {intent} {by:phrase read_by}."),
+        SentenceTemplate("Recognised the intent {intent} by the model[, confidence {confidence:percent}]."),
+    ),
 )
 INTENT_RESOLVED_BY_CLASSIFIER = declare_stage(
     "INTENT_RESOLVED_BY_CLASSIFIER",
@@ -179,6 +194,11 @@ INTENT_RESOLVED_BY_CLASSIFIER = declare_stage(
     "The intent comes from a phrase.",
     steps="IntentResolutionStep",
     keys="resolvedIntent source classifierIntent agentIntent",
+    sentences=(
+        SentenceTemplate(
+            "Recognised the intent {resolvedIntent} by its phrases.", unless=("INTENT_CLASSIFICATION_MATCHED",)
+        ),
+    ),
 )
 INTENT_RESOLVED_BY_AGENT = declare_stage(
     "INTENT_RESOLVED_BY_AGENT",
@@ -209,5 +229,4 @@ INTENT_UNRESOLVED = declare_stage(
     "The intent is still UNKNOWN.",
     steps="FallbackIntentStateStep",
     keys="userText reason",
-    sentences=(SentenceTemplate("The intent of the message is unknown.", tone=Tone.WARNING),),
 )

@@ -14,8 +14,9 @@ INTERACTION_POLICY_DECIDED = declare_stage(
     common=True,
     sentences=(
         SentenceTemplate(
-            "Decided to {policyDecision:phrase decision}.",
-            {"policyDecision": frozenset({"EXECUTE_PENDING_ACTION", "FILL_PENDING_SLOT", "REJECT_PENDING_ACTION"})},
+            "The message was taken as the value that the bot had asked for.",
+            {"policyDecision": "FILL_PENDING_SLOT"},
+            unless=("NOT_UNDERSTOOD", "FIELDS_READ"),
         ),
     ),
 )

@@ -16,13 +16,13 @@ POLICY_BLOCK = declare_stage(
             Tone.WARNING,
         ),
         SentenceTemplate(
-            "A model judged that {policyId:row ce_policy} forbids the message[ ({description})], so it was blocked.",
+            "A model judged that {policyId:row ce_policy} forbids the message, so it was blocked.",
             {"ruleType": "LLM"},
             Tone.WARNING,
+            unless=("POLICY_LLM_ERROR",),
         ),
         SentenceTemplate(
-            "Blocked by {policyId:row ce_policy}[ ({description})][, because the message contains "
-            "{matchedExcerpt:said}][, which matches {pattern:pattern}].",
+            "Blocked by {policyId:row ce_policy}[, because the message contains {matchedExcerpt:said}].",
             tone=Tone.WARNING,
         ),
     ),

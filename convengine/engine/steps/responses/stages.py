@@ -16,7 +16,10 @@ NOT_UNDERSTOOD = declare_stage(
     "Nobody understood the message: no intent, no field, no rule, no action. `count` is the number in a row.",
     steps="ResponseResolutionStep",
     keys="count asked_field",
-    sentences=(SentenceTemplate("Nobody understood the message ({count} in a row).", tone=Tone.WARNING),),
+    sentences=(
+        SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING),
+        SentenceTemplate("The message was not understood; that makes {count} in a row.", tone=Tone.WARNING),
+    ),
 )
 DIGRESSION_ANSWERED = declare_stage(
     "DIGRESSION_ANSWERED",
@@ -24,11 +27,7 @@ DIGRESSION_ANSWERED = declare_stage(
     "The message asked something in between: it was answered, and the open question follows. `rowId` is the phrase.",
     steps="ResponseResolutionStep",
     keys="intent rowId",
-    sentences=(
-        SentenceTemplate(
-            "Answered a question in between ({intent}, by {rowId:row ce_intent_classifier}); the open one follows."
-        ),
-    ),
+    sentences=(SentenceTemplate("Answered a question in between: {intent}[, by {rowId:row ce_intent_classifier}]."),),
 )
 FORM_GIVEN_UP = declare_stage(
     "FORM_GIVEN_UP",
@@ -36,7 +35,9 @@ FORM_GIVEN_UP = declare_stage(
     "The answers for a field were refused or not understood too often, so the form ends.",
     steps="ResponseResolutionStep",
     keys="field misses schemaId",
-    sentences=(SentenceTemplate("Gave up the form after {misses} failed answers for {field}.", tone=Tone.WARNING),),
+    sentences=(
+        SentenceTemplate("Gave up the form after {misses} failed answers for {field:field}.", tone=Tone.WARNING),
+    ),
 )
 HAND_OVER_OFFERED = declare_stage(
     "HAND_OVER_OFFERED",
@@ -44,7 +45,12 @@ HAND_OVER_OFFERED = declare_stage(
     "Several messages in a row were not understood, so a hand-over is offered.",
     steps="ResponseResolutionStep",
     keys="count",
-    sentences=(SentenceTemplate("Offered a hand-over after {count} messages.", tone=Tone.WARNING),),
+    sentences=(
+        SentenceTemplate("A person is needed, because the message was not understood.", {"count": 1}, Tone.WARNING),
+        SentenceTemplate(
+            "A person is needed, because {count} messages in a row were not understood.", tone=Tone.WARNING
+        ),
+    ),
 )
 RESPONSE_MAPPING_NOT_FOUND = declare_stage(
     "RESPONSE_MAPPING_NOT_FOUND",
@@ -78,7 +84,8 @@ EXACT_RESPONSE_RENDERING = declare_stage(
     keys="component fallbackUsed errorClass errorMessage templatePreview responseId",
     sentences=(
         SentenceTemplate(
-            "Could not fill in the placeholders of the answer[: {errorMessage}]; used {fallbackUsed} instead.",
+            "Could not fill in the placeholders of the answer[: {errorMessage}]; used the {fallbackUsed:phrase code} "
+            "instead.",
             tone=Tone.WARNING,
         ),
     ),

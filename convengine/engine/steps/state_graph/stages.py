@@ -16,9 +16,7 @@ STATE_GRAPH_VIOLATION = declare_stage(
     steps="StateGraphStep",
     keys="fromState toState intent path validateOnly allowed softBlock reason",
     sentences=(
-        SentenceTemplate(
-            "The state graph does not allow the move from {fromState} to {toState}[ ({reason})].", tone=Tone.WARNING
-        ),
+        SentenceTemplate("The state graph does not allow the move from {fromState} to {toState}.", tone=Tone.WARNING),
     ),
 )
 STATE_GRAPH_REVERTED = declare_stage(

@@ -44,14 +44,6 @@ MCP_SKIPPED = declare_stage(
     steps="McpToolStep",
     keys="status reason intent state",
     common=True,
-    sentences=(
-        SentenceTemplate(
-            "Did not call the planner, because {reason:phrase planner}.", {"reason": "GUARDRAIL"}, Tone.WARNING
-        ),
-        SentenceTemplate(
-            "Did not call the planner, because {reason:phrase planner}.", {"reason": "LLM_NOT_CONFIGURED"}
-        ),
-    ),
 )
 MCP_SKIPPED_PENDING_CLARIFICATION = declare_stage(
     "MCP_SKIPPED_PENDING_CLARIFICATION",
