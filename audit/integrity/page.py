@@ -87,11 +87,12 @@ def download_export(model_admin: Any, request: HttpRequest, conversation_id: uui
 
 @page("<uuid:conversation_id>/evidence/", of="audit.CeAudit", methods=["GET"])
 def download_evidence(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
-    """The evidence file: `?from=` a turn."""
+    """The evidence file: `?from=` a turn, and `?to=` one."""
     row = _get_conversation(model_admin, request, conversation_id)
     log_access(request, CeAccessLog.Kind.EVIDENCE, conversation_id)
     order = EvidenceOrder(request.user.get_username(), request.user.has_perm)
-    return answer_file(collect_conversation(row, order, _read_first_turn(request)), f"evidence-{conversation_id}")
+    first, last = _read_turn(request, "from", 1), _read_turn(request, "to", 2**31 - 1)
+    return answer_file(collect_conversation(row, order, first, last), f"evidence-{conversation_id}")
 
 
 @page("<uuid:conversation_id>/print/", of="audit.CeAudit", methods=["GET"])
@@ -99,7 +100,7 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     """The printable page: `?from=` a turn."""
     row = _get_conversation(model_admin, request, conversation_id)
     log_access(request, CeAccessLog.Kind.PRINT, conversation_id)
-    first = _read_first_turn(request)
+    first = _read_turn(request, "from", 1)
     records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first)
     fetched = list(records.order_by("turn_no")[: PRINTED + 1])
     turns = [(turn, answer_text(turn.assistant_output)) for turn in fetched[:PRINTED]]
@@ -108,9 +109,9 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     return TemplateResponse(request, "audit/print.html", context)
 
 
-def _read_first_turn(request: HttpRequest) -> int:
-    given = request.GET.get("from", "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
+def _read_turn(request: HttpRequest, name: str, default: int) -> int:
+    given = request.GET.get(name, "")
+    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else default
 
 
 @page("<uuid:conversation_id>/erase/", of="audit.CeAudit")

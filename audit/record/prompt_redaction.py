@@ -1,19 +1,16 @@
 """What the call log stores of a prompt or an answer: all, the masked text, or a digest (R60, pipeline-2 15.2)."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 
 from convengine.engine.llm import settings as llm
-from convengine.engine.redaction import MASK, Redaction, may_mention, redact
+from convengine.engine.redaction import MASK, Redaction, redact_text
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
@@ -56,8 +53,7 @@ class PromptRedaction:
 
     def mask(self, text: str) -> str:
         """The text with masks."""
-        if may_mention(text, self.keys):
-            text = "".join(_strip_keys(text, self.keys))
+        text = redact_text(text, self.keys)
         for pattern in self.patterns:
             text = pattern.replace_in(text, MASK)
         return text
@@ -70,29 +66,3 @@ def _compile_patterns(texts: Sequence[str]) -> Iterator[Pattern]:
         except PatternError as error:
             # The edit page refuses such a pattern; an invalid one from elsewhere must not stop the others.
             log.error("pattern of LLM/REDACT_PATTERNS unusable", pattern=text, error=str(error))
-
-
-def _strip_keys(text: str, keys: frozenset[str]) -> Iterator[str]:
-    """The parts of a text: its JSON documents with masked values, and the text between."""
-    done = index = 0
-    while (index := _opening(text, index)) >= 0:
-        value, end = _document(text, index)
-        if value is not None and (masked := redact(value, keys)) != value:
-            yield text[done:index]
-            yield dumps(masked)
-            done = end
-        index = end
-    yield text[done:]
-
-
-def _opening(text: str, start: int) -> int:
-    places = (text.find("{", start), text.find("[", start))
-    return min((index for index in places if index >= 0), default=-1)
-
-
-def _document(text: str, start: int) -> tuple[Any, int]:
-    """The JSON document at a position and the position after it; null and the next position if there is none."""
-    try:
-        return json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None, start + 1

@@ -4,7 +4,7 @@ A text is a value, a name of an object, or a number. Names that the product itse
 """
 
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from inspect import get_annotations
@@ -14,6 +14,7 @@ import re2
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.turn import audit_settings, live_settings
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.session import Exchange, Session
@@ -34,7 +35,29 @@ def redact(value: Any, keys: Set[str], spared: Set[str] = frozenset()) -> Any:
         return {name: _redact_member(str(name), item, keys, spared) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [redact(item, keys, spared) for item in value]
-    return value
+    return redact_text(value, keys) if isinstance(value, str) else value
+
+
+def redact_text(text: str, keys: Set[str]) -> str:
+    """A text whose JSON documents have masks for the values of `keys`."""
+    return "".join(_redact_documents(text, keys)) if "{" in text and may_mention(text, keys) else text
+
+
+def _redact_documents(text: str, keys: Set[str]) -> Iterator[str]:
+    """The parts of a text: its JSON documents with masked values, and the text between."""
+    done = index = 0
+    while (index := min((at for at in (text.find(sign, index) for sign in "{[") if at >= 0), default=-1)) >= 0:
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, index)
+        except (ValueError, RecursionError):
+            index += 1
+            continue
+        if (masked := redact(value, keys)) != value:
+            yield text[done:index]
+            yield dumps(masked)
+            done = end
+        index = end
+    yield text[done:]
 
 
 def _redact_member(name: str, item: Any, keys: Set[str], spared: Set[str]) -> Any:
@@ -193,7 +216,8 @@ class Redaction:
         return any(self.text(text) != text for text in texts)
 
     def text(self, text: str) -> str:
-        """A text with masked pattern matches."""
+        """A text with masked pattern matches, and masked values of names in its JSON documents."""
+        text = redact_text(text, self.keys)
         for pattern in self.patterns:
             text = pattern.replace_in(text, MASK)
         return text
@@ -210,7 +234,7 @@ class Redaction:
         answer = redact(session.last_assistant, self.keys, _ANSWER) if self.keys else session.last_assistant
         if answer != session.last_assistant:
             session = session.evolve(last_assistant=answer)
-        if not self.patterns:
+        if not self.patterns and not self.keys:
             return session
         return session.evolve(
             user_text=session.user_text and self.text(session.user_text),

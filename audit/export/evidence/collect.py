@@ -41,11 +41,13 @@ class EvidenceOrder:
     may_read: Callable[[str], bool]
 
 
-def collect_conversation(row: CeConversation, order: EvidenceOrder, first: int = 1) -> dict[str, Json]:
-    """A conversation from a turn on; at most MAX_TURNS of its turns."""
+def collect_conversation(
+    row: CeConversation, order: EvidenceOrder, first: int = 1, last: int = 2**31 - 1
+) -> dict[str, Json]:
+    """The turns of a conversation from one to another; at most MAX_TURNS."""
     stored = CeConversationHistory.objects.filter(conversation_id=row.pk)
-    numbers = list(stored.filter(turn_no__gte=first).order_by("turn_no").values_list("turn_no", flat=True)[:MAX_TURNS])
-    last = numbers[-1] if numbers else 0
+    wanted = stored.filter(turn_no__gte=first, turn_no__lte=last).order_by("turn_no")
+    numbers = list(wanted.values_list("turn_no", flat=True)[:MAX_TURNS])
     turns = stored.filter(turn_no__in=numbers)
     is_whole = len(numbers) == (count := stored.count())
     # Additions outside of turns belong to the whole conversation.
@@ -60,7 +62,7 @@ def collect_conversation(row: CeConversation, order: EvidenceOrder, first: int =
         "search": "",
         "leftOut": f"{count - len(numbers)} of its {count} turns" if not is_whole else "",
         "first": numbers[0] if numbers else 0,
-        "last": last,
+        "last": numbers[-1] if numbers else 0,
         "whole": is_whole,
     }
     return _build_data(subject, [row], rows, order)

@@ -30,6 +30,8 @@ def test_it_tells_what_happened_and_leads_to_rows_and_events(caller: Caller, rea
 
     text, source = words(page_of(caller)), reader.get(page_of(caller)).content.decode()
 
+    assert f"{caller.conversation_id} · default / api" in text
+    assert "Evidence of this turn" in text
     assert "What happened A new conversation began." in text
     assert f"ce_rule {rule} changed the state from Idle to Vip , because vip is true" in text
     assert f"/turn/1/row/?table=ce_rule&amp;row={rule}" in source

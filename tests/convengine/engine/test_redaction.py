@@ -1,4 +1,4 @@
-from convengine.engine.redaction import may_mention, redact
+from convengine.engine.redaction import Redaction, may_mention, redact
 
 KEYS = frozenset({"password"})
 
@@ -38,3 +38,12 @@ def test_names_that_are_spared_are_looked_into_and_never_masked_as_a_whole() -> 
         "_meta": {"changed": {"set": {"/context/key": "***"}}},
         "context": {"key": "***"},
     }
+
+
+def test_a_name_in_json_inside_a_text_is_masked() -> None:
+    text = 'I sent {"user": "ada", "Password": "x"} and [{"password": 1}] {'
+    masked = 'I sent {"user":"ada","Password":"***"} and [{"password":"***"}] {'
+
+    assert redact({"text": text}, KEYS) == {"text": masked}
+    assert Redaction(KEYS).text(text) == masked
+    assert redact('{"pass": 1}', KEYS) == '{"pass": 1}'

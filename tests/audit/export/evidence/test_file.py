@@ -28,8 +28,8 @@ pytestmark = pytest.mark.django_db
 EVERYTHING = EvidenceOrder("ada", lambda right: True)
 
 
-def collect(caller: Caller, order: EvidenceOrder = EVERYTHING, first: int = 1) -> dict[str, Json]:
-    return collect_conversation(CeConversation.objects.get(pk=caller.conversation_id), order, first)
+def collect(caller: Caller, order: EvidenceOrder = EVERYTHING, first: int = 1, last: int = 9) -> dict[str, Json]:
+    return collect_conversation(CeConversation.objects.get(pk=caller.conversation_id), order, first, last)
 
 
 @pytest.fixture
@@ -317,6 +317,14 @@ def test_a_part_of_a_conversation_says_what_is_left_out(data: dict[str, Json], c
     part = collect(caller, first=2)
 
     assert part["subject"]["leftOut"] == "1 of its 3 turns"
+    assert check_file(write_file(part)).findings == []
+
+
+def test_one_turn_is_evidence_by_itself(data: dict[str, Json], caller: Caller) -> None:
+    part = collect(caller, first=2, last=2)
+
+    assert (part["subject"]["first"], part["subject"]["last"]) == (2, 2)
+    assert part["subject"]["leftOut"] == "2 of its 3 turns"
     assert check_file(write_file(part)).findings == []
 
 
