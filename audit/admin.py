@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
-from audit.narration.reasons import role_label
+from audit.narration.decisions import role_label
 from audit.record.events import IDS_PER_ROW
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line

@@ -9,8 +9,7 @@ from audit.live import asgi
 from audit.live.hub import hub
 from audit.live.publish import join
 from audit.narration.empty_values import list_empty_values
-from audit.narration.explained_message import explain_unstored_message
-from audit.narration.explanation import explain_turn, explain_unstored_turn
+from audit.narration.explanation import explain_turn, explain_unstored_message, explain_unstored_turn
 from audit.record import removals, running, turn_row
 from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events

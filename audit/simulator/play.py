@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from audit.narration.reasons import role_label
+from audit.narration.decisions import role_label
 from audit.narration.wording import row_name
 from audit.simulator.posted import SentMessage
 from convengine.engine.rules.row_names import name_row, quote_name

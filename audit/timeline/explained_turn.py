@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from audit.narration import Fact, Sentence, narrate_turn
+from audit.narration.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.narration.reading import MessageReading, read_message_of_turn
 from audit.narration.wording import name_rows
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
-from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step
 from audit.timeline.turn_filter import TurnFilter
 from convengine.engine.stages import family_of
@@ -77,7 +77,7 @@ def explain_events(
     decisions = [
         decision
         for decision in build_decisions(events, snapshot, FULL_LIMIT if all_rows else DEFAULT_LIMIT)
-        if turn_filter.admits(decision.family, decision.title, *(row.row.about for row in decision.winners))
+        if turn_filter.admits(decision.family, decision.title, *(row.about for row in decision.winners))
     ]
     shown = [decision for decision in decisions if all_rows or decision.winners or decision.tested]
     return ExplainedTurn(

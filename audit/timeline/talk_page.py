@@ -10,8 +10,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from audit.narration.reasons import Reason, ReasonRow, describe_fields_read, list_reasons
-from audit.narration.wording import row_name, row_noun
+from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.explanation import describe_fields_read
+from audit.narration.wording import row_noun
 from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
 from convengine.engine.errors import ConvEngineError
@@ -130,11 +131,11 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     }
 
 
-def _build_line(reason: Reason) -> DecisionLine:
+def _build_line(reason: Decision) -> DecisionLine:
     noun = row_noun(reason.losers[0].table, len(reason.losers)) if reason.losers else ""
     losers = [(_link_row(row), row.reason) for row in reason.losers]
     return DecisionLine(reason.subject, [_link_row(row) for row in reason.winners], losers, reason.without_winner, noun)
 
 
-def _link_row(row: ReasonRow) -> SafeString:
-    return row_link(row.table, row.pk, row.about or row_name(row.table, row.pk))
+def _link_row(row: Candidate) -> SafeString:
+    return row_link(row.table, row.pk, row.about or row.name)

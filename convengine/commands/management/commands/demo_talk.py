@@ -15,8 +15,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from audit.narration import narrate_turn
-from audit.narration.reasons import Reason, ReasonRow, list_reasons
-from audit.narration.wording import row_name
+from audit.narration.decisions import Candidate, Decision, list_reasons
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from convengine.engine.errors import ConvEngineError
@@ -147,7 +146,7 @@ class Command(ExactCommand):
         )
 
 
-def _format_reason(reason: Reason) -> str:
+def _format_reason(reason: Decision) -> str:
     """The winner, and the tested rows that did not win."""
     losers = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.losers)
     return f"{reason.subject}: {', '.join(map(_name_row, reason.winners)) or reason.without_winner}" + (
@@ -155,5 +154,5 @@ def _format_reason(reason: Reason) -> str:
     )
 
 
-def _name_row(row: ReasonRow) -> str:
-    return row_name(row.table, row.pk) + (f" “{row.about}”" if row.about else "")
+def _name_row(row: Candidate) -> str:
+    return row.name + (f" “{row.about}”" if row.about else "")

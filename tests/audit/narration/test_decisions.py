@@ -2,7 +2,8 @@ import uuid
 
 import pytest
 
-from audit.narration.reasons import Reason, describe_fields_read, list_reasons
+from audit.narration.decisions import Decision, list_reasons
+from audit.narration.explanation import describe_fields_read
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse, CeRule
@@ -13,7 +14,7 @@ from tests.worlds import create_help_desk
 pytestmark = pytest.mark.django_db
 
 
-def read_reasons(caller: Caller) -> dict[str, Reason]:
+def read_reasons(caller: Caller) -> dict[str, Decision]:
     """The reasons of the first turn, by their subject."""
     events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [1])))
     return {reason.subject: reason for reason in list_reasons(events)}
