@@ -24,13 +24,13 @@ class Outcome:
     names: Mapping[str, str]
     titles: Mapping[str, str]
 
-    def payloads(self, *stages: str) -> list[Mapping[str, Json]]:
+    def list_payloads(self, *stages: str) -> list[Mapping[str, Json]]:
         """The payloads of the events of some stages."""
         return [event.payload for event in self.events if event.name in stages]
 
-    def reached(self, *stages: str) -> bool:
+    def has_reached(self, *stages: str) -> bool:
         """True if the turn reached one of the stages."""
-        return bool(self.payloads(*stages))
+        return bool(self.list_payloads(*stages))
 
     @cached_property
     def start(self) -> Mapping[str, Json]:
@@ -41,14 +41,16 @@ class Outcome:
     @cached_property
     def end(self) -> Mapping[str, Json]:
         """The session after the turn; the event about its end counts more, as settings may filter changes out."""
-        ends = [{key: payload.get(key) for key in ("intent", "state")} for payload in self.payloads("ENGINE_RETURN")]
+        ends = [
+            {key: payload.get(key) for key in ("intent", "state")} for payload in self.list_payloads("ENGINE_RETURN")
+        ]
         return {**self.events[-1].state, **(ends[-1] if ends else {})}
 
     @cached_property
     def acts(self) -> set[str]:
         """The dialogue acts that the turn decided on."""
         stages = ("DIALOGUE_ACT_CLASSIFIED", "DIALOGUE_ACT_FINAL", "SET_DIALOGUE_ACT", "INTERACTION_POLICY_DECIDED")
-        return {str(payload.get("dialogueAct")) for payload in self.payloads(*stages)}
+        return {str(payload.get("dialogueAct")) for payload in self.list_payloads(*stages)}
 
     def is_intent(self, said: str, code: str | None) -> bool:
         """True if the words of a sentence are this intent."""
@@ -65,7 +67,7 @@ def squash(text: str) -> str:
     return "".join(filter(str.isalnum, text)).lower()
 
 
-def dialogue(session: Mapping[str, Json]) -> Mapping[str, Json]:
+def read_dialogue(session: Mapping[str, Json]) -> Mapping[str, Json]:
     """What a session knows of the open question."""
     context = session.get("context")
     branch = context.get("dialogue") if isinstance(context, Mapping) else None
@@ -85,18 +87,18 @@ def _is_state(said: str, code: str | None) -> bool:
 
 
 def _stays(turn: Outcome, match: re.Match[str]) -> bool:
-    before = [payload.get("previousIntent") for payload in turn.payloads("INTENT_RESOLVE_START")]
+    before = [payload.get("previousIntent") for payload in turn.list_payloads("INTENT_RESOLVE_START")]
     is_same = turn.end.get("intent") in before and turn.end.get("intent") not in (None, "UNKNOWN")
     is_known = match[1] is None or turn.is_intent(match[1], turn.end.get("intent"))
-    return is_same and is_known and not turn.reached("CONVERSATION_RESET")
+    return is_same and is_known and not turn.has_reached("CONVERSATION_RESET")
 
 
 def _is_recognised(turn: Outcome, match: re.Match[str]) -> bool:
     moved = ("SET_INTENT", "CONVERSATION_RESET", "FORM_GIVEN_UP", "ENGINE_KNOWN_FAILURE", "ENGINE_UNKNOWN_FAILURE")
-    answered = [payload.get("intent") for payload in turn.payloads("DIGRESSION_ANSWERED")]
+    answered = [payload.get("intent") for payload in turn.list_payloads("DIGRESSION_ANSWERED")]
     intents = [turn.end.get("intent"), *answered]
-    is_taken = any(turn.is_intent(match[1], intent) for intent in intents) or turn.reached(*moved)
-    return is_taken and not turn.reached("NOT_UNDERSTOOD")
+    is_taken = any(turn.is_intent(match[1], intent) for intent in intents) or turn.has_reached(*moved)
+    return is_taken and not turn.has_reached("NOT_UNDERSTOOD")
 
 
 def _is_left_there(turn: Outcome, match: re.Match[str]) -> bool:
@@ -104,27 +106,30 @@ def _is_left_there(turn: Outcome, match: re.Match[str]) -> bool:
 
 
 def _was_there(turn: Outcome, match: re.Match[str]) -> bool:
-    loaded = turn.payloads("CONVERSATION_LOADED")[0]
+    loaded = turn.list_payloads("CONVERSATION_LOADED")[0]
     return turn.is_intent(match[1], loaded.get("intent")) and _is_state(match[2], loaded.get("state"))
 
 
 def _was_asked(turn: Outcome, match: re.Match[str]) -> bool:
-    return turn.is_field(match[1], dialogue(turn.start).get("asked_field"))
+    return turn.is_field(match[1], read_dialogue(turn.start).get("asked_field"))
 
 
 def _is_asked(turn: Outcome, match: re.Match[str]) -> bool:
-    return turn.is_field(match[1], dialogue(turn.end).get("asked_field")) and dialogue(turn.end).get("leaving") is None
+    return (
+        turn.is_field(match[1], read_dialogue(turn.end).get("asked_field"))
+        and read_dialogue(turn.end).get("leaving") is None
+    )
 
 
 def _is_offered(turn: Outcome, match: re.Match[str]) -> bool:
-    return any(turn.is_field(match[1], path) for path in dialogue(turn.end).get("offered") or ())
+    return any(turn.is_field(match[1], path) for path in read_dialogue(turn.end).get("offered") or ())
 
 
 def _is_missing(turn: Outcome, match: re.Match[str]) -> bool:
-    said = [squash(name) for name in split_names(match[1])]
-    for payload in turn.payloads("SCHEMA_STATUS"):
+    named = [squash(name) for name in split_names(match[1])]
+    for payload in turn.list_payloads("SCHEMA_STATUS"):
         paths = payload.get("missingRequiredFields") or []
-        if said == [squash(turn.titles.get(path, path)) for path in paths] or "more" in match[1]:
+        if named == [squash(turn.titles.get(path, path)) for path in paths] or "more" in match[1]:
             return True
     return False
 
@@ -132,28 +137,28 @@ def _is_missing(turn: Outcome, match: re.Match[str]) -> bool:
 def _is_complete(turn: Outcome, match: re.Match[str]) -> bool:
     return any(
         payload.get("schemaComplete") or not payload.get("missingRequiredFields")
-        for payload in turn.payloads("SCHEMA_STATUS")
+        for payload in turn.list_payloads("SCHEMA_STATUS")
     )
 
 
 def _gave(turn: Outcome, match: re.Match[str]) -> bool:
-    read = [path for payload in turn.payloads("FIELDS_READ") for path in payload.get("read") or ()]
-    return any(turn.is_field(match[1], path) for path in read) or turn.reached("SCHEMA_EXTRACTION_DETERMINISTIC")
+    read = [path for payload in turn.list_payloads("FIELDS_READ") for path in payload.get("read") or ()]
+    return any(turn.is_field(match[1], path) for path in read) or turn.has_reached("SCHEMA_EXTRACTION_DETERMINISTIC")
 
 
 def _is_answer(turn: Outcome, match: re.Match[str]) -> bool:
-    texts = [payload.get("output") for payload in turn.payloads("ASSISTANT_OUTPUT")]
-    texts += [payload.get(key) for payload in turn.payloads("RESPONSE_TRANSFORMED") for key in ("before", "after")]
+    texts = [payload.get("output") for payload in turn.list_payloads("ASSISTANT_OUTPUT")]
+    texts += [payload.get(key) for payload in turn.list_payloads("RESPONSE_TRANSFORMED") for key in ("before", "after")]
     return any(squash(str(text)).startswith(squash(match[1])) for text in texts if text is not None)
 
 
 def _ran(turn: Outcome, match: re.Match[str]) -> bool:
-    return any(not payload.get("reused") for payload in turn.payloads("PENDING_ACTION_EXECUTED"))
+    return any(not payload.get("reused") for payload in turn.list_payloads("PENDING_ACTION_EXECUTED"))
 
 
 def _is_called(turn: Outcome, match: re.Match[str]) -> bool:
     results = [
-        payload for payload in turn.payloads("TOOL_ORCHESTRATION_RESULT") if payload.get("tool_code") == match[1]
+        payload for payload in turn.list_payloads("TOOL_ORCHESTRATION_RESULT") if payload.get("tool_code") == match[1]
     ]
     return not results or any(
         not payload.get("reused") and "SKIPPED" not in str(payload.get("status")) for payload in results
@@ -161,62 +166,71 @@ def _is_called(turn: Outcome, match: re.Match[str]) -> bool:
 
 
 def _has_moved(turn: Outcome, match: re.Match[str]) -> bool:
-    moves = turn.payloads("SET_STATE", "STATE_GRAPH_REVERTED", "STATE_GRAPH_VALID", "STATE_GRAPH_VIOLATION")
+    moves = turn.list_payloads("SET_STATE", "STATE_GRAPH_REVERTED", "STATE_GRAPH_VALID", "STATE_GRAPH_VIOLATION")
     return any(_is_state(match[1], m.get("fromState")) and _is_state(match[2], m.get("toState")) for m in moves)
 
 
 def _asked_a_model(turn: Outcome, match: re.Match[str]) -> bool:
     by_model = re.compile(r"_LLM_|INTENT_AGENT_(?!SKIPPED)|^MCP_(?!SKIPPED|NO_TOOLS)|^RESOLVE_RESPONSE_SELECTED")
-    kinds = [*turn.payloads("ASSISTANT_OUTPUT", "POLICY_BLOCK")]
+    kinds = [*turn.list_payloads("ASSISTANT_OUTPUT", "POLICY_BLOCK")]
     return any(by_model.search(event.name) for event in turn.events) or any(
         payload.get("responseType") == "DERIVED" or payload.get("ruleType") == "LLM" for payload in kinds
     )
 
 
-def reached(*stages: str) -> Callable[[Outcome, re.Match[str]], bool]:
+def require_stages(*stages: str) -> Callable[[Outcome, re.Match[str]], bool]:
     """A check that the turn reached one of the stages."""
-    return lambda turn, match: turn.reached(*stages)
+    return lambda turn, match: turn.has_reached(*stages)
 
 
-def avoided(*stages: str) -> Callable[[Outcome, re.Match[str]], bool]:
+def exclude_stages(*stages: str) -> Callable[[Outcome, re.Match[str]], bool]:
     """A check that the turn reached none of the stages."""
-    return lambda turn, match: not turn.reached(*stages)
+    return lambda turn, match: not turn.has_reached(*stages)
 
 
 #: What a sentence says, and when it is so.
 RULES: Sequence[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
-    (r"^The user (?:answered|accepted|confirmed|chose|wants a change)", avoided("NOT_UNDERSTOOD")),
-    (r"taken as the value", avoided("NOT_UNDERSTOOD")),
-    (r"was not understood|were not understood", reached("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "ASSISTANT_OUTPUT")),
-    (r"^The message was not understood", reached("NOT_UNDERSTOOD")),
+    (r"^The user (?:answered|accepted|confirmed|chose|wants a change)", exclude_stages("NOT_UNDERSTOOD")),
+    (r"taken as the value", exclude_stages("NOT_UNDERSTOOD")),
+    (
+        r"was not understood|were not understood",
+        require_stages("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "ASSISTANT_OUTPUT"),
+    ),
+    (r"^The message was not understood", require_stages("NOT_UNDERSTOOD")),
     (r"^Recognised the intent “?(.+?)”?(?:, | by |\.$)", _is_recognised),
     (r"^(?:The intent stays|Kept the intent)(?: “?(.+?)”?)?(?:, because|\.)", _stays),
-    (r"concerns the current task|answers an open question", avoided("NOT_UNDERSTOOD")),
+    (r"concerns the current task|answers an open question", exclude_stages("NOT_UNDERSTOOD")),
     (r"left the conversation at intent “?(.+?)”?, state (.+?)[.;]", _is_left_there),
     (r"^The conversation was at intent “?(.+?)”?, state (.+?)\.", _was_there),
     (r"^The bot had asked for (.+?)(?:, and|;)", _was_asked),
     (r"; the bot asks for (.+?)\.$", _is_asked),
     (r"^Asked for (.+?), which ", _is_asked),
     (r"; the bot asks whether (.+?) = .* is meant\.$", _is_offered),
-    (r"asks whether to stop", reached("FORM_LEAVE_ASKED")),
-    (r"message gave no value\.$", lambda turn, match: not any(p.get("read") for p in turn.payloads("FIELDS_READ"))),
+    (r"asks whether to stop", require_stages("FORM_LEAVE_ASKED")),
+    (
+        r"message gave no value\.$",
+        lambda turn, match: not any(p.get("read") for p in turn.list_payloads("FIELDS_READ")),
+    ),
     (r"message gave (?!no )([^=;]+?) = ", _gave),
     (r"^Still missing in .*?: (?!.*”: )(.+)\.$", _is_missing),
     (r"^All required fields ", _is_complete),
     (r"^(?:Answered|Asked the user)[^“]*?(?: [a-z]+ “.*?”)?[^“]*?: “(.*?)…?”\.?$", _is_answer),
     (r"\bran once", _ran),
-    (r"ran once.*because the user says", avoided("DISAMBIGUATION_RESOLVED")),
-    (r"was cancelled(?:,|\.)", reached("PENDING_ACTION_REJECTED")),
+    (r"ran once.*because the user says", exclude_stages("DISAMBIGUATION_RESOLVED")),
+    (r"was cancelled(?:,|\.)", require_stages("PENDING_ACTION_REJECTED")),
     (r"^(?!Did|Rule).*action.* did not run:", lambda turn, match: not _ran(turn, match)),
-    (r"waits for confirmation", avoided("PENDING_ACTION_EXECUTED", "PENDING_ACTION_REJECTED")),
-    (r"[Dd]ecided to (?:run|cancel)", reached("PENDING_ACTION_EXECUTED", "PENDING_ACTION_REJECTED")),
+    (r"waits for confirmation", exclude_stages("PENDING_ACTION_EXECUTED", "PENDING_ACTION_REJECTED")),
+    (r"[Dd]ecided to (?:run|cancel)", require_stages("PENDING_ACTION_EXECUTED", "PENDING_ACTION_REJECTED")),
     (r"[Tt]he user says yes", lambda turn, match: "AFFIRM" in turn.acts),
     (r"[Tt]he user says no\b", lambda turn, match: "NEGATE" in turn.acts),
-    (r"^The user brings up|^The user answers an open", reached("DIALOGUE_ACT_LLM_OUTPUT", "DIALOGUE_ACT_LLM_INPUT")),
+    (
+        r"^The user brings up|^The user answers an open",
+        require_stages("DIALOGUE_ACT_LLM_OUTPUT", "DIALOGUE_ACT_LLM_INPUT"),
+    ),
     (r"^Called the tool (\S+?)(?: with|,|\.$)", _is_called),
     (r"changed the state from (.+?) to (.+?)(?:,| \(|\.$)", _has_moved),
     (r"^[^“]*\b(?:model|planner)\b(?! of the conversation)", _asked_a_model),
-    (r"Nothing was saved", reached("ENGINE_KNOWN_FAILURE", "ENGINE_UNKNOWN_FAILURE")),
+    (r"Nothing was saved", require_stages("ENGINE_KNOWN_FAILURE", "ENGINE_UNKNOWN_FAILURE")),
 ]
 _CLEARED = re.compile(r"[Cc]leared (.+?)(?: of form|, because| \(|\.$)")
 #: Words that tell a reader nothing, and codes or paths in place of words.

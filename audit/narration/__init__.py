@@ -20,7 +20,7 @@ def narrate_turn(events: Sequence[Event], release: Snapshot | None = None) -> li
     were made. Without `release`, the configuration is read from the database.
     """
     turn = NarratedTurn(events, release)
-    told: dict[str | int, Sentence] = {}
+    sentences: dict[str | int, Sentence] = {}
     for sentence in chain.from_iterable(narrate_event(turn, index) for index in range(len(events))):
-        told.setdefault(len(told) if sentence.family == Family.TOOL else sentence.text, sentence)
-    return list(told.values())
+        sentences.setdefault(len(sentences) if sentence.family == Family.TOOL else sentence.text, sentence)
+    return list(sentences.values())

@@ -20,12 +20,14 @@ _CLEARED_AT: Mapping[str, str] = {CONVERSATION_RESET: "previousContext", CLEAR_C
 def find_cleared(turn: NarratedTurn, index: int) -> ExtraParts | None:
     """The part `cleared`; null if all was cleared before."""
     event = turn.events[index]
-    told = {name for before in turn.events[:index] for name in _list_cleared(before)}
+    earlier = {name for before in turn.events[:index] for name in _list_cleared(before)}
     names, key = _list_cleared(event), _CLEARED_AT.get(event.name, "")
-    if names and told.issuperset(names):
+    if names and earlier.issuperset(names):
         return None
     facts = [
-        Fact(write_fields("field", name, turn.specs), name, event.row.seq, (key,)) for name in names if name not in told
+        Fact(write_fields("field", name, turn.specs), name, event.row.seq, (key,))
+        for name in names
+        if name not in earlier
     ]
     return {"cleared": join_parts([(fact,) for fact in facts])}
 

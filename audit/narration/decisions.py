@@ -127,6 +127,11 @@ class Candidate:
         return row_link(self.table, self.pk, self.label)
 
     @property
+    def content_link(self) -> SafeString:
+        """The content, with the same link."""
+        return row_link(self.table, self.pk, self.about or self.name)
+
+    @property
     def query(self) -> str:
         """The query for the page of past rows."""
         return urlencode({"table": self.table, "row": self.pk})
@@ -157,6 +162,11 @@ class Decision:
     def title(self) -> str:
         """The subject, with the number of a later pass."""
         return self.subject + (f", pass {self.number}" if self.number > 1 else "")
+
+    @property
+    def loser_noun(self) -> str:
+        """What those that were not chosen are: "rules", or "rule" for one."""
+        return row_noun(self.losers[0].table, len(self.losers)) if self.losers else ""
 
     @property
     def more(self) -> int:

@@ -53,11 +53,11 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     An intent that the turn did not take is told as one that could be meant.
     """
     event = turn.events[index]
-    kept = _find_kept_event(turn, index)
+    keeping = _find_kept_event(turn, index)
     intent = event.payload.get("intent")
-    if kept and intent == find_previous_intent(turn, index):
+    if keeping and intent == find_previous_intent(turn, index):
         return
-    is_taken = kept is None or turn.after(index, DIGRESSION_ANSWERED, intent=intent) is not None
+    is_taken = keeping is None or turn.after(index, DIGRESSION_ANSWERED, intent=intent) is not None
     lead = turn.fill(event, "Recognised the intent {intent}" if is_taken else "The message may also mean {intent}")
     if lead:
         decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)

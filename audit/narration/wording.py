@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
 from convengine.engine.redaction import MASK
-from convengine.engine.rules.conditions.words import fact_name
+from convengine.engine.rules.conditions.words import act_words, fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
-from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
-from convengine.engine.turn.labels import join_unit, state_label, step_label
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.labels import join_unit, lifecycle_label, state_label, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
@@ -190,8 +190,8 @@ def _write_field(item: Json, specs: Mapping[str, FieldSpec]) -> str:
     if "text" in item:
         return f"{quote(item['text'])} for {title}{reason}"
     value = item.get("value")
-    said = say_value(spec, value) if spec and value != MASK else plain(value)
-    return f"no {title}" if value is None else f"{title} = {shorten(reveal_invisible(said), _SAID)}{reason}"
+    words = say_value(spec, value) if spec and value != MASK else plain(value)
+    return f"no {title}" if value is None else f"{title} = {shorten(reveal_invisible(words), _SAID)}{reason}"
 
 
 def _quote_end(value: Json) -> str:
@@ -200,19 +200,9 @@ def _quote_end(value: Json) -> str:
     return quote(text) if len(text) <= _SAID else f"“…{reveal_invisible(text[-_SAID:])}”"
 
 
-def _act(value: Json) -> str:
-    act = DialogueAct.read(value)
-    return act.help[:1].lower() + act.help[1:].rstrip(".") if act else plain(value)
-
-
 def _phase(value: Json) -> str:
     phase = RulePhase.read(value)
     return phase.label[:1].lower() + phase.label[1:] if phase else plain(value)
-
-
-def _lifecycle(value: Json) -> str:
-    lifecycle = Lifecycle.read(value)
-    return lifecycle.label.lower() if lifecycle else plain(value)
 
 
 def _percent(value: Json) -> str:
@@ -227,9 +217,9 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
     "names": names,
     "intents": lambda value: names([quote_intent(item) for item in value] if isinstance(value, list) else value),
     "fact": lambda value: fact_name(value) if isinstance(value, str) else plain(value),
-    "act": _act,
+    "act": lambda value: (act_words(str(value)) or plain(value)).removeprefix("the user "),
     "phase": _phase,
-    "lifecycle": _lifecycle,
+    "lifecycle": lambda value: lifecycle_label(plain(value)).lower(),
     "step": lambda value: f"“{step_label(plain(value))}”",
     "percent": _percent,
     "ms": lambda value: join_unit(plain(value), "ms"),

@@ -30,6 +30,11 @@ class TurnNumberConverter(IntConverter):
 register_converter(TurnNumberConverter, "turn")
 
 
+def read_number(text: str) -> int | None:
+    """A number in a query; null for anything else, and for one that no column accepts."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+
+
 def page_context(
     model_admin: Any,
     request: HttpRequest,

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 
-from audit.narration.phrases import find_phrase
+from audit.narration.phrases import ROUTINE_MOVES, find_phrase
 from audit.narration.wording import row_name, row_noun
 from audit.record.lifecycle import list_moves
 from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
-from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
+from audit.timeline.warnings import NOT_STORED, TurnWarning, count_stages, list_warnings
 from convengine.engine.rules.row_names import quote_name
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.enums import Lifecycle, TurnStatus
+from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.labels import lifecycle_label, state_label
 from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, name_intent
 from convengine.server.interfaces.turn_reader import LifecycleMove
@@ -33,9 +33,6 @@ SILENCE = timedelta(minutes=10)
 #: Maximum named deciding rows, and the longest name.
 _NAMED = 4
 _LONGEST_NAME = 36
-#: Lifecycle changes of nearly every turn, which are not shown.
-_ROUTINE_MOVES = frozenset({"question", "response", "continuation"})
-_STORED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
 
 
 class TurnWindow(NamedTuple):
@@ -153,7 +150,7 @@ def _select_turns(conversation_id: uuid.UUID) -> Any:
 
 
 def _describe_position(turn: Any) -> str:
-    return _format_position(turn) if turn and turn.status in _STORED else ""
+    return _format_position(turn) if turn and turn.status not in NOT_STORED else ""
 
 
 def _format_position(turn: Any) -> str:
@@ -187,7 +184,7 @@ def _build_card(
         turn,
         answer_text(turn.assistant_output),
         badge_class(turn.status),
-        turn.status in _STORED,
+        turn.status not in NOT_STORED,
         stands,
         _format_position(turn),
         list(list_warnings(turn, counts)),
@@ -206,7 +203,7 @@ def _describe_row(table: str, pk: str) -> str:
 
 def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:
     """The lasting lifecycle changes after a turn in one line."""
-    telling = [move for move in moves if move.reason not in _ROUTINE_MOVES]
+    telling = [move for move in moves if move.reason not in ROUTINE_MOVES]
     if telling:
         labels = [
             MoveLabel(lifecycle_label(move.end), find_phrase("lifecycle", move.reason), badge_class(move.end))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -70,8 +69,6 @@ class TurnSummary:
 @page("compare/", of="audit.CeAudit", methods=["GET"], from_replica=True)
 def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """Two turns or two conversations from `pick`; without two of them, a form."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]
     picked = [parsed for text in given if (parsed := _parse_selection(text))]
     wrong = _find_fault(given, picked)
@@ -159,7 +156,7 @@ def _summarise_turn(reading: TurnReading) -> TurnSummary:
 
 def _compare_conversations(left: Selection, right: Selection, request: HttpRequest) -> dict[str, Any]:
     """Their turns, aligned by the user's messages; a page begins after the numbers of `behind`."""
-    numbers = [int(text) if text.isdecimal() and len(text) < 10 else 0 for text in request.GET.getlist("behind")]
+    numbers = [addresses.read_number(text) or 0 for text in request.GET.getlist("behind")]
     starts = [*numbers, 0, 0][:2]
     turn_lists = [_read_turns(selection, start) for selection, start in zip((left, right), starts, strict=True)]
     shown = [turns[:_TURNS_PER_PAGE] for turns in turn_lists]

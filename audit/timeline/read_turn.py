@@ -10,7 +10,6 @@ from django.http import Http404
 from audit.record.events import Event, expand_events
 from audit.record.model_calls import ModelCallRow, read_calls
 from audit.record.queries import read_turns
-from convengine.engine.turn.stage import Stage
 from convengine.server.sessions.models import CeConversationHistory
 
 _OF_CONVERSATION = tuple(
@@ -24,15 +23,6 @@ class TurnReading:
 
     record: CeConversationHistory
     events: Sequence[Event]
-
-    @property
-    def end(self) -> Event | None:
-        """The last event with the turn's state; null if there is none."""
-        return self.events[-1] if self.events else None
-
-    def last(self, stage: Stage) -> Event | None:
-        """The last event of a stage."""
-        return next((event for event in reversed(self.events) if event.name == stage), None)
 
 
 def read_turn(conversation_id: uuid.UUID, turn_no: int) -> TurnReading:

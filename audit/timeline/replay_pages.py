@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -21,8 +20,6 @@ from convengine.server.sessions.models import CeConversationHistory
 @page(f"{OF_A_TURN}replay/", of="audit.CeAudit", name="replay", methods=["GET"], from_replica=True)
 def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """One turn beside its replay, on its own release or on the named one."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
@@ -45,11 +42,8 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
 @page("<uuid:conversation_id>/replay/", of="audit.CeAudit", name="replays", methods=["GET"], from_replica=True)
 def show_conversation_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Turns of a conversation, each replayed; in pages."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)
-    behind = request.GET.get("behind", "")
-    start = int(behind) if behind.isascii() and behind.isdecimal() and len(behind) < 10 else 0
+    start = addresses.read_number(request.GET.get("behind", "")) or 0
     records = read_rows(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
     lines, context = [], _read_release(request)
     for record in records[:MAX_TURNS]:
@@ -79,7 +73,7 @@ def _select_turns(conversation_id: uuid.UUID) -> Any:
 def _read_release(request: HttpRequest) -> dict[str, Any]:
     """The requested release; blank for each turn's own."""
     text = request.GET.get("release", "").strip()
-    readable = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
+    readable = not text or addresses.read_number(text) is not None
     wrong = "" if readable else f"“{text[:40]}” is not a release number. Enter a whole number such as 12."
     return {"chosen_release": text if readable else "", "today": get_current_release(), "wrong": wrong}
 

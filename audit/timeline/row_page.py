@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -23,7 +22,7 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     """The row of `?table=` and `?row=`. Deleted rows are shown too."""
     rows = release_history()
     table, pk = request.GET.get("table", ""), request.GET.get("row", "")
-    record = _get_record(model_admin, request, conversation_id, turn_no)
+    record = _get_record(conversation_id, turn_no)
     try:
         right = rows.right_to_read(table)
     except KeyError:
@@ -50,17 +49,17 @@ def show_releases_between(
     model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
 ) -> HttpResponse:
     """The releases between the turn of `?since=` and this one, with their changes."""
-    record = _get_record(model_admin, request, conversation_id, turn_no)
+    record = _get_record(conversation_id, turn_no)
     require_right(request, "config_admin.view_cerelease")
-    since = request.GET.get("since", "")
-    earlier = _get_record(model_admin, request, conversation_id, int(since)) if _is_number(since) else None
-    if earlier is None:
+    since = addresses.read_number(request.GET.get("since", ""))
+    if since is None:
         raise Http404("Name the first turn to compare: ?since=1.")
+    earlier = _get_record(conversation_id, since)
     log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
     first, last = sorted((earlier, record), key=lambda turn: turn.turn_no)
-    behind = request.GET.get("behind", "")
+    behind = addresses.read_number(request.GET.get("behind", ""))
     low, high = sorted((first.config_version, last.config_version))
-    releases, more = release_history().between(low, high, int(behind) if _is_number(behind) else None)
+    releases, more = release_history().between(low, high, behind)
     context = _row_page_context(model_admin, request, last, f"Changed since turn {first.turn_no}") | {
         "title": f"Between turn {first.turn_no} and turn {last.turn_no}",
         "first": first,
@@ -72,11 +71,7 @@ def show_releases_between(
     return TemplateResponse(request, "audit/between.html", context)
 
 
-def _get_record(
-    model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
-) -> CeConversationHistory:
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
+def _get_record(conversation_id: uuid.UUID, turn_no: int) -> CeConversationHistory:
     record = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
@@ -91,7 +86,3 @@ def _row_page_context(
         "record": record,
         "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
     }
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10

@@ -1,18 +1,15 @@
 """The page *Real conversation*: a user of the admin writes in a stored conversation."""
 
 import uuid
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.decisions import list_reasons
 from audit.narration.explanation import describe_fields_read
-from audit.narration.wording import row_noun
 from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
 from convengine.engine.errors import ConvEngineError
@@ -20,7 +17,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
-from convengine.server.admin_site.record_columns import answer_text, row_link
+from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
@@ -29,19 +26,6 @@ RIGHT = "ce_sessions.take_real_turns"
 TITLE = "Real conversation"
 #: How many turns the page shows; the page of the conversation has all.
 MAX_TURNS = 50
-
-
-@dataclass(frozen=True)
-class DecisionLine:
-    """One decision of the last turn, with links to the rows."""
-
-    subject: str
-    winners: list[SafeString]
-    losers: list[tuple[SafeString, str]]
-    #: What happened if there is no winner.
-    without_winner: str
-    #: What those that were not chosen are: "rules", or "rule" for one.
-    noun: str
 
 
 @page("talk/", of="audit.CeAudit")
@@ -124,18 +108,8 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     last = list(expand_events(read_turns(conversation_id, numbers[-1:]))) if numbers else []
     return {
         "turns": [(turn, answer_text(turn.assistant_output)) for turn in turns],
-        "why": [_build_line(reason) for reason in list_reasons(last)],
+        "why": list_reasons(last),
         "fields_read": describe_fields_read(last),
         "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
         "more": len(numbers) == MAX_TURNS,
     }
-
-
-def _build_line(reason: Decision) -> DecisionLine:
-    noun = row_noun(reason.losers[0].table, len(reason.losers)) if reason.losers else ""
-    losers = [(_link_row(row), row.reason) for row in reason.losers]
-    return DecisionLine(reason.subject, [_link_row(row) for row in reason.winners], losers, reason.without_winner, noun)
-
-
-def _link_row(row: Candidate) -> SafeString:
-    return row_link(row.table, row.pk, row.about or row.name)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -34,6 +33,7 @@ from convengine.server.sessions.models import CeConversation
 
 #: Maximum following sessions to name.
 _NEXT = 5
+_NO_NUMBER = "“{}” is not a turn number. Enter a whole number such as 3."
 #: Expectations of saved turns that hold for one recording, and would break with most edits.
 _RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
 
@@ -41,8 +41,6 @@ _RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
 @page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", methods=["GET"], from_replica=True)
 def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The newest turns; `before`, `after`, `turn` and `at` lead to others. The cost does not depend on the length."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     log_access(request, CeAccessLog.Kind.CONVERSATION, conversation_id)
     conversation = CeConversation.objects.filter(pk=conversation_id).defer("context_json", "input_params_json").first()
     if conversation is None:
@@ -75,13 +73,15 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
 def _read_window(conversation_id: uuid.UUID, request: HttpRequest) -> tuple[TurnWindow, str]:
     """The requested turns, and the errors of the request; unreadable parameters are ignored."""
     given = request.GET
-    for name, read in (("before", _window_before), ("after", _window_after), ("turn", _window_around_turn)):
+    for name, read in (
+        ("before", lambda key, number: (newest_window(key, number), "")),
+        ("after", lambda key, number: (window_around(key, number + 1, 0), "")),
+        ("turn", _window_around_turn),
+    ):
         if text := given.get(name, "").strip():
-            if not (text.isascii() and text.isdecimal() and len(text) < 10):
-                return newest_window(
-                    conversation_id
-                ), f"“{text[:40]}” is not a turn number. Enter a whole number such as 3."
-            return read(conversation_id, int(text))
+            if (number := addresses.read_number(text)) is None:
+                return newest_window(conversation_id), _NO_NUMBER.format(text[:40])
+            return read(conversation_id, number)
     if text := given.get("at", "").strip():
         at = _parse_time(text)
         if at is None:
@@ -93,14 +93,6 @@ def _read_window(conversation_id: uuid.UUID, request: HttpRequest) -> tuple[Turn
             return newest_window(conversation_id), "No turn started at or after that time. The newest turns are shown."
         return window_around(conversation_id, turn_no, 1), ""
     return newest_window(conversation_id), ""
-
-
-def _window_before(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
-    return newest_window(conversation_id, number), ""
-
-
-def _window_after(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
-    return window_around(conversation_id, number + 1, 0), ""
 
 
 def _window_around_turn(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
@@ -159,8 +151,6 @@ def _offer_test(
 @page("<uuid:conversation_id>/scenario/", of="audit.CeAudit", methods=["GET"], from_replica=True)
 def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The file, which was played and passed, or why it is impossible. `first` and `last` are numbers of turns."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     conversation = CeConversation.objects.filter(pk=conversation_id).first()
     if conversation is None:
         raise Http404("This conversation does not exist.")
@@ -191,6 +181,6 @@ def _read_turn_number(request: HttpRequest, end: str) -> int | None:
     given = request.GET.get(end, "").strip()
     if not given:
         return None
-    if not (given.isascii() and given.isdecimal() and len(given) < 10):
-        raise NotExportable(f"“{given[:40]}” is not a turn number. Enter a whole number such as 3.")
-    return int(given)
+    if (number := addresses.read_number(given)) is None:
+        raise NotExportable(_NO_NUMBER.format(given[:40]))
+    return number

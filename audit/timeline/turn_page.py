@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
@@ -28,9 +27,9 @@ from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.explained_turn import build_sentences, explain_events
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
-from audit.timeline.session_changes import StepChanges, unsaved_changes
+from audit.timeline.session_changes import unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
-from audit.timeline.warnings import list_warnings
+from audit.timeline.warnings import NOT_STORED, list_warnings
 from audit.timeline.word_links import list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import family_of
@@ -44,7 +43,6 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
@@ -55,18 +53,12 @@ from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
-#: Of a turn with this end only its record was stored.
-NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
-
-
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
 @page(OF_A_TURN, of="audit.CeAudit", name="turn", methods=["GET"], from_replica=True)
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The page; `?part=details` gives only the content of a timeline card, `?part=event` one event."""
-    if not model_admin.has_view_permission(request):
-        raise PermissionDenied
     log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)
     reading = read_turn(conversation_id, turn_no)
     part = request.GET.get("part")
@@ -113,7 +105,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "families": FAMILIES,
         "bars": build_waterfall(events),
         "all_rows": all_rows,
-        "unsaved": _unsaved_changes(reading),
+        "unsaved": unsaved_changes(events) if record.status in NOT_STORED else None,
         "calls": read_model_calls(reading),
         "tools": list(_tool_events(events)),
         "progress": rebuild_progress(record) if request.GET.get("progress") else None,
@@ -149,10 +141,6 @@ def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
 
 def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
     return addresses.row_url(record.conversation_id, record.turn_no, table, pk)
-
-
-def _unsaved_changes(reading: TurnReading) -> StepChanges | None:
-    return unsaved_changes(reading.events) if reading.record.status in NOT_STORED else None
 
 
 def _tool_events(events: Sequence[Event]) -> Iterable[tuple[Event, str]]:

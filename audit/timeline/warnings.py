@@ -27,7 +27,8 @@ WARNINGS: Mapping[Stage, str] = {
     MCP_TOOL_ERROR: "A tool failed",
 }
 INCOMPLETE, UNCLOSED = "AUDIT_INCOMPLETE", "UNCLOSED_STEP"
-_NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
+#: Of a turn with this end only its record was stored.
+NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _FRAME = (STEP_ENTER, STEP_EXIT, STEP_ERROR)
 #: A turn with its timing came to its end.
 _TIMING_STAGE = PIPELINE_TIMING
@@ -50,7 +51,7 @@ def count_stages(turns: Sequence[CeConversationHistory]) -> Mapping[int, Counter
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for turn_id, stage in rare.values_list("turn_id", "value"):
         counts[by_turn[turn_id] or 0][stage] += 1
-    failed = [turn.turn_no for turn in turns if turn.status in _NOT_STORED and turn.turn_no is not None]
+    failed = [turn.turn_no for turn in turns if turn.status in NOT_STORED and turn.turn_no is not None]
     if failed:
         for event in read_turns(turns[0].conversation_id, failed):
             counts[event.turn_no or 0][base_name(event.stage)] += 1
@@ -67,5 +68,5 @@ def list_warnings(record: CeConversationHistory, counts: Mapping[str, int]) -> I
     enter, *ends = (counts.get(stage, 0) for stage in _FRAME)
     closed = sum(ends)
     # The ends of steps of a normal turn may have been filtered out completely.
-    if enter > closed and (closed or record.status in _NOT_STORED) and not counts.get(_TIMING_STAGE):
+    if enter > closed and (closed or record.status in NOT_STORED) and not counts.get(_TIMING_STAGE):
         yield TurnWarning(UNCLOSED, "A step started but did not finish")
