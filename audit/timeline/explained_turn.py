@@ -117,8 +117,9 @@ def _build_fact_part(fact: Fact, text: str, find_url: FindUrl) -> SentencePart:
 
 
 def _is_name(fact: Fact) -> bool:
-    """True for a name in an event; false for words for a code."""
-    return fact.row is not None or not isinstance(fact.value, str) or fact.value.casefold() in fact.text.casefold()
+    """True for a name or a quotation; false for words for a code."""
+    is_word = isinstance(fact.value, str) and fact.value.casefold() not in fact.text.casefold()
+    return fact.row is not None or not is_word or fact.text.startswith("“")
 
 
 def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:
