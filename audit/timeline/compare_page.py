@@ -17,7 +17,7 @@ from audit.timeline.read_turn import TurnReading, read_turn
 from audit.timeline.turn_page import sentence_texts
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import code_label
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -66,7 +66,7 @@ class TurnSummary:
     account: Sequence[str]
 
 
-@page("compare/", of="audit.CeAudit", methods=["GET"], from_replica=True)
+@page("compare/", of="audit.CeAudit", right=VIEW, methods=["GET"], from_replica=True)
 def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """Two turns or two conversations from `pick`; without two of them, a form."""
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]

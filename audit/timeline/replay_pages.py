@@ -11,13 +11,13 @@ from audit.models import CeAccessLog
 from audit.replay.replay import MAX_TURNS, Replay, get_current_release, replay_turn
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 
-@page(f"{OF_A_TURN}replay/", of="audit.CeAudit", name="replay", methods=["GET"], from_replica=True)
+@page(f"{OF_A_TURN}replay/", of="audit.CeAudit", right=VIEW, name="replay", methods=["GET"], from_replica=True)
 def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """One turn beside its replay, on its own release or on the named one."""
     record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
@@ -39,7 +39,9 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
     return TemplateResponse(request, "audit/replay.html", context)
 
 
-@page("<uuid:conversation_id>/replay/", of="audit.CeAudit", name="replays", methods=["GET"], from_replica=True)
+@page(
+    "<uuid:conversation_id>/replay/", of="audit.CeAudit", right=VIEW, name="replays", methods=["GET"], from_replica=True
+)
 def show_conversation_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """Turns of a conversation, each replayed; in pages."""
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)

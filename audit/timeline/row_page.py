@@ -11,13 +11,13 @@ from audit.models import CeAccessLog, CeTurnIndex
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import find_row_name
 from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversationHistory
 
 
-@page(f"{OF_A_TURN}row/", of="audit.CeAudit", name="row", methods=["GET"], from_replica=True)
+@page(f"{OF_A_TURN}row/", of="audit.CeAudit", right=VIEW, name="row", methods=["GET"], from_replica=True)
 def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The row of `?table=` and `?row=`. Deleted rows are shown too."""
     rows = release_history()
@@ -44,7 +44,7 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     return TemplateResponse(request, "audit/row.html", context)
 
 
-@page(f"{OF_A_TURN}between/", of="audit.CeAudit", name="between", methods=["GET"], from_replica=True)
+@page(f"{OF_A_TURN}between/", of="audit.CeAudit", right=VIEW, name="between", methods=["GET"], from_replica=True)
 def show_releases_between(
     model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
 ) -> HttpResponse:

@@ -26,7 +26,7 @@ from convengine.engine.turn.enums import Lifecycle
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
 from convengine.play.loading import dump_yaml
 from convengine.play.personal_data import describe_personal_data, leave_memory_out
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
@@ -38,7 +38,7 @@ _NO_NUMBER = "“{}” is not a turn number. Enter a whole number such as 3."
 _RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
 
 
-@page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", methods=["GET"], from_replica=True)
+@page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", right=VIEW, methods=["GET"], from_replica=True)
 def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The newest turns; `before`, `after`, `turn` and `at` lead to others. The cost does not depend on the length."""
     log_access(request, CeAccessLog.Kind.CONVERSATION, conversation_id)
@@ -148,7 +148,7 @@ def _offer_test(
     return TemplateResponse(request, "audit/make_test.html", context)
 
 
-@page("<uuid:conversation_id>/scenario/", of="audit.CeAudit", methods=["GET"], from_replica=True)
+@page("<uuid:conversation_id>/scenario/", of="audit.CeAudit", right=VIEW, methods=["GET"], from_replica=True)
 def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
     """The file, which was played and passed, or why it is impossible. `first` and `last` are numbers of turns."""
     conversation = CeConversation.objects.filter(pk=conversation_id).first()

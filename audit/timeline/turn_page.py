@@ -47,7 +47,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -56,7 +56,7 @@ from convengine.server.sessions.models import CeConversationHistory, CeExtension
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
-@page(OF_A_TURN, of="audit.CeAudit", name="turn", methods=["GET"], from_replica=True)
+@page(OF_A_TURN, of="audit.CeAudit", right=VIEW, name="turn", methods=["GET"], from_replica=True)
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The page; `?part=details` gives only the content of a timeline card, `?part=event` one event."""
     log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)

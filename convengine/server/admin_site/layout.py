@@ -164,7 +164,7 @@ def list_sections() -> Sequence[Section]:
     """The sections with all their entries."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
     declared = [
-        (page.entry, known.opts.label, page.name, page.right)
+        (page.entry, known.opts.label, page.name, page.right if "." in page.right else "")
         for known in site._registry.values()
         # `PagesAdmin` cannot be imported here: its base renders a template, whose tags need this module.
         for page in getattr(known, "list_pages", list)()

@@ -10,6 +10,7 @@ from inspect import signature
 from pkgutil import walk_packages
 from typing import Any, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -21,6 +22,8 @@ from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.database.replica import reads_record
 
 V = TypeVar("V", bound=Callable[..., Any])
+#: Whoever may view the model.
+VIEW = "view"
 #: Modules with such a name, or whose name ends so, declare pages of the admin and calls of the API.
 _KINDS = frozenset({"admin", "page", "pages", "view", "views", "api"})
 
@@ -47,7 +50,7 @@ class Page:
     methods: Sequence[str] = ()
     #: True if it reads the record from the replica, where there is one.
     from_replica: bool = False
-    #: The right that it asks for; blank if the view decides, and the sidebar asks for the right to view the model.
+    #: The right that it asks for, or `VIEW`; blank if the view decides, and the sidebar asks for `VIEW`.
     right: str = ""
     entry: SidebarEntry | None = None
 
@@ -108,7 +111,9 @@ class PagesAdmin(ModelAdmin):
 
         @wraps(known.view)
         def respond(request: HttpRequest, *args: Any, **options: Any) -> HttpResponseBase:
-            if known.right:
+            if known.right == VIEW and not self.has_view_permission(request):
+                raise PermissionDenied
+            if known.right not in ("", VIEW):
                 require_right(request, known.right)
             response: HttpResponseBase = view(request, *args, **options)
             if isinstance(response, TemplateResponse):
