@@ -11,6 +11,7 @@ from audit.live.publish import join
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explanation import explain_turn, explain_unstored_message, explain_unstored_turn
 from audit.record import removals, running, turn_row
+from audit.record import sealed_states as states
 from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events
 from audit.record.lifecycle import list_moves
@@ -26,6 +27,7 @@ from audit.what_if.page import show_unsaved
 from convengine.server.interfaces.access_log import AccessLog
 from convengine.server.interfaces.inbox import Inbox
 from convengine.server.interfaces.live_streams import LiveStreams
+from convengine.server.interfaces.sealed_states import SealedStates
 from convengine.server.interfaces.turn_log import TurnLog
 from convengine.server.interfaces.turn_reader import TurnReader
 from convengine.server.interfaces.turn_reports import TurnReports
@@ -99,6 +101,7 @@ turn_reader: TurnReader = _TurnReader()
 turn_reports: TurnReports = _TurnReports()
 inbox: Inbox = _Inbox()
 access_log: AccessLog = write
+sealed_states: SealedStates = states
 live_streams: LiveStreams = _LiveStreams()
 simulator: Simulator = _Simulator()
 what_if: WhatIf = _WhatIf()

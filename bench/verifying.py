@@ -110,7 +110,9 @@ def _copies(template: dict[str, Any], conversations: int) -> None:
                 values["seal"], previous = seal.to_bytes(), seal.hash
                 records.append(CeConversationHistory(**values))
             more = {"conversation_id": key, "remote_jid": str(key), "chain_head": previous}
-            rows.append(CeConversation(**{**row, **more, "last_turn_no": _TURNS_OF_A_CONVERSATION}))
+            copy = CeConversation(**{**row, **more, "last_turn_no": _TURNS_OF_A_CONVERSATION})
+            copy.sign()
+            rows.append(copy)
         CeConversation.objects.bulk_create(rows)
         CeConversationHistory.objects.bulk_create(records)
 

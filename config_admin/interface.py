@@ -9,7 +9,7 @@ from config_admin.releases.active import snapshots
 from config_admin.releases.diff import differences
 from config_admin.releases.integrity import read_chain_end, read_seal, verify_configuration
 from config_admin.releases.renamed_intents import list_older_codes
-from config_admin.test_cases.erasing import erase_tests, list_titles
+from config_admin.test_cases.erasing import erase_tests, find_tests_with, list_titles
 from config_admin.transfer.whole_configuration import list_configuration_tables, load_file, read_release_rows
 from convengine.server.interfaces.configuration import Configuration, ConfigurationFiles, NamedConfigurations
 from convengine.server.interfaces.release_history import ReleaseHistory
@@ -47,6 +47,7 @@ class _NamedConfigurations:
 class _StoredTests:
     list_titles = staticmethod(list_titles)
     erase_tests = staticmethod(erase_tests)
+    find_tests_with = staticmethod(find_tests_with)
 
 
 configuration: Configuration = snapshots

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management.commands import flush
 from django.db import connection
 
-from tests.database import list_flush_statements, use_clone, use_migrated_file
+from tests.database import allow_changing_turns, list_flush_statements, use_clone, use_migrated_file
 from tests.kinds import SIGNS, list_files, list_share
 from tests.migrated import copy_migrated
 
@@ -47,6 +47,13 @@ def _copy_scratch_databases() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(database, "call_command", migrate)
+        yield
+
+
+@pytest.fixture
+def changeable_turns(db: None) -> Iterator[None]:
+    """Turns that a test changes as nobody else can."""
+    with allow_changing_turns():
         yield
 
 

@@ -11,23 +11,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl, quote_plus
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from audit import seal
+from audit.erasure.quoted_answers import list_quotable_texts
+from audit.erasure.searches import erase_searches
 from audit.models import (
-    CeAccessLog,
     CeErasure,
     CeInboxGroup,
     CeMcpUserFeedback,
     CeReplayJob,
     CeRunningEvent,
-    CeSavedSearch,
     CeWhatIfTurn,
 )
-from audit.models.chained import LogSeal
 from audit.record import removals
 from audit.record.retention import cut_row
 from audit.record.sql_views import has_in_document
@@ -120,7 +118,8 @@ def erase_participant(
         yield declare_erasure(key, order)
     threads.delete()
     CeInboxGroup.forget_name(participant)
-    yield from redact_searches(participant, f"[{ERASED}]", order)
+    yield from erase_searches(participant, order.by, order.reason)
+    yield from _list_tests_about([participant], order)
     for key in keys:
         yield from empty_conversation(key)
 
@@ -185,9 +184,19 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
     if _has_later_additions(erasure):
         declare_erasure(key, EraseOrder(erasure.by, erasure.reason))
         erasure = _newest_erasure(key) or erasure
+    order = EraseOrder(erasure.by, erasure.reason)
     while turns := read_rows(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
+        quotable = list_quotable_texts(turns)
         yield _empty_turns(key, turns)
+        yield from _list_tests_about(quotable, order)
     yield _empty_additions(key, erasure.last_addition)
+
+
+def _list_tests_about(texts: Sequence[str], order: EraseOrder) -> Iterator[Counts]:
+    """Record the tests that have one of these texts, for a person to decide."""
+    if tests := stored_tests().find_tests_with(texts):
+        removals.note_undecided({"ce_test_case": tests}, order.by, order.reason)
+        yield {"undecided": len(tests)}
 
 
 def list_unfinished() -> list[uuid.UUID]:
@@ -249,6 +258,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
     row.lifecycle = Lifecycle.ABORTED.value
     row.lifecycle_detail = {"reason": ERASED, "by": CLOSED_BY_CALL}
     row.remote_jid = str(key)
+    row.sign()
     row.version += 1
     row.compacted_version = row.version
     row.save()
@@ -287,24 +297,3 @@ JOB = Job(
     Every(600),
     finish_erasures,
 )
-
-
-def redact_searches(participant: str, replacement: str, order: EraseOrder) -> Iterator[Counts]:
-    """Replace the participant in stored searches, including addresses. The accesses stay, sealed again."""
-    in_address = quote_plus(participant)
-    entries = list(CeAccessLog.objects.filter(Q(search__icontains=participant) | Q(search__icontains=in_address)))
-    maybe = CeSavedSearch.objects.filter(query__icontains=in_address)
-    saved = [search.pk for search in maybe if participant in dict(parse_qsl(search.query)).values()]
-    with transaction.atomic():
-        CeSavedSearch.objects.filter(pk__in=saved).delete()
-        CeAccessLog.objects.filter(pk__in=[row.pk for row in entries]).purge()
-        for row in entries:
-            row.search = replacement
-            if row.seal:
-                row.seal = LogSeal.read(row.seal).cut(row.encode()).to_bytes()
-        CeAccessLog.objects.bulk_create(entries)
-        if entries:
-            keys = [row.pk for row in entries]
-            removals.note_removal(removals.Kind.ERASURE, CeAccessLog._meta.db_table, keys, order.by, order.reason)
-    if entries or saved:
-        yield {"searches": len(entries) + len(saved)}

@@ -1,7 +1,6 @@
 """The list of the ledger: roots, and what was removed lawfully."""
 
 import json
-import zlib
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -13,7 +12,13 @@ from django.utils.safestring import SafeString
 
 from audit.models import CeLedger
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
-from convengine.server.admin_site.record_columns import badge_column, conversation_link, excerpt_column, value_column
+from convengine.server.admin_site.record_columns import (
+    badge_column,
+    conversation_link,
+    excerpt_column,
+    link,
+    value_column,
+)
 from convengine.server.database.unreadable import UNREADABLE
 
 #: Ends of chains that the page of a root lists.
@@ -25,7 +30,7 @@ class LedgerAdmin(ReadOnlyAdmin):
     """Entries of the ledger, newest first."""
 
     list_display = ("time", "entry", "covers", "by", "reason_beginning", "standing")
-    fields = ("time", "entry", "covers", "by", "reason", "hash", "release", "days", "chains", "validity")
+    fields = ("time", "entry", "covers", "by", "reason", "hash", "release", "tables", "chains", "undecided", "validity")
     readonly_fields = fields
     ordering = ("-entry_id",)
     time = value_column("created_at", "time")
@@ -40,12 +45,14 @@ class LedgerAdmin(ReadOnlyAdmin):
         """One sentence."""
         if UNREADABLE in (row.count, row.detail):
             return UNREADABLE
+        details = _read_details(row)
+        if undecided := details.get("undecided"):
+            return f"{len(undecided):,} {_name_rows(row.table_name, len(undecided))} to be decided"
         if row.kind != CeLedger.Kind.ROOT:
             return f"{row.count:,} {_name_rows(row.table_name, row.count)}"
-        details = _read_details(row)
-        version, days = details.get("release", (0, ""))[0], details.get("days", ())
+        version, tables = details.get("release", (0, ""))[0], details.get("tables", ())
         chains = f"{row.count:,} conversation{'' if row.count == 1 else 's'} that grew since the root before"
-        return f"{chains}, release {version}, and {len(days)} day{'' if len(days) == 1 else 's'} of logs"
+        return f"{chains}, release {version}, and {len(tables)} chained table{'' if len(tables) == 1 else 's'}"
 
     @admin.display(description="hash")
     def hash(self, row: CeLedger) -> str:
@@ -58,27 +65,30 @@ class LedgerAdmin(ReadOnlyAdmin):
         version, seal = _read_details(row).get("release", (0, ""))
         return f"{version}, seal {seal}" if version else "-"
 
-    @admin.display(description="days of logs")
-    def days(self, row: CeLedger) -> SafeString | str:
-        """The number of entries of each day and the last seal."""
-        days = [
-            (day, count, _name_rows(log, count), head) for log, day, count, head in _read_details(row).get("days", ())
-        ]
-        return format_html_join("", "<div>{}: {} {}, <code>{}</code></div>", days) or "-"
+    @admin.display(description="chained tables")
+    def tables(self, row: CeLedger) -> SafeString | str:
+        """The last entry of each and its seal."""
+        tables = [(_name_rows(name, 2), last, head) for name, last, head in _read_details(row).get("tables", ())]
+        return format_html_join("", "<div>{} up to {}, <code>{}</code></div>", tables) or "-"
 
     @admin.display(description="ends of conversations")
     def chains(self, row: CeLedger) -> SafeString | str:
         """The first ends of a root."""
-        try:
-            lines = zlib.decompress(bytes(row.ends)).splitlines() if row.ends else []
-        except (TypeError, zlib.error):
-            return UNREADABLE
+        lines = row.list_ends()
         ends = [
             (conversation_link(key), "turn" if kind == "turns" else "addition", number, digest)
             for kind, key, number, digest, _ in map(json.loads, islice(lines, MAX_ENDS))
         ]
         more = [("", "and", len(lines) - MAX_ENDS, "more")] if len(lines) > MAX_ENDS else []
         return format_html_join("", "<div>{} {} {} <code>{}</code></div>", [*ends, *more]) or "-"
+
+    @admin.display(description="to be decided")
+    def undecided(self, row: CeLedger) -> SafeString | str:
+        """The rows that may be about an erased person, too: somebody must decide."""
+        options = _find_options(row.table_name)
+        keys = _read_details(row).get("undecided", ())
+        rows = ((link(f"{options.app_label}_{options.model_name}_change", key, key),) for key in keys)
+        return format_html_join(", ", "{}", rows) or "-"
 
     @badge_column({"proven": "success", "not proven": "danger"}, "proof")
     def standing(self, row: CeLedger) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """The ends of chains, in the ledger and in a file elsewhere, which a database administrator cannot change.
 
-The file has one JSON document per line. A line `{"anchor": 1, …}` begins a section with the chains that have grown
-since the section before: conversation, kind (`turns` or `additions`), the number of the last seal, its hash and its
-time. Older lines stay true. The ledger has the same lines (`audit/integrity/ledger.py`), and a section names its root.
+The file is a copy of the ledger's roots, one JSON document per line. A line `{"anchor": 2, …}` begins a root; after it
+stand the conversations that had grown: kind (`turns` or `additions`), conversation, the number of the last seal, its
+hash and its time. Older lines stay true.
 """
 
 import json
@@ -13,17 +13,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from django.db.models import Max, Q
+from django.db.models import Q
 
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.models import CeChainBase, CeLedger
 from audit.seal import Seal
-from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
 _FORMAT = 2
-_TURNS, _ADDITIONS, _ROWS_TO = "turns", "additions", "rows"
+_TURNS, _ADDITIONS = "turns", "additions"
 _COLUMNS = ("conversation_id", "turn_no", "seal", "created_at")
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 #: Rows per read, and lines per comparison.
@@ -68,20 +67,18 @@ class ChainEnd(NamedTuple):
         return cls(kind, uuid.UUID(key), int(last), str(hash_text), int(at))
 
 
-def write_anchor(file: Path, root: str = "") -> int:
-    """Append the chains that have grown since the file was last written, or all to a new one; returns how many.
+def write_anchor(file: Path, roots: Iterable[CeLedger]) -> int:
+    """Append the roots that the file does not have; returns the number of their ends.
 
-    `root` is the newest root of the ledger. Raises OSError, and UnreadableAnchor for a file that is not an anchor.
+    Raises OSError, and UnreadableAnchor for a file that is not an anchor.
     """
-    last = _read_last_section(file) if file.exists() else 0
-    newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
-    begin = {"anchor": _FORMAT, "at": database_time().isoformat(), _ROWS_TO: settled_row(newest), "root": root}
+    known = set(_read_roots(file)) if file.exists() else set()
     count = 0
     with file.open("a", encoding="utf-8") as out:
-        out.write(json.dumps(begin) + "\n")
-        for chain_end in list_chain_ends(last):
-            out.write(chain_end.to_line())
-            count += 1
+        for root in (root for root in roots if root.root not in known):
+            ends, begin = root.list_ends(), {"anchor": _FORMAT, "at": root.created_at.isoformat(), "root": root.root}
+            out.writelines(f"{line}\n" for line in (json.dumps(begin), *ends))
+            count += len(ends)
     return count
 
 
@@ -90,10 +87,10 @@ def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Findin
     yield from compare_ends(_read_ends(file, only), RetentionCuts.read(), ANCHOR)
     if only is None:
         roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
-        for number, line in _read_lines(file):
-            if isinstance(line, dict) and line.get("root") and line["root"] not in roots:
-                text = f"The root of line {number} of the anchor is missing."
-                yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, line.get("at"), text)
+        for root, at in _read_roots(file).items():
+            if root and root not in roots:
+                text = f"The root {root[:12]}… of the anchor is missing."
+                yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, at, text)
 
 
 def compare_ends(
@@ -200,14 +197,14 @@ def _read_ends(file: Path, only: uuid.UUID | None) -> Iterator[ChainEnd]:
                 yield end
 
 
-def _read_last_section(file: Path) -> int:
-    """The highest number in the file."""
+def _read_roots(file: Path) -> dict[str, str]:
+    """The roots in the file, with their times."""
     sections = [line for _, line in _read_lines(file) if isinstance(line, dict)]
     if not sections or sections[0].get("anchor") != _FORMAT:
         raise UnreadableAnchor(
             f"{file} is not an anchor of this version: its first line does not have the format {_FORMAT}."
         )
-    return int(sections[-1].get(_ROWS_TO, 0))
+    return {str(section.get("root") or ""): str(section.get("at")) for section in sections}
 
 
 def _read_lines(file: Path) -> Iterator[tuple[int, Any]]:

@@ -83,6 +83,9 @@ class ChainWalk:
             self._check_end()
         if not self.facts.exists and (self.turns or self.facts.additions):
             self._add_finding("CONVERSATION_MISSING", "Its turns still exist, but the conversation was removed.")
+        if not self.facts.is_genuine:
+            text = "The product did not write whose conversation it is: participant, channel, workspace or opener."
+            self._add_finding("CONVERSATION_CHANGED", text)
         self._check_additions()
         self._check_index()
 

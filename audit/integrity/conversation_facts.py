@@ -8,6 +8,7 @@ from datetime import datetime
 from audit import seal as seals
 from audit.integrity.read_record import Row, read_additions
 from audit.models import CeChainBase, CeChainCut, CeErasure
+from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation
 
 #: The recorded removals that explain a cut of a seal.
@@ -17,14 +18,16 @@ _KINDS = {
     seals.CALLS: CeChainCut.Kind.CALLS,
     seals.CONTENTS: CeChainCut.Kind.EVENTS,
 }
+_COLUMNS = ("chain_head", "last_turn_no", "workspace_id", "channel", "remote_jid", "opened_by", "proof")
 
 
 @dataclass
 class ConversationFacts:
     """One conversation."""
 
-    #: True when the conversation's row exists.
+    #: True when the conversation's row exists, and when it says whose conversation it is as the product wrote it.
     exists: bool = False
+    is_genuine: bool = True
     #: The hash of the newest seal, according to that row.
     head: bytes | None = None
     last_turn_no: int = 0
@@ -61,8 +64,9 @@ def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID
     """Conversations from one id to another."""
     facts_by_conversation: dict[uuid.UUID, ConversationFacts] = defaultdict(ConversationFacts)
     rows = CeConversation.objects.filter(pk__gte=first, pk__lte=last)
-    for pk, head, last_no in rows.values_list("pk", "chain_head", "last_turn_no"):
-        facts_by_conversation[pk] = ConversationFacts(True, bytes(head) if head else None, last_no)
+    for row in read_rows(rows.only(*_COLUMNS)):
+        head = bytes(row.chain_head) if row.chain_head else None
+        facts_by_conversation[row.pk] = ConversationFacts(True, row.is_genuine(), head, row.last_turn_no)
     between = {"conversation_id__gte": first, "conversation_id__lte": last}
     for base in CeChainBase.objects.filter(**between):
         if base.is_genuine():

@@ -1,5 +1,7 @@
 """What verifying the record covers, and what it does not, in plain words for the page and the command."""
 
+#: Said where the ledger has no root.
+NO_ROOT = "No daily root has been written yet, so nobody would notice that a whole conversation was removed."
 #: A change of any of these by SQL is reported.
 COVERED = (
     "Each turn: all its columns but the request ID, its events and recording, and the content of its release.",
@@ -9,6 +11,8 @@ COVERED = (
     "Releases: their content, author, reason and time, and their order.",
     "The history of rows, compared with the releases that made it.",
     "The access log, feedback and the ledger, entry by entry.",
+    "Participant, channel and workspace of each conversation, and the API key that opened it.",
+    "Drafts with their editors, reviews with their approvals, gradual releases, and test runs with their results.",
     "Whole conversations, once a daily root lists them.",
     "What was erased or removed by age: only if the product recorded it.",
     "The definitions of the views ce_audit and ce_llm_call_log.",
@@ -16,10 +20,11 @@ COVERED = (
 NOT_COVERED = (
     "Turns that were rewritten with all later turns of their conversation before the next daily root.",
     "Conversations that began and were removed between two daily roots.",
-    "Entries of a log that were removed with their row in ce_chain_day before the next daily root.",
+    "Entries of a chained table that were removed with its row in ce_chain before the next daily root.",
+    "The changes that a draft contains, comments of testers, and the words in results of tests.",
     "A removal of the newest ledger entries together with all that they list, without an anchor file or command.",
     "Changes by a person who has the secret of this installation (CE_SECRET_KEY), without an anchor elsewhere.",
     "The present rows of the configuration: a change of them by SQL becomes a release of its own.",
-    "The state of open conversations, memory, users, groups, API keys and runs of jobs.",
+    "The state of open conversations, memory, users, groups, API keys, tests and runs of jobs.",
     "What was never written: see masking and the level of the audit in the manual.",
 )

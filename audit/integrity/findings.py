@@ -18,6 +18,7 @@ CODES = {
     "CHAIN_BROKEN": "A seal does not follow from the previous one.",
     "END_CUT": "The end of a conversation's chain was removed or replaced.",
     "CONVERSATION_MISSING": "A conversation was removed.",
+    "CONVERSATION_CHANGED": "The participant, the channel or the workspace of a conversation was changed.",
     "ERASED_WITHOUT_RECORD": "Content was removed, but no erasure is recorded.",
     "RELEASE_CHANGED": "A release was changed.",
     "RELEASE_MISSING": "A release was removed.",
@@ -27,8 +28,11 @@ CODES = {
     "HISTORY_CHANGED": "An entry of a row's history was changed.",
     "HISTORY_MISSING": "An entry of a row's history was removed.",
     "HISTORY_ADDED": "An entry of a row's history was added.",
-    "LOG_CHANGED": "An entry of the access log, of feedback or of the ledger was changed.",
-    "LOG_MISSING": "Entries of the access log, of feedback or of the ledger were removed.",
+    "LOG_CHANGED": "An entry of a chained table was changed.",
+    "LOG_MISSING": "Entries of a chained table were removed.",
+    "ROW_CHANGED": "A draft, an approval, a gradual release, or a test run with its results was changed.",
+    "ROW_MISSING": "A draft, an approval, a gradual release, or a test run with its results was removed.",
+    "ROW_ADDED": "A draft, an approval, a gradual release, or a test run with its results was added.",
     "LEDGER_DIFFERS": "The chain does not match the ledger.",
     "LEDGER_MISSING": "Something that the ledger lists was removed.",
     "VIEW_CHANGED": "The definition of a view was changed.",
@@ -43,6 +47,7 @@ _TABLES = {
     "DECIDING_ROWS_CHANGED": "ce_turn_index",
     "END_CUT": _CONVERSATIONS,
     "CONVERSATION_MISSING": _CONVERSATIONS,
+    "CONVERSATION_CHANGED": _CONVERSATIONS,
 }
 
 

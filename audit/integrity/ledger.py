@@ -10,13 +10,9 @@ import shlex
 import subprocess
 import uuid
 import zlib
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -24,7 +20,7 @@ from django.db.models import Max
 from audit.integrity import anchor
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
-from audit.models import CeChainDay, CeLedger
+from audit.models import CeChain, CeLedger
 from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
@@ -57,29 +53,35 @@ class Ledger:
         """The roots, oldest first."""
         return [entry for entry in self.entries if entry.kind == CeLedger.Kind.ROOT]
 
-    def list_days(self, log: str) -> dict[date, dict[int, bytes]]:
-        """The ends of a log's days that roots list: number of entries, and hash of the last one."""
-        days: dict[date, dict[int, bytes]] = defaultdict(dict)
-        for root in self.roots:
-            for table, day, rows, digest in root.details.get("days", ()):
-                if table == log:
-                    days[date.fromisoformat(day)][rows] = bytes.fromhex(digest)
-        return days
+    def list_ends(self, chain: str) -> dict[int, bytes]:
+        """The ends of a chain that roots list: the last entry then, and the hash of its seal."""
+        listed = (end for root in self.roots for end in root.details.get("tables", ()))
+        return {last: bytes.fromhex(digest) for name, last, digest in listed if name == chain}
 
-    def list_gaps(self, log: str) -> Iterator[tuple[int, date, bytes, bytes]]:
-        """The entries of a log that were removed lawfully: number, day, and the two hashes of the seal."""
-        for table, pk, day, previous, digest in self._gaps:
-            if table == log:
-                yield pk, date.fromisoformat(day), bytes.fromhex(previous), bytes.fromhex(digest)
+    def list_removed(self, chain: str) -> list[tuple[int, bytes, bytes]]:
+        """The entries of a chain that were removed lawfully: number, and the two hashes of the seal."""
+        removed = (gap for entry in self.entries for gap in entry.details.get("removed", ()))
+        return sorted(
+            (pk, bytes.fromhex(previous), bytes.fromhex(digest))
+            for name, pk, previous, digest in removed
+            if name == chain
+        )
+
+    def list_emptied(self, table: str) -> set[int]:
+        """The entries of a table whose words an erasure removed."""
+        entries = (entry for entry in self.entries if entry.table_name == table)
+        return {pk for entry in entries for pk in entry.details.get("emptied", ())}
 
     def count_removed_conversations(self) -> int:
         """How many conversations retention removed."""
         table, kind = CeConversation._meta.db_table, CeLedger.Kind.RETENTION
         return sum(entry.count for entry in self.entries if entry.kind == kind and entry.table_name == table)
 
-    @cached_property
-    def _gaps(self) -> list[Any]:
-        return [gap for entry in self.entries for gap in entry.details.get("gaps", ())]
+
+def find_newest_root() -> CeLedger | None:
+    """The last daily root, without the ends of conversations."""
+    newest: CeLedger | None = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
+    return newest
 
 
 def write_root() -> Iterator[Counts]:
@@ -88,29 +90,33 @@ def write_root() -> Iterator[Counts]:
         entry = create_root()
     yield {"chains": entry.count}
     if file := conf.get("ANCHOR_FILE"):
-        try:
-            anchor.write_anchor(Path(file), entry.root)
-        except (OSError, anchor.UnreadableAnchor) as fault:
-            raise AnchorFailed(f"The anchor file {file}: {fault}") from fault
+        copy_roots(Path(file))
     if command := conf.get("ANCHOR_COMMAND"):
         _run_command(command, entry)
 
 
-def create_root(*, from_start: bool = False) -> CeLedger:
-    """Write a root of what has grown since the one before, or `from_start` of everything. Needs an open transaction."""
-    before = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
-    after = before.details.get(_ROWS_TO, 0) if before and not from_start else 0
+def copy_roots(file: Path) -> int:
+    """Append the roots to an anchor file; returns the number of new ends. Raises AnchorFailed."""
+    try:
+        return anchor.write_anchor(file, Ledger.read().roots)
+    except (OSError, anchor.UnreadableAnchor) as fault:
+        raise AnchorFailed(f"The anchor file {file}: {fault}") from fault
+
+
+def create_root() -> CeLedger:
+    """Write a root of what has grown since the one before. Needs an open transaction."""
+    before = find_newest_root()
+    after = before.details.get(_ROWS_TO, 0) if before else 0
     newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
     packer, parts, count = zlib.compressobj(), [], 0
     for end in anchor.list_chain_ends(after):
         parts.append(packer.compress(end.to_line().encode()))
         count += 1
     ends = b"".join([*parts, packer.flush()])
-    days = CeChainDay.objects.filter(day__gte=before.created_at.date()) if before else CeChainDay.objects.all()
     detail = {
         _ROWS_TO: anchor.settled_row(newest),
         "release": list(release_history().read_chain_end()),
-        "days": [[day.log, str(day.day), day.rows, bytes(day.head).hex()] for day in days.order_by("log", "day")],
+        "tables": [[chain.pk, chain.last, bytes(chain.head).hex()] for chain in CeChain.objects.order_by("pk")],
     }
     text = json.dumps(detail, separators=(",", ":"))
     entry: CeLedger = CeLedger.objects.create(
@@ -174,13 +180,9 @@ def _compare_releases(ledger: Ledger) -> Iterator[Finding]:
 
 def _read_ends(ledger: Ledger, only: uuid.UUID | None) -> Iterator[anchor.ChainEnd]:
     """The ends of all roots, newest root first."""
-    wanted = str(only).encode() if only else b""
+    wanted = str(only) if only else ""
     for root in reversed(ledger.roots):
-        try:
-            text = zlib.decompress(bytes(root.ends or b""))
-        except zlib.error:
-            continue
-        for line in reversed(text.splitlines()):
+        for line in reversed(root.list_ends()):
             if wanted in line:
                 yield anchor.ChainEnd.parse(json.loads(line))
 

@@ -18,9 +18,10 @@ from audit.export.conversation import export_csv, export_json, export_lines
 from audit.export.evidence.collect import EvidenceOrder, collect_conversation
 from audit.export.evidence.view import answer_file
 from audit.integrity import verify
-from audit.integrity.coverage import COVERED, NOT_COVERED
+from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
 from audit.integrity.findings import CODES
-from audit.models import CeAccessLog, CeErasure, CeLedger
+from audit.integrity.ledger import find_newest_root
+from audit.models import CeAccessLog, CeErasure
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
@@ -62,7 +63,8 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         **_page_context(model_admin, request, row, "Integrity"),
         "report": report,
         "findings": [(finding, CODES[finding.code]) for finding in report.findings[:200]],
-        "root": CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first(),
+        "root": find_newest_root(),
+        "no_root": NO_ROOT,
         "covered": COVERED,
         "not_covered": NOT_COVERED,
         "tests": stored_tests().list_titles([conversation_id]),

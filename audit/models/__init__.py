@@ -3,7 +3,7 @@
 from audit.models.access import CeAccessLog
 from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
 from audit.models.chain import CeChainBase, CeChainCut
-from audit.models.chained import CeChainDay
+from audit.models.chained import CeChain
 from audit.models.count import CeCountProgress, CeTurnCount
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
@@ -12,6 +12,7 @@ from audit.models.inbox import CeInboxGroup, CeInboxMessage, CeInboxProgress
 from audit.models.ledger import CeLedger
 from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
+from audit.models.sealed_state import CeSealedState
 from audit.models.trail import CeAudit, CeLlmCallLog, CeRunningEvent, CeTurnIndex
 from audit.models.what_if import CeWhatIf, CeWhatIfTurn
 
@@ -23,9 +24,9 @@ __all__ = [
     "CeAlertRule",
     "CeAlertSilence",
     "CeAudit",
+    "CeChain",
     "CeChainBase",
     "CeChainCut",
-    "CeChainDay",
     "CeCountProgress",
     "CeErasure",
     "CeInboxGroup",
@@ -37,6 +38,7 @@ __all__ = [
     "CeReplayJob",
     "CeRunningEvent",
     "CeSavedSearch",
+    "CeSealedState",
     "CeTurnCount",
     "CeTurnIndex",
     "CeTurnText",

@@ -15,8 +15,9 @@ class CeAccessLog(ChainedRow, AppendOnly):
     """One access of a user to the record."""
 
     SEALED: ClassVar[Sequence[str]] = (
-        *("created_at", "reader", "kind", "conversation_id", "turn_no", "search", "address", "path"),
+        *("created_at", "reader", "kind", "conversation_id", "turn_no", "address", "path"),
     )
+    ERASABLE: ClassVar[Sequence[str]] = ("search",)
 
     class Kind(models.TextChoices):
         """What was opened."""

@@ -3,8 +3,8 @@
 from django.db import models
 from django.utils import timezone
 
-from audit.models.proof import SignedModel
 from audit.models.sealed import AppendOnly
+from convengine.server.database.signed_rows import SignedModel
 
 
 class CeErasure(SignedModel, AppendOnly):

@@ -18,9 +18,8 @@ class CeMcpUserFeedback(ChainedRow):
     SEALED: ClassVar[Sequence[str]] = (
         *("created_at", "conversation_id", "feedback_type", "message_id", "turn_id", "turn_no", "author"),
         *("intent_code", "state_code", "user_query", "assistant_response", "mcp_tool_code", "comment", "correction"),
-        *("table_name", "row_pk", "config_version"),
+        *("table_name", "row_pk", "config_version", "metadata_json"),
     )
-    SEALED_JSON: ClassVar[Sequence[str]] = ("metadata_json",)
 
     class Type(models.TextChoices):
         """The direction of the thumb."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zlib
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -9,8 +10,8 @@ from django.db import models
 from django.utils import timezone
 
 from audit.models.chained import ChainedRow
-from audit.models.proof import SignedModel
 from audit.models.sealed import AppendOnly
+from convengine.server.database.signed_rows import SignedModel
 from convengine.server.database.unreadable import format_minute
 
 
@@ -56,7 +57,15 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
         super().save(*args, **options)
 
     def claim(self) -> str:
-        return self.encode().hex()
+        """All sealed columns."""
+        return self.encode().header.hex()
+
+    def list_ends(self) -> list[str]:
+        """The ends of conversations, one JSON text each; none if they cannot be read."""
+        try:
+            return zlib.decompress(bytes(self.ends)).decode().splitlines() if self.ends else []
+        except (TypeError, ValueError, zlib.error):
+            return []
 
     @property
     def details(self) -> dict[str, Any]:

@@ -5,16 +5,16 @@ The ledger says how much was removed, the hash of the ids, who, and why; cuts an
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Max
 
-from audit.models import CeChainBase, CeChainCut, CeChainDay, CeLedger, CeMcpUserFeedback
-from audit.models.chained import ChainedRow, LogSeal, day_of
+from audit.models import CeChainBase, CeChainCut, CeLedger, CeMcpUserFeedback
+from audit.models.chained import ChainedRow
 from audit.models.ledger import hash_ids
-from audit.seal import read_seal
+from audit.seal import HEADER, JSON_COLUMNS, WORDS, read_seal
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -24,10 +24,12 @@ Kind = CeLedger.Kind
 
 
 def note_removal(
-    kind: CeLedger.Kind, table: str, ids: Sequence[object], by: str, reason: str, gaps: Sequence[ChainedRow] = ()
+    kind: CeLedger.Kind, table: str, ids: Sequence[object], by: str, reason: str, **detail: Sequence[Any]
 ) -> None:
-    """Record a removal of rows. Needs an open transaction. `gaps` are removed entries of a log that others follow."""
-    detail = {"gaps": [_describe_gap(row) for row in gaps if row.seal]} if gaps else {}
+    """Record a removal of rows. Needs an open transaction.
+
+    The `detail` explains chains: entries that were `removed` between others, and entries that were `emptied`.
+    """
     CeLedger.objects.create(
         created_at=database_time(),
         kind=kind,
@@ -40,6 +42,25 @@ def note_removal(
     )
 
 
+def list_allowed_changes(vendor: str) -> str:
+    """The SQL condition under which a turn's row may change: contents are removed, and nothing else happens."""
+    same = "IS NOT DISTINCT FROM" if vendor == "postgresql" else "IS"
+    removable = (*WORDS, *JSON_COLUMNS, "recording")
+    return " AND ".join(
+        [
+            *(f"NEW.{name} {same} OLD.{name}" for name in HEADER),
+            *(f"(NEW.{name} IS NULL OR NEW.{name} {same} OLD.{name})" for name in removable),
+            f"(NEW.events IS NULL OR NEW.events {same} OLD.events OR length(NEW.events) < length(OLD.events))",
+        ]
+    )
+
+
+def note_undecided(rows: Mapping[str, Sequence[Any]], by: str, reason: str) -> None:
+    """Record rows, by table, of which a person must decide whether they belong to an erasure."""
+    for table, keys in rows.items():
+        note_removal(Kind.ERASURE, table, (), by, reason, undecided=list(keys))
+
+
 def remove_entries(
     model: type[ChainedRow], conversations: Sequence[uuid.UUID], kind: CeLedger.Kind, by: str, reason: str
 ) -> None:
@@ -49,20 +70,9 @@ def remove_entries(
     if entries:
         keys = [entry.pk for entry in entries]
         log.filter(pk__in=keys).delete()
-        note_removal(kind, model._meta.db_table, keys, by, reason, entries)
-
-
-def mark_days_removed(log: str, before: datetime) -> None:
-    """Declare that retention removes the entries of the days before a time. Needs an open transaction."""
-    for day in CeChainDay.objects.select_for_update().filter(log=log, day__lt=day_of(before), removed=False):
-        day.removed = True
-        day.sign()
-        day.save()
-
-
-def _describe_gap(row: ChainedRow) -> list[Any]:
-    seal = LogSeal.read(row.seal)
-    return [row._meta.db_table, row.pk, str(day_of(getattr(row, "created_at"))), seal.previous.hex(), seal.hash.hex()]  # noqa: B009
+        seals = [(entry, seal) for entry in entries if (seal := read_seal(entry.seal))]
+        removed = [[entry.get_chain_name(), entry.pk, seal.previous.hex(), seal.hash.hex()] for entry, seal in seals]
+        note_removal(kind, model._meta.db_table, keys, by, reason, removed=removed)
 
 
 def note_cut(kind: CeChainCut.Kind, before: datetime, last: int = 0) -> None:

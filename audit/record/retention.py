@@ -5,7 +5,8 @@ hash of that part, so what remains is still verified with the seal of its turn.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +17,7 @@ from audit import seal as seals
 from audit.models import (
     CeAccessLog,
     CeAlertMessage,
+    CeChain,
     CeChainBase,
     CeChainCut,
     CeMcpUserFeedback,
@@ -70,9 +72,9 @@ def remove_old() -> Iterator[Counts]:
     if before := _cutoff_of(LOG_RETENTION_DAYS):
         yield from _cut_documents(Kind.CALLS, seals.CALLS, before, "model calls", document_parts.CALLS)
     if before := _cutoff_of(FEEDBACK_RETENTION_DAYS):
-        yield from _remove_days(CeMcpUserFeedback, before, "feedback", FEEDBACK_RETENTION_DAYS)
+        yield from _remove_entries(CeMcpUserFeedback, before, "feedback", FEEDBACK_RETENTION_DAYS)
     if before := _cutoff_of(ACCESS_RETENTION_DAYS):
-        yield from _remove_days(CeAccessLog, before, "looks", ACCESS_RETENTION_DAYS)
+        yield from _remove_entries(CeAccessLog, before, "looks", ACCESS_RETENTION_DAYS)
     yield from _remove_replays(database_time() - REPLAYS_KEPT)
 
 
@@ -169,18 +171,18 @@ def _remove_rows(rows: Any) -> int:
     return int(rows.purge() if isinstance(rows, PurgedQuerySet) else rows.delete()[0])
 
 
-def _remove_days(model: Any, before: datetime, name: str, setting: live_settings.Setting[int]) -> Iterator[Counts]:
-    """Remove the entries of a log on whole days. Its chains begin anew each day."""
-    midnight = before.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+def _remove_entries(model: Any, before: datetime, name: str, setting: live_settings.Setting[int]) -> Iterator[Counts]:
+    """Remove the oldest entries of a chain, which begins after them then."""
     table = model._meta.db_table
-    with transaction.atomic():
-        removals.mark_days_removed(table, midnight)
     while True:
         with transaction.atomic():
-            rows = model.objects.order_by("pk").values_list("pk", "created_at")[:BATCH]
-            keys = [pk for pk, at in rows if at < midnight]
-            if not keys:
+            chain = CeChain.lock(table)
+            rows = model.objects.order_by("pk").values_list("pk", "created_at", "seal")[:BATCH]
+            old = list(takewhile(lambda row: row[1] < before, rows))
+            if not old:
                 return
+            keys, last = [pk for pk, _, _ in old], read_seal(old[-1][2])
+            chain.store(removed_to=keys[-1], base=last.hash if last else chain.base)
             removed = _remove_rows(model.objects.filter(pk__in=keys))
             removals.note_removal(removals.Kind.RETENTION, table, keys, removals.RETENTION_BY, setting.name)
         yield {name: removed}

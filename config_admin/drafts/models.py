@@ -1,8 +1,13 @@
 """`ce_draft` and what belongs to it: edits, reviews, schedules. Not configuration: no turn reads them."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+
+from convengine.server.interfaces.sealed_states import SealedStateModel
 
 
 class DraftStatus(models.TextChoices):
@@ -13,8 +18,12 @@ class DraftStatus(models.TextChoices):
     DISCARDED = "DISCARDED", "Discarded"
 
 
-class CeDraft(models.Model):
+class CeDraft(SealedStateModel):
     """A named set of edits."""
+
+    SEALED: ClassVar[Sequence[str]] = (
+        *("title", "status", "created_by", "created_at", "config_version", "ended_at", "editors"),
+    )
 
     draft_id = models.BigAutoField(primary_key=True)
     title = models.CharField(max_length=150, help_text="What the draft is for. It becomes the title of its release.")
@@ -121,8 +130,13 @@ class ReviewKind(models.TextChoices):
     NOT_TAKEN_BACK = "NOT_TAKEN_BACK", "Not taken back as scheduled"
 
 
-class CeDraftReview(models.Model):
+class CeDraftReview(SealedStateModel):
     """An entry of the review of a draft. Entries are only added."""
+
+    SEALED: ClassVar[Sequence[str]] = (
+        *("draft_id", "kind", "author_name", "made_at", "text", "edits_hash", "table_name", "row_pk"),
+        *("reviewers", "reviewer_group"),
+    )
 
     id = models.BigAutoField(primary_key=True)
     draft = models.ForeignKey(

@@ -1,10 +1,14 @@
 """Tables of configuration versions: the head, the releases, their content-addressed blobs."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from django.db import models
 from django.utils import timezone
 
 from convengine.engine.turn.labels import format_percent
 from convengine.server.database.sealed_tables import SealedModel
+from convengine.server.interfaces.sealed_states import SealedStateModel
 
 
 class Origin(models.TextChoices):
@@ -190,8 +194,14 @@ class GuardMetric(models.TextChoices):
     NEGATIVE = "NEGATIVE", "Negative feedback"
 
 
-class CeGradualRelease(models.Model):
+class CeGradualRelease(SealedStateModel):
     """A release that a part of the conversations gets; the others run on the release before it."""
+
+    SEALED: ClassVar[Sequence[str]] = (
+        *("config_version", "parent_version", "parent_hash", "key", "share", "participants", "channels", "status"),
+        *("guard_metric", "guard_bound", "guard_turns", "first_turn", "started_by", "started_at"),
+        *("ended_by", "ended_at", "ended_reason"),
+    )
 
     gradual_id = models.BigAutoField(primary_key=True)
     config_version = models.BigIntegerField("release", help_text="The release that is given gradually.")

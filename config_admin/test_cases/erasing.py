@@ -1,13 +1,16 @@
-"""Erase the tests that were made of a conversation: the test stays, so that folders and tags do, without contents."""
+"""Erase the tests that were made of a conversation, and find those that may quote it: an empty test stays."""
 
 import uuid
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from django.utils import timezone
 
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.test_cases.documents import find_free_name, rename_in_notes
-from config_admin.test_cases.models import CeTestCase
+from config_admin.test_cases.documents import build_full_document, find_free_name, rename_in_notes
+from config_admin.test_cases.gate import read_gate_tags
+from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestRun
+from config_admin.test_cases.runs import Selection
 
 _EMPTY = {"turns": list[object]()}
 
@@ -21,17 +24,53 @@ def list_titles(conversations: Collection[uuid.UUID]) -> list[str]:
 def erase_tests(conversation_id: uuid.UUID, by: str) -> Sequence[int]:
     """Erase the tests of a conversation; returns their numbers. Needs an open transaction.
 
-    Title and name often quote a message. Results have messages and answers, and the hash of the document.
+    Title and name often quote a message. Results have messages and answers, and the hash of the document. A folder or
+    a tag stays if it says nothing about the person: another test has it, or the gate asks for it.
     """
     tests = CeTestCase.objects.select_for_update().filter(conversation_id=conversation_id, erased_at=None)
     cases = list(tests.order_by("pk"))
+    others = CeTestCase.objects.filter(erased_at=None).exclude(pk__in=[case.pk for case in cases])
+    folders = set(others.values_list("folder", flat=True))
+    tags = {*others.values_list("tags__tag", flat=True), *read_gate_tags()}
     for case in cases:
         title = f"Erased test {case.pk}"
         rename_in_notes(case.title, title)
         case.title, case.name, case.why = title, find_free_name(f"erased-{case.pk}"), ""
+        case.folder = case.folder if case.folder in folders else ""
         case.document, case.document_hash = _EMPTY, hash_of(canonical(_EMPTY))
         case.erased_at = case.changed_at = timezone.now()
         case.changed_by = by[:150]
         case.save()
+        case.tags.exclude(tag__in=tags).delete()
         case.results.all().delete()
+    if cases:
+        _forget_selections()
     return [case.pk for case in cases]
+
+
+def _forget_selections() -> None:
+    """Runs keep no folder and no tag that no test has any more."""
+    folders = set(CeTestCase.objects.values_list("folder", flat=True))
+    tags = set(CeTestCaseTag.objects.values_list("tag", flat=True))
+    for run in CeTestRun.objects.exclude(selection={}):
+        chosen = Selection.read(run.selection)
+        is_known = any(folder == chosen.folder or folder.startswith(f"{chosen.folder}/") for folder in folders)
+        kept = replace(
+            chosen, folder=chosen.folder if is_known else "", tags=[tag for tag in chosen.tags if tag in tags]
+        )
+        if kept != chosen:
+            run.selection = kept.as_json()
+            run.save(update_fields=["selection"])
+
+
+def find_tests_with(texts: Collection[str]) -> Sequence[int]:
+    """The tests that have one of these texts, such as a stub answer taken from a conversation."""
+    if not texts:
+        return []
+    tests = CeTestCase.objects.filter(erased_at=None).prefetch_related("tags").order_by("pk")
+    return [case.pk for case in tests.iterator(chunk_size=100) if any(text in _write_out(case) for text in texts)]
+
+
+def _write_out(case: CeTestCase) -> str:
+    """Everything that somebody wrote in a test, as one text."""
+    return canonical([build_full_document(case), case.folder]).decode()

@@ -1,8 +1,12 @@
 """`ce_test_case` and its tags, runs and results. Not configuration: no turn reads them."""
 
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
 from django.db import models
 from django.utils import timezone
 
+from convengine.server.interfaces.sealed_states import SealedStateModel, delete_sealed
 from convengine.server.jobs.background_runs import OPEN, RunStatus
 
 
@@ -65,8 +69,13 @@ class CeTestCaseTag(models.Model):
         return self.tag
 
 
-class CeTestRun(models.Model):
-    """Tests on one state of a configuration."""
+class CeTestRun(SealedStateModel):
+    """Tests on one state of a configuration. A run is sealed when it has ended."""
+
+    SEALED: ClassVar[Sequence[str]] = (
+        *("configuration", "configuration_title", "config_version", "content_hash", "engine_version", "selection"),
+        *("status", "total", "passed", "failed", "turns", "error", "started_by", "created_at", "finished_at"),
+    )
 
     run_id = models.BigAutoField(primary_key=True)
     configuration = models.CharField(max_length=40, help_text="live, release:12 or draft:7.")
@@ -113,16 +122,26 @@ class CeTestRun(models.Model):
         """True until it ends."""
         return self.status in OPEN
 
+    @classmethod
+    def select_sealed(cls) -> models.QuerySet[Self]:
+        """The runs that have ended."""
+        return super().select_sealed().exclude(status__in=OPEN)
 
-class CeTestResult(models.Model):
+
+class CeTestResult(SealedStateModel):
     """What one test gave in one run."""
+
+    #: Neither failures nor turns, so that erasing a test leaves no hash of what somebody said.
+    SEALED: ClassVar[Sequence[str]] = (
+        *("run_id", "test_case_id", "document_hash", "content_hash", "passed", "deciding_rows"),
+    )
 
     result_id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey(
-        CeTestRun, on_delete=models.CASCADE, related_name="results", help_text="The run it belongs to."
+        CeTestRun, on_delete=delete_sealed, related_name="results", help_text="The run it belongs to."
     )
     test_case = models.ForeignKey(
-        CeTestCase, on_delete=models.CASCADE, related_name="results", help_text="The test that ran."
+        CeTestCase, on_delete=delete_sealed, related_name="results", help_text="The test that ran."
     )
     document_hash = models.CharField(max_length=64, help_text="The test as it was then.")
     content_hash = models.CharField(max_length=64, help_text="The state of the configuration.")

@@ -112,6 +112,7 @@ def test_a_range_begins_where_the_conversation_stood(caller: Caller, tmp_path: P
     assert play_file(file).startswith("passed")
 
 
+@pytest.mark.usefixtures("changeable_turns")
 def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) -> None:
     caller.say("hours")
     CeConversationHistory.objects.update(replayable=False, replay_note="REDACT_KEYS masked a part.")

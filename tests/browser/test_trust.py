@@ -35,6 +35,7 @@ def forge_turn(server: Server, conversation: str) -> Iterator[None]:
 
         def write(text: str) -> None:
             with base:
+                base.execute("DROP TRIGGER IF EXISTS ce_conversation_history_sealed")
                 base.execute(f"UPDATE ce_conversation_history SET events = ? WHERE {wanted}", [text, key])
 
         write(written.replace("48392", "48329"))

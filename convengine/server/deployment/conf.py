@@ -17,6 +17,7 @@ DEFAULTS: Mapping[str, Any] = {
     "CONFIGURATION_FILES": "config_admin.interface.configuration_files",
     "STORED_TESTS": "config_admin.interface.stored_tests",
     "AUDIT_WRITER": "audit.interface.turn_log",
+    "SEALED_STATES": "audit.interface.sealed_states",
     "TURN_READER": "audit.interface.turn_reader",
     "TURN_REPORTS": "audit.interface.turn_reports",
     "INBOX": "audit.interface.inbox",

@@ -17,5 +17,8 @@ class StoredTests(Protocol):
     def erase_tests(self, conversation_id: uuid.UUID, by: str, /) -> Sequence[int]:
         """Erase the tests of a conversation; returns their numbers. Needs an open transaction."""
 
+    def find_tests_with(self, texts: Collection[str], /) -> Sequence[int]:
+        """The tests that have one of these texts in their document, folder, tags or titles."""
+
 
 stored_tests: Callable[[], StoredTests] = partial(conf.load, "STORED_TESTS")

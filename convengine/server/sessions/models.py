@@ -1,5 +1,6 @@
 """Tables of conversations: written by the server, read-only for users."""
 
+import json
 import uuid
 from typing import Any
 
@@ -11,6 +12,7 @@ from convengine.engine.turn.enums import ConversationStatus, Lifecycle, TurnStat
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.database.signed_rows import SignedModel, sign_claim
 
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again.
 CLOSED_BY_CALL = "close"
@@ -20,7 +22,21 @@ ERASED = "erased"
 ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 
 
-class CeConversation(models.Model):
+def describe_identity(
+    conversation_id: uuid.UUID | str, workspace: str, channel: str, participant: str, opened_by: str | None
+) -> str:
+    """Whose conversation it is, as its proof says it."""
+    return json.dumps([str(uuid.UUID(str(conversation_id))), workspace, channel, participant, opened_by])
+
+
+def prove_identity(
+    conversation_id: uuid.UUID | str, workspace: str, channel: str, participant: str, opened_by: str | None
+) -> str:
+    """The proof of a new conversation."""
+    return sign_claim("ce_conversation", describe_identity(conversation_id, workspace, channel, participant, opened_by))
+
+
+class CeConversation(SignedModel):
     """A session: the state that the next turn starts from."""
 
     conversation_id = models.UUIDField("conversation", primary_key=True, default=uuid.uuid4)
@@ -112,6 +128,16 @@ class CeConversation(models.Model):
         return (
             f"{self.remote_jid or self.conversation_id} ({code_label(self.intent_code)}, {code_label(self.state_code)})"
         )
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """As in Django; a new conversation gets its proof."""
+        if self._state.adding:
+            self.sign()
+        super().save(*args, **options)
+
+    def claim(self) -> str:
+        """Whose conversation it is."""
+        return describe_identity(self.pk, self.workspace_id, self.channel, self.remote_jid, self.opened_by)
 
     @property
     def ended_turns(self) -> int:

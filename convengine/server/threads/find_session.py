@@ -20,6 +20,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import prove_identity
 from convengine.server.sessions.participants import insert_parts
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.threads.topic_drift import is_another_topic
@@ -175,15 +176,16 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
                     (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
                      updated_at, last_message_at, version, last_turn_no, turn_count, context_epoch, workspace_id,
                      channel, remote_jid, lifecycle, lifecycle_detail, context_summary, preferences,
-                     previous_session_id, opened_by)
+                     previous_session_id, opened_by, proof)
                 VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {sql.now()}, {sql.now()}, {sql.now()},
-                        0, 0, 0, 0, %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s, %s)
+                        0, 0, 0, 0, %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s, %s, %s)
                 ON CONFLICT DO NOTHING""",
             [
                 sql.uuid_param(session_id),
                 *thread.columns,
                 sql.uuid_param(before.session_id) if before else None,
                 thread.opener,
+                prove_identity(session_id, *thread.columns, thread.opener),
             ],
         )
         if not cursor.rowcount:

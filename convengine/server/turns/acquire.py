@@ -28,7 +28,7 @@ from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import Dialect, dialect
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.sessions.models import CLOSED_BY_CALL
+from convengine.server.sessions.models import CLOSED_BY_CALL, prove_identity
 from convengine.server.turns import idempotency
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey
@@ -343,9 +343,9 @@ def _insert_conversation(request: TurnRequest, opened_by: str | None) -> None:
             f"""INSERT INTO ce_conversation
                     (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
                      updated_at, version, last_turn_no, turn_count, context_epoch, workspace_id, channel, remote_jid,
-                     lifecycle, lifecycle_detail, context_summary, preferences, opened_by)
+                     lifecycle, lifecycle_detail, context_summary, preferences, opened_by, proof)
                 VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {sql.now()}, {sql.now()}, 0, 0, 0, 0,
-                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s)
+                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s, %s)
                 ON CONFLICT DO NOTHING""",
             [
                 sql.uuid_param(request.conversation_id),
@@ -353,5 +353,8 @@ def _insert_conversation(request: TurnRequest, opened_by: str | None) -> None:
                 request.channel,
                 request.conversation_id,
                 opened_by,
+                prove_identity(
+                    request.conversation_id, request.workspace_id, request.channel, request.conversation_id, opened_by
+                ),
             ],
         )

@@ -20,6 +20,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.sessions import old_turns
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
+from tests.threads import rename_participant
 from tests.worlds import set_audit_setting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -39,7 +40,7 @@ def test_an_erasure_is_recorded_and_no_damage(caller: Caller) -> None:
     for each in (caller, other, caller):
         each.say("hours")
         rate(each)
-    CeConversation.objects.filter(pk=caller.conversation_id).update(remote_jid="rumpel")
+    rename_participant(caller.conversation_id, "rumpel")
     for search in ("rumpel", "else"):
         CeAccessLog.objects.create(reader="ada", kind="SEARCH", search=search)
     list(ledger.write_root())

@@ -5,29 +5,34 @@ One world, and a savepoint for each way to tamper.
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from io import StringIO
 from typing import Any, NamedTuple
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import ledger
-from audit.models import CeAccessLog
-from config_admin.models import CeResponse
+from audit.models import CeAccessLog, CeLedger
+from config_admin.drafts.models import CeDraft, ReviewKind
+from config_admin.drafts.review import add_entry
+from config_admin.models import CeGradualRelease, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.database import allow_forging
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 _TURNS, _CONVERSATIONS = "ce_conversation_history", "ce_conversation"
-_ACCESSES, _FEEDBACK, _LEDGER = "ce_access_log", "ce_mcp_user_feedback", "ce_ledger"
+_ACCESSES, _FEEDBACK, _LEDGER, _CHAIN = "ce_access_log", "ce_mcp_user_feedback", "ce_ledger", "ce_chain"
+_DRAFTS, _REVIEWS, _GRADUAL = "ce_draft", "ce_draft_review", "ce_gradual_release"
+_RUNS, _RESULTS, _STATES = "ce_test_run", "ce_test_result", "ce_sealed_state"
 _RELEASES, _BLOBS, _HISTORY = "ce_release", "ce_release_blob", "ce_response_history"
 
 
@@ -150,10 +155,17 @@ WAYS = (
     Way("the last access removed", _ACCESSES, "LOG_MISSING", "DELETE FROM {accesses} WHERE reader = 'ben'"),
     Way("an access changed", _ACCESSES, "LOG_CHANGED", "UPDATE {accesses} SET reader = 'eve'", is_sealed=True),
     Way(
-        "the access log emptied with its days",
+        "the access log emptied with its chain",
         _ACCESSES,
         "LOG_MISSING",
-        "DELETE FROM {accesses}; DELETE FROM ce_chain_day WHERE log = 'ce_access_log'",
+        "DELETE FROM {accesses}; DELETE FROM ce_chain WHERE table_name = 'ce_access_log'",
+    ),
+    Way(
+        "a search erased without a record",
+        _ACCESSES,
+        "LOG_CHANGED",
+        "UPDATE {accesses} SET search = ''",
+        is_sealed=True,
     ),
     Way("feedback flipped", _FEEDBACK, "LOG_CHANGED", "UPDATE {feedback} SET feedback_type = 'THUMBS_UP'"),
     Way("feedback removed", _FEEDBACK, "LOG_MISSING", "DELETE FROM {feedback}"),
@@ -168,31 +180,63 @@ WAYS = (
     ),
     Way("the ends of a root emptied", _LEDGER, "LEDGER_DIFFERS", "UPDATE {ledger} SET ends = NULL", is_sealed=True),
     Way(
-        "the first day of the ledger removed",
+        "the first entry of the ledger removed",
         _LEDGER,
         "LOG_MISSING",
-        "DELETE FROM {ledger} WHERE entry_id = (SELECT min(entry_id) FROM {ledger}); {delete_days} ="
-        " (SELECT min(day) FROM ce_chain_day WHERE log = 'ce_ledger')",
+        "DELETE FROM {ledger} WHERE entry_id = (SELECT min(entry_id) FROM {ledger})",
     ),
     Way(
-        "the entries of the last day of the ledger removed",
+        "the last entry of the ledger removed",
         _LEDGER,
         "LOG_MISSING",
         "DELETE FROM {ledger} WHERE entry_id = (SELECT max(entry_id) FROM {ledger})",
     ),
+    Way("the chain of the ledger removed", _LEDGER, "LOG_MISSING", "{delete_chain} = 'ce_ledger'"),
     Way(
-        "the end of the last day of the ledger removed",
-        _LEDGER,
-        "LOG_MISSING",
-        "{delete_days} = (SELECT max(day) FROM ce_chain_day WHERE log = 'ce_ledger')",
-    ),
-    Way(
-        "a day of the ledger declared to be removed by age",
-        "ce_chain_day",
+        "an entry of the ledger declared to be removed by age",
+        _CHAIN,
         "LOG_CHANGED",
-        "DELETE FROM {ledger} WHERE entry_id = (SELECT min(entry_id) FROM {ledger}); UPDATE ce_chain_day SET removed ="
-        " NOT removed WHERE log = 'ce_ledger'",
+        "DELETE FROM {ledger} WHERE entry_id = (SELECT min(entry_id) FROM {ledger}); UPDATE ce_chain SET removed_to ="
+        " (SELECT min(entry_id) - 1 FROM {ledger}) WHERE table_name = 'ce_ledger'",
     ),
+    *(
+        Way(f"the {column} of a conversation changed", _CONVERSATIONS, "CONVERSATION_CHANGED", sql)
+        for column in ("remote_jid", "channel", "workspace_id", "opened_by", "proof")
+        for sql in (f"UPDATE ce_conversation SET {column} = 'eve' WHERE {{other}}",)
+    ),
+    *(
+        Way(f"{table}: {change}", table, "ROW_CHANGED", f"UPDATE {table} SET {change}")
+        for table, change in (
+            (_DRAFTS, "editors = '[]'"),
+            (_DRAFTS, "created_by = 'eve'"),
+            (_REVIEWS, "author_name = 'eve'"),
+            (_REVIEWS, "kind = 'RETURNED'"),
+            (_REVIEWS, "edits_hash = 'x'"),
+            (_REVIEWS, "made_at = '2020-01-01 00:00:00'"),
+            (_GRADUAL, "share = 99"),
+            (_GRADUAL, "participants = '[\"eve\"]'"),
+            (_GRADUAL, "started_by = 'eve'"),
+            (_RUNS, "passed = 7"),
+            (_RUNS, "config_version = 1"),
+            (_RESULTS, "passed = NOT passed"),
+            (_RESULTS, "document_hash = 'x'"),
+        )
+    ),
+    Way("a run that has ended runs again", _RUNS, "ROW_MISSING", "UPDATE ce_test_run SET status = 'RUNNING'"),
+    *(
+        Way(f"{table}: a row removed", table, "ROW_MISSING", f"DELETE FROM {table}")
+        for table in (_REVIEWS, _GRADUAL, _RESULTS)
+    ),
+    Way(
+        "an approval added",
+        _REVIEWS,
+        "ROW_ADDED",
+        "INSERT INTO ce_draft_review (draft_id, kind, author_name, made_at, text, edits_hash, table_name, row_pk,"
+        " reviewers, reviewer_group) SELECT draft_id, kind, 'eve', made_at, text, edits_hash, table_name, row_pk,"
+        " reviewers, reviewer_group FROM ce_draft_review",
+    ),
+    Way("a sealed state removed", _STATES, "LOG_MISSING", "DELETE FROM ce_sealed_state WHERE table_name = 'ce_draft'"),
+    Way("a sealed state changed", _STATES, "LOG_CHANGED", "UPDATE ce_sealed_state SET hashes = '{{}}'", is_sealed=True),
     Way(
         "a view changed", "ce_audit", "VIEW_CHANGED", "DROP VIEW ce_audit; CREATE VIEW ce_audit AS SELECT 1 AS audit_id"
     ),
@@ -245,7 +289,16 @@ def world(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     conversation = CeConversationHistory.objects.get(pk=turns[0]).conversation_id
     store_feedback(conversation, None, "participant", FeedbackInput("THUMBS_DOWN", comment="no"))
     for reader in ("ada", "ben"):
-        CeAccessLog.objects.create(reader=reader, kind="TURN", conversation_id=conversation, turn_no=1)
+        CeAccessLog.objects.create(
+            reader=reader, kind="TURN", conversation_id=conversation, turn_no=1, search="participant=anna"
+        )
+    draft = CeDraft.objects.create(title="Fees", created_by="ada", editors=["ada"])
+    add_entry(draft, ReviewKind.APPROVED, "ben")
+    CeGradualRelease.objects.create(
+        config_version=2, parent_version=1, parent_hash="", key="k", share=10, started_by="ada", status="COMPLETE"
+    )
+    make_test()
+    run_tests()
     today = database_time()
     for days in (2, 1, 0):
         monkeypatch.setattr(ledger, "database_time", lambda at=today - timedelta(days=days): at)
@@ -274,7 +327,7 @@ def tamper(way: Way, turns: list[int]) -> None:
             at_first=f"WHERE history_id = {turns[0]}",
             other=f"conversation_id <> {conversation}",
             of_other=f"h.conversation_id <> {conversation}",
-            delete_days="DELETE FROM ce_chain_day WHERE log = 'ce_ledger' AND day",
+            delete_chain="DELETE FROM ce_chain WHERE table_name",
             at_blob=f"hash = '{blob}'",
             blob=f"(SELECT data FROM ce_release_blob WHERE hash = '{other_blob}')",
             newest="WHERE config_version = (SELECT max(config_version) FROM ce_release)",
@@ -282,6 +335,7 @@ def tamper(way: Way, turns: list[int]) -> None:
             head="substring(h.seal from 35 for 32)" if is_postgresql else "substr(h.seal, 35, 32)",
         )
         with ExitStack() as stack:
+            stack.enter_context(allow_forging(_TURNS))
             if way.is_sealed:
                 stack.enter_context(allow_forging(way.table))
             for statement in sql.split("; "):
@@ -303,6 +357,32 @@ def test_every_way_to_tamper_is_named_and_nothing_else(world: list[int]) -> None
             missed.append((way.name, findings))
     assert missed == []
     assert run_verify() == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("change", "is_lawful"),
+    [
+        ("user_input = 'else'", False),
+        ("status = 'FAILED'", False),
+        ("seal = NULL, created_at = '2020-01-01 00:00:00'", False),
+        ("events = events || ' '", False),
+        ("recording = NULL, events = NULL, user_input = NULL", True),
+    ],
+)
+def test_the_database_refuses_to_change_a_turn_but_not_to_empty_it(
+    world: list[int], change: str, is_lawful: bool
+) -> None:
+    refused = nullcontext() if is_lawful else pytest.raises(DatabaseError, match="append-only")
+    with refused, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"UPDATE ce_conversation_history SET {change} WHERE history_id = %s", [world[0]])
+
+
+def test_without_a_root_the_command_warns(world: list[int]) -> None:
+    out = StringIO()
+    CeLedger.objects.all().purge()
+    with suppress(SystemExit):
+        call_command("audit_verify", "--workers", "1", stdout=out)
+    assert "No daily root has been written yet" in out.getvalue()
 
 
 def test_what_does_not_exist_is_an_error_and_never_intact(world: list[int]) -> None:

@@ -35,7 +35,7 @@ from tests.api import Caller
 from tests.database import allow_forging
 from tests.record import entry as event_entry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 EVENT_CODES = ("EVENT_CHANGED", "EVENT_MISSING", "EVENT_ADDED", "EVENTS_SWAPPED", "EVENTS_UNREADABLE")
 
 

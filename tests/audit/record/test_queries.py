@@ -8,7 +8,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 
 
 def test_messages_that_no_intent_got_are_listed_once_newest_first() -> None:

@@ -29,7 +29,7 @@ from tests.api import Caller
 from tests.record import call, entry, store_turn
 from tests.records import store_row
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 OLD, YOUNG = timedelta(days=31), timedelta(days=29)
 
 

@@ -26,7 +26,7 @@ from tests.audit.integrity.test_tampering import run_verify
 from tests.record import call
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 _ROWS = CeConversationHistory._base_manager
 STAGE = "EVENTS_UNREADABLE"
 

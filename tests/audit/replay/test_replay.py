@@ -20,7 +20,7 @@ from convengine.server.turns.stored_recording import _WORDS
 from tests.api import Caller
 from tests.record import change_payload, events
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 def record(turn: int = 1) -> CeConversationHistory:

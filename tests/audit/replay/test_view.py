@@ -20,7 +20,7 @@ from tests.api import Caller, make_key
 from tests.record import change_payload, events
 from tests.worlds import create_help_desk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 FOR_REAL = pytest.mark.django_db(transaction=True)
 
 

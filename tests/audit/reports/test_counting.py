@@ -41,7 +41,7 @@ from tests.examples import count_examples
 from tests.record import call as build_call
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 #: Conversations, each with its messages: a thumb rates the turn before, by one of two people.
 MESSAGES = ("hours", "fees", "what?", "hours fees", "my cvv", "", "lost card", "1234", "person", "stop")
 COUNTED_STAGES = ("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "FORM_GIVEN_UP")

@@ -28,7 +28,7 @@ from tests.audit.reports.test_page import list_numbers, reader, talk
 from tests.record import call
 
 __all__ = ["reader"]
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture

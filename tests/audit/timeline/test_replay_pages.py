@@ -18,7 +18,7 @@ from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture

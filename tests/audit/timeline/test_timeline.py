@@ -18,7 +18,7 @@ from tests.audit.timeline.conftest import BEGAN, long_conversation
 from tests.record import add_to_turn
 
 Words = Callable[[str], str]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 def list_shown_turns(reader: Client, address: str) -> list[int]:

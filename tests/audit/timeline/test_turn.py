@@ -17,7 +17,7 @@ from tests.audit.timeline.conftest import long_conversation
 from tests.record import call, change_entries
 
 Words = Callable[[str], str]
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 def page_of(caller: Caller, turn_no: int = 1, query: str = "") -> str:

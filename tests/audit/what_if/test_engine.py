@@ -18,7 +18,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.audit.what_if.tripwire import set_tripwire
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 LIVE = ConfigurationName("live")
 
 

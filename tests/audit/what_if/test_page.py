@@ -19,7 +19,7 @@ from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.content import content_of
 from tests.api import Caller
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 PAGE = "/admin/audit/ceaudit/what-if/"
 
 

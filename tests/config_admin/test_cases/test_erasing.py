@@ -105,7 +105,7 @@ def test_a_test_remembers_its_conversation_and_is_erased_with_it_in_every_table(
     assert f"Tests that are empty now: Erased test {case.pk}." in done.content.decode()
     assert f"Tests that were made of it: Erased test {case.pk}." in done.content.decode()
     case.refresh_from_db()
-    assert (case.name, case.document, case.folder) == (f"erased-{case.pk}", {"turns": []}, "deliveries")
+    assert (case.name, case.document, case.folder) == (f"erased-{case.pk}", {"turns": []}, "")
     assert CeErasure.objects.get().counts["tests"] == 1
     assert CeLedger.objects.filter(kind="ERASURE", table_name="ce_test_case", count=1).exists()
     problem = m.CeDraftSchedule.objects.get().problem
@@ -205,6 +205,8 @@ def test_a_test_stays_with_its_conversation(caller: Caller, admin_client: Client
 
 def test_an_erased_test_does_not_run_and_blocks_no_gate(caller: Caller, admin_client: Client) -> None:
     case = make_test_of(caller, admin_client, 5)
+    with change_set():
+        m.CeConfig.objects.create(config_type="Releases", config_key="GATE", config_value="smoke")
     erase(caller.conversation_id)
 
     run = run_tests()
@@ -216,8 +218,6 @@ def test_an_erased_test_does_not_run_and_blocks_no_gate(caller: Caller, admin_cl
     assert "it cannot run, and it does not count for the gate" in page
     assert 'value="save"' not in page
     assert "Erased" in admin_client.get(LIST).content.decode()
-    with change_set():
-        m.CeConfig.objects.create(config_type="Releases", config_key="GATE", config_value="smoke")
     draft = m.CeDraft.objects.create(title="Fees")
     with open_draft(draft.pk, "ben", writing=True), change_set():
         m.CeResponse.objects.filter(intent_code="FEES").update(exact_text="Ten.")

@@ -1,12 +1,13 @@
-"""`manage.py audit_anchor FILE`: append the ends of all chains to a file elsewhere."""
+"""`manage.py audit_anchor FILE`: write a root, and append the roots with their ends of chains to a file elsewhere."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 
-from audit.integrity import anchor
+from audit.integrity.ledger import AnchorFailed, copy_roots, create_root
 from convengine.server.deployment.exact_command import ExactCommand
 
 
@@ -21,7 +22,9 @@ class Command(ExactCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Append, and print how many."""
         try:
-            count = anchor.write_anchor(options["file"])
-        except (OSError, anchor.UnreadableAnchor) as fault:
+            with transaction.atomic():
+                create_root()
+                count = copy_roots(options["file"])
+        except AnchorFailed as fault:
             raise CommandError(str(fault)) from fault
         self.stdout.write(f"{count:,} chains written to {options['file']}.")

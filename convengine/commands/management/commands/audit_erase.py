@@ -3,13 +3,15 @@
 import argparse
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 from django.template.defaultfilters import pluralize
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
+from audit.erasure.searches import empty_searches
 from convengine.engine.errors import TurnInProgress
 from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.interfaces.stored_tests import stored_tests
@@ -24,6 +26,13 @@ class Command(ExactCommand):
         whose = parser.add_mutually_exclusive_group(required=True)
         whose.add_argument("--participant", metavar="ID", help="the ID of the participant on the channel")
         whose.add_argument("--conversation", type=uuid.UUID, metavar="ID")
+        whose.add_argument(
+            "--searches",
+            type=int,
+            nargs="+",
+            metavar="ID",
+            help="entries of the access log: only what they searched for",
+        )
         parser.add_argument("--workspace", help="only here. Default: all")
         parser.add_argument("--channel", help="only here. Default: all")
         parser.add_argument("--by", required=True, help="the person who requests the erasure")
@@ -39,6 +48,9 @@ class Command(ExactCommand):
         )
         if not options["reason"].strip() or not options["by"].strip():
             raise CommandError("--by and --reason must not be empty, because they are recorded.")
+        if options["searches"]:
+            self._erase_searches(options)
+            return
         keys = [key] if key else find_conversations(participant, *within)
         if not options["yes"]:
             count = len(keys)
@@ -54,8 +66,19 @@ class Command(ExactCommand):
                 done.update(counts)
         except (NothingToErase, TurnInProgress) as fault:
             raise CommandError(str(fault)) from fault
+        undecided = done.pop("undecided", 0)
         self.stdout.write("Erased: " + ", ".join(f"{count:,} {name}" for name, count in done.items()) + ".")
+        if undecided:
+            self.stdout.write(f"To be decided by a person: {undecided:,} searches or tests. The ledger lists them.")
         self._list_tests("Tests that were made of them and are empty now", keys)
+
+    def _erase_searches(self, options: Mapping[str, Any]) -> None:
+        if not options["yes"]:
+            self.stdout.write("Nothing was changed. Use --yes to erase what these entries searched for.")
+            return
+        with transaction.atomic():
+            count = empty_searches(options["searches"], options["by"], options["reason"])
+        self.stdout.write(f"Erased: {count} search{pluralize(count, 'es')}.")
 
     def _list_tests(self, label: str, conversations: Sequence[uuid.UUID]) -> None:
         if tests := stored_tests().list_titles(conversations):

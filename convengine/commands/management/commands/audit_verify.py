@@ -12,8 +12,9 @@ from django.core.management.base import CommandError
 from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
 from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
-from audit.integrity.coverage import COVERED, NOT_COVERED
+from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
 from audit.integrity.findings import Finding
+from audit.integrity.ledger import find_newest_root
 from audit.integrity.verify import Report
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -133,13 +134,20 @@ class Command(ExactCommand):
         return say
 
     def _tell(self, report: Report, as_json: bool) -> None:
+        warnings = [] if find_newest_root() else [NO_ROOT]
         if as_json:
-            document = report.as_json() | {"covered": list(COVERED), "notCovered": list(NOT_COVERED)}
+            document = report.as_json() | {
+                "warnings": warnings,
+                "covered": list(COVERED),
+                "notCovered": list(NOT_COVERED),
+            }
             self.stdout.write(json.dumps(document, indent=2))
             return
         for finding in report.findings:
             self.stdout.write(str(finding))
         self.stdout.write(report.summary())
+        for warning in warnings:
+            self.stdout.write(self.style.WARNING(f"Warning: {warning}"))
         for title, sentences in (("Covered:", COVERED), ("Not covered:", NOT_COVERED)):
             self.stdout.write(title)
             for sentence in sentences:

@@ -24,7 +24,7 @@ from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 EVERYTHING = EvidenceOrder("ada", lambda right: True)
 
 

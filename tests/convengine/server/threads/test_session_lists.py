@@ -18,7 +18,7 @@ from tests.convengine.server.threads.sessions import session
 from tests.convengine.server.turns.test_take_turn import hold_lease
 from tests.threads import Participant, row_of, setting, travel_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 HERE = {"workspace_id": "default"}
 
 

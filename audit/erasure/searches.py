@@ -1,0 +1,93 @@
+"""Erase a participant from stored searches: the access log, and the searches that users saved.
+
+People search for parts of names. A search that can only mean the participant is erased; one that may mean somebody
+else, too, is listed for a person to decide.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from urllib.parse import parse_qsl
+
+from django.db import transaction
+
+from audit.models import CeAccessLog, CeSavedSearch
+from audit.record import removals
+from audit.seal import ERASED, read_seal
+from convengine.engine.text.participants import SHORTEST, fold, has_all, list_local_terms, list_terms, read_phone
+from convengine.engine.turn.job import Counts
+from convengine.server.sessions.participants import find_participants
+
+#: The parameters of pages that name a participant, and those with other words that somebody typed.
+_NAMES, _WORDS = ("participant", "remote_jid"), ("q", "text", "query")
+#: The pages whose `q` is a participant.
+_LISTS_OF_PEOPLE = ("/ceconversation/", "/cethread/")
+
+
+class Match(Enum):
+    """What a search says of a participant."""
+
+    NO = "It is about something else."
+    MAYBE = "It may mean the participant or somebody else."
+    YES = "It means the participant."
+
+
+def match_search(search: str, path: str, participant: str) -> Match:
+    """Whether a stored search, an address or plain words, is about a participant. The strongest part counts."""
+    pairs = parse_qsl(search) if "=" in search else []
+    named = (*_NAMES, "q") if any(page in path for page in _LISTS_OF_PEOPLE) else _NAMES
+    matches = {_match_whole(search, participant)}
+    for name, text in pairs or [("q", search)]:
+        matches.add(_match_whole(text, participant))
+        if name in (*named, *_WORDS) and _is_part(text, participant):
+            is_only = name in named and not set(find_participants(text)) - {participant}
+            matches.add(Match.YES if is_only else Match.MAYBE)
+    return next(match for match in (Match.YES, Match.MAYBE, Match.NO) if match in matches)
+
+
+def _match_whole(text: str, participant: str) -> Match:
+    phone = read_phone(participant)
+    is_whole = fold(participant) in fold(text) or (phone and phone == read_phone(text))
+    return Match.YES if is_whole else Match.NO
+
+
+def _is_part(text: str, participant: str) -> bool:
+    """True if the search for people finds the participant by this text, unless it is too short to mean anybody."""
+    options = (terms for terms in (list_terms(text), list_local_terms(text)) if terms)
+    return any(len(terms[0]) >= SHORTEST and has_all(participant, terms) for terms in options)
+
+
+def erase_searches(participant: str, by: str, reason: str) -> Iterator[Counts]:
+    """Erase the searches for a participant, and record which ones a person must decide. The accesses stay."""
+    with transaction.atomic():
+        saved = {row.pk: match_search(row.query, "", participant) for row in CeSavedSearch.objects.iterator()}
+        entries = CeAccessLog.objects.exclude(search="").values_list("pk", "search", "path")
+        logged = {pk: match_search(search, path, participant) for pk, search, path in entries.iterator()}
+        certain = [pk for pk, match in saved.items() if match is Match.YES]
+        CeSavedSearch.objects.filter(pk__in=certain).delete()
+        emptied = [pk for pk, match in logged.items() if match is Match.YES]
+        undecided = {
+            model._meta.db_table: pks
+            for model, matches in ((CeAccessLog, logged), (CeSavedSearch, saved))
+            if (pks := [pk for pk, match in matches.items() if match is Match.MAYBE])
+        }
+        empty_searches(emptied, by, reason)
+        removals.note_undecided(undecided, by, reason)
+    if emptied or certain:
+        yield {"searches": len(emptied) + len(certain)}
+    if undecided:
+        yield {"undecided": sum(map(len, undecided.values()))}
+
+
+def empty_searches(keys: Sequence[int], by: str, reason: str) -> int:
+    """Remove the searched text of entries of the access log, and record it. Needs an open transaction."""
+    entries = list(CeAccessLog.objects.filter(pk__in=keys).exclude(search=""))
+    CeAccessLog.objects.filter(pk__in=[row.pk for row in entries]).purge()
+    for row in entries:
+        if seal := read_seal(row.seal):
+            row.seal = seal.cut(ERASED, row.encode()).to_bytes()
+        row.search = ""
+    CeAccessLog.objects.bulk_create(entries)
+    if entries:
+        pks = [row.pk for row in entries]
+        removals.note_removal(removals.Kind.ERASURE, CeAccessLog._meta.db_table, pks, by, reason, emptied=pks)
+    return len(entries)

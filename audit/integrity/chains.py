@@ -1,0 +1,125 @@
+"""Verify the tables that are chained: the access log, feedback, the ledger, and the states of rows that may change."""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.ledger import Ledger
+from audit.models import CeAccessLog, CeChain, CeLedger, CeMcpUserFeedback, CeSealedState
+from audit.record.sealed_states import hash_state, list_models
+from audit.seal import ERASED, read_seal
+from convengine.server.database.unreadable import iterate_values, read_rows
+from convengine.server.interfaces.sealed_states import SealedStateModel
+
+_CHAINS = CeChain._meta.db_table
+
+
+class _Link(NamedTuple):
+    """An entry, or the gap that a recorded removal left."""
+
+    pk: int
+    #: Null for an entry without a readable seal.
+    previous: bytes | None
+    hash: bytes | None
+    is_whole: bool = True
+
+
+def verify_chains(ledger: Ledger) -> Iterator[Finding]:
+    """Verify all chains, and the rows whose states they have."""
+    chains = {row.pk: row for row in read_rows(CeChain.objects.all())}
+    for entries in list_entries():
+        for name in sorted(_list_names(entries, chains)):
+            yield from _verify_chain(name, entries, chains.get(name), ledger)
+    yield from _verify_states()
+    yield from _verify_replacements()
+
+
+def list_entries() -> list[Any]:
+    """The tables that are chained, as queries."""
+    return [model._default_manager.all() for model in (CeAccessLog, CeMcpUserFeedback, CeLedger, CeSealedState)]
+
+
+def _list_names(entries: Any, chains: Mapping[str, CeChain]) -> set[str]:
+    """The chains of a table: one of its own name, or one for each table whose states it has."""
+    if entries.model is not CeSealedState:
+        return {entries.model._meta.db_table}
+    return {*chains.keys() & {model._meta.db_table for model in list_models()}, *_list_state_tables()}
+
+
+def _list_state_tables() -> set[str]:
+    return set(CeSealedState.objects.order_by().values_list("table_name", flat=True).distinct())
+
+
+def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[Finding]:
+    table, listed = entries.model._meta.db_table, ledger.list_ends(name)
+    if entries.model is CeSealedState:
+        entries = entries.filter(table_name=name)
+    if chain is None:
+        if listed or entries.exists():
+            yield create_table_finding("LOG_MISSING", table, name, f"The end of the chain of {name} was removed.")
+        return
+    if not chain.is_genuine():
+        yield create_table_finding("LOG_CHANGED", _CHAINS, name, f"The end of the chain of {name} was changed.")
+        return
+    last: bytes | None = bytes(chain.base)
+    gaps = (_Link(*removed) for removed in ledger.list_removed(name) if removed[0] > chain.removed_to)
+    for link in heapq.merge(_read_links(entries, ledger.list_emptied(table)), gaps, key=lambda link: link.pk):
+        if not link.is_whole:
+            yield create_table_finding("LOG_CHANGED", table, link.pk, "It does not match its seal.")
+        if None not in (link.previous, last) and link.previous != last:
+            yield create_table_finding("LOG_MISSING", table, link.pk, "Entries before it were removed, or it was added")
+        last = link.hash
+        wanted = listed.pop(link.pk, None)
+        if wanted and last not in (wanted, None):
+            yield create_table_finding("LEDGER_DIFFERS", table, link.pk, "The ledger lists another entry.")
+    if last is not None and last != bytes(chain.head):
+        text = f"The last entries of {name}, up to {chain.last}, were removed or replaced."
+        yield create_table_finding("LOG_MISSING", table, chain.last, text)
+    for pk in sorted(pk for pk in listed if pk > chain.removed_to):
+        yield create_table_finding("LOG_MISSING", table, pk, "The ledger lists this entry, which was removed.")
+
+
+def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
+    model = entries.model
+    for row in iterate_values(entries, "seal", *model.SEALED, *model.ERASABLE):
+        # A value that cannot be read, or bytes that are no seal.
+        seal = read_seal(row["seal"]) if "seal" in row else None
+        if seal is None:
+            yield _Link(row["pk"], None, None, is_whole=False)
+            continue
+        is_lawful = not seal.cuts or (seal.cuts == ERASED and row["pk"] in emptied)
+        yield _Link(row["pk"], seal.previous, seal.hash, is_lawful and seal.matches(model.encode_values(row)))
+
+
+def _verify_states() -> Iterator[Finding]:
+    """Rows that may change, compared with what the product last made of them."""
+    states: dict[str, dict[str, str | None]] = {}
+    for row in iterate_values(CeSealedState.objects.all(), "table_name", "hashes"):
+        if isinstance(row.get("hashes"), dict):
+            states.setdefault(row["table_name"], {}).update(row["hashes"])
+    for model in list_models():
+        yield from _compare_states(model, states.get(model._meta.db_table, {}))
+
+
+def _compare_states(model: type[SealedStateModel], states: dict[str, str | None]) -> Iterator[Finding]:
+    table, name = model._meta.db_table, model._meta.verbose_name
+    for row in iterate_values(model.select_sealed(), *model.SEALED):
+        sealed = states.pop(str(row["pk"]), None)
+        if sealed is None:
+            yield create_table_finding("ROW_ADDED", table, row["pk"], f"The product did not make this {name}.")
+        elif not row.keys() >= set(model.SEALED) or hash_state(model, row) != sealed:
+            yield create_table_finding("ROW_CHANGED", table, row["pk"], f"The product did not change this {name}.")
+    for key in (key for key, sealed in states.items() if sealed is not None):
+        yield create_table_finding("ROW_MISSING", table, key, f"The product did not remove this {name}.")
+
+
+def _verify_replacements() -> Iterator[Finding]:
+    """Feedback counts as replaced only when the same person rated the turn again."""
+    feedback = CeMcpUserFeedback.objects
+    later = feedback.filter(turn_id=OuterRef("turn_id"), author=OuterRef("author"), pk__gt=OuterRef("pk"))
+    for pk in feedback.exclude(replaced_at=None).exclude(Exists(later)).values_list("pk", flat=True):
+        text = "It is marked as replaced, but nobody rated the turn again."
+        yield create_table_finding("LOG_CHANGED", CeMcpUserFeedback._meta.db_table, pk, text)
