@@ -41,13 +41,13 @@ class CeChain(SignedModel):
         """The whole row."""
         return f"{self.table_name} {self.last} {bytes(self.head).hex()} {self.removed_to} {bytes(self.base).hex()}"
 
-    @classmethod
-    def lock(cls, table: str) -> "CeChain":
+    @staticmethod
+    def lock(table: str) -> "CeChain":
         """The row of a table's chain, locked until the transaction ends; the first entry makes it."""
-        chains = cls.objects.select_for_update().filter(pk=table)
+        chains = CeChain.objects.select_for_update().filter(pk=table)
         row = chains.first()
         if row is None:
-            cls.objects.bulk_create([cls(table_name=table)], ignore_conflicts=True)
+            CeChain.objects.bulk_create([CeChain(table_name=table)], ignore_conflicts=True)
             row = chains.get()
         return row
 

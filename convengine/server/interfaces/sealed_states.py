@@ -92,7 +92,7 @@ class SealedStateModel(models.Model):
     @classmethod
     def select_sealed(cls) -> models.QuerySet[Self]:
         """The rows whose state is sealed."""
-        return cls._default_manager.all()
+        return cls.objects.all()
 
 
 def delete_sealed(collector: Any, field: Any, sub_objs: Any, using: str) -> None:

@@ -22,18 +22,14 @@ ERASED = "erased"
 ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 
 
-def describe_identity(
-    conversation_id: uuid.UUID | str, workspace: str, channel: str, participant: str, opened_by: str | None
-) -> str:
-    """Whose conversation it is, as its proof says it."""
-    return json.dumps([str(uuid.UUID(str(conversation_id))), workspace, channel, participant, opened_by])
+def describe_identity(conversation_id: uuid.UUID | str, *identity: str | None) -> str:
+    """Whose conversation it is, as its proof says it: workspace, channel, participant, and who opened it."""
+    return json.dumps([str(uuid.UUID(str(conversation_id))), *identity])
 
 
-def prove_identity(
-    conversation_id: uuid.UUID | str, workspace: str, channel: str, participant: str, opened_by: str | None
-) -> str:
-    """The proof of a new conversation."""
-    return sign_claim("ce_conversation", describe_identity(conversation_id, workspace, channel, participant, opened_by))
+def prove_identity(conversation_id: uuid.UUID | str, *identity: str | None) -> str:
+    """The proof of a new conversation, of the same values."""
+    return sign_claim("ce_conversation", describe_identity(conversation_id, *identity))
 
 
 class CeConversation(SignedModel):
