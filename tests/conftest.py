@@ -57,6 +57,13 @@ def changeable_turns(db: None) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def _allow_changing_turns_first(request: pytest.FixtureRequest) -> None:
+    """Before fixtures of the test's own file, which may change turns."""
+    if "changeable_turns" in request.fixturenames:
+        request.getfixturevalue("changeable_turns")
+
+
 def pytest_configure() -> None:
     # A static file is looked for when it is asked for; else each new client would read the head of every one of them.
     settings.WHITENOISE_AUTOREFRESH = True

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
 from audit.models import CeAccessLog
+from audit.seal import read_seal
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.server.admin_site.read_only import ByConversation
@@ -37,6 +38,9 @@ class AccessLogAdmin(ByConversation):
     @admin.display(description="search or filters")
     def search_beginning(self, row: CeAccessLog) -> str:
         """The filters of a search or a list by their names."""
+        seal = read_seal(row.seal)
+        if seal and seal.cuts:
+            return "(erased)"
         return shorten_line(reveal_invisible(describe_filters(row.search)), 120) or "-"
 
     @admin.display(description="action")

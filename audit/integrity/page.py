@@ -124,7 +124,7 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     form = EraseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            keys = _erase_data(
+            keys, undecided = _erase_data(
                 row, form.cleaned_data["scope"], EraseOrder(request.user.get_username(), form.cleaned_data["reason"])
             )
         except TurnInProgress:
@@ -135,6 +135,9 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
             done = "Erased. The integrity chain is still valid, and the erasure is recorded."
             tests = stored_tests().list_titles(keys)
             messages.success(request, f"{done} Tests that are empty now: {', '.join(tests)}." if tests else done)
+            if undecided:
+                text = f"{undecided} searches or tests may be about this person, too. The ledger lists them: decide."
+                messages.warning(request, text)
             return HttpResponseRedirect(reverse("admin:audit_ceaudit_trust", args=[conversation_id]))
     others = find_conversations(row.remote_jid, row.workspace_id, row.channel) if _has_participant(row) else []
     context = {
@@ -147,21 +150,24 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     return TemplateResponse(request, "audit/erase.html", context, status=400 if form.errors else 200)
 
 
-def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> list[uuid.UUID]:
-    """At once if it is little; else declared, and the job does the rest. Returns the conversations."""
+def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> tuple[list[uuid.UUID], int]:
+    """At once if it is little; else declared, and the job does the rest.
+
+    Returns the conversations, and how many rows somebody must decide.
+    """
     if scope == "participant" and _has_participant(row):
         work = erase_participant(row.remote_jid, who, row.workspace_id, row.channel)
         keys = find_conversations(row.remote_jid, row.workspace_id, row.channel)
     else:
         work, keys = erase_conversation(row.pk, who), [row.pk]
     if CeConversationHistory.objects.filter(conversation_id__in=keys)[: _AT_ONCE + 1].count() <= _AT_ONCE:
-        for _ in work:
-            pass
-        return keys
+        return keys, sum(counts.get("undecided", 0) for counts in work)
+    undecided = 0
     for counts in work:
+        undecided += counts.get("undecided", 0)
         if "turns" in counts:
             break
-    return keys
+    return keys, undecided
 
 
 def _has_participant(row: CeConversation) -> bool:
