@@ -52,7 +52,8 @@ class LedgerAdmin(ReadOnlyAdmin):
             return f"{row.count:,} {_name_rows(row.table_name, row.count)}"
         version, tables = details.get("release", (0, ""))[0], details.get("tables", ())
         chains = f"{row.count:,} conversation{'' if row.count == 1 else 's'} that grew since the root before"
-        return f"{chains}, release {version}, and {len(tables)} chained table{'' if len(tables) == 1 else 's'}"
+        chained = f", and {len(tables)} chained table{'' if len(tables) == 1 else 's'}" if tables else ""
+        return f"{chains}, release {version}{chained}"
 
     @admin.display(description="hash")
     def hash(self, row: CeLedger) -> str:

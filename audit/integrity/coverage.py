@@ -21,10 +21,10 @@ NOT_COVERED = (
     "Turns that were rewritten with all later turns of their conversation before the next daily root.",
     "Conversations that began and were removed between two daily roots.",
     "Entries of a chained table that were removed with its row in ce_chain before the next daily root.",
-    "The changes that a draft contains, comments of testers, and the words in results of tests.",
+    "The edits of a draft, and the words of tests and of their results.",
     "A removal of the newest ledger entries together with all that they list, without an anchor file or command.",
     "Changes by a person who has the secret of this installation (CE_SECRET_KEY), without an anchor elsewhere.",
     "The present rows of the configuration: a change of them by SQL becomes a release of its own.",
-    "The state of open conversations, memory, users, groups, API keys, tests and runs of jobs.",
+    "The state of open conversations, memory, users, groups, API keys and runs of jobs.",
     "What was never written: see masking and the level of the audit in the manual.",
 )

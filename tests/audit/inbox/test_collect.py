@@ -15,7 +15,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.turns.take_turn import take_turn
 from tests.worlds import create_help_desk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 Kind = CeInboxGroup.Kind
 SIZE = {"type": "object", "properties": {"size": {"type": "string", "title": "Size", "enum": ["small", "large"]}}}
 

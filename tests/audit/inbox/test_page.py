@@ -21,7 +21,7 @@ from convengine.server.turns.take_turn import take_turn
 from tests.audit.inbox.test_collect import make_form
 from tests.worlds import create_help_desk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from convengine.server.sessions.models import CeConversation, CeSessionUnit
 from tests.record import entry, store_turn
 from tests.threads import Participant, row_of, travel_desk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture
