@@ -30,7 +30,19 @@ class LedgerAdmin(ReadOnlyAdmin):
     """Entries of the ledger, newest first."""
 
     list_display = ("time", "entry", "covers", "by", "reason_beginning", "standing")
-    fields = ("time", "entry", "covers", "by", "reason", "hash", "release", "tables", "chains", "undecided", "validity")
+    fields = (
+        "time",
+        "entry",
+        "covers",
+        "by",
+        "reason",
+        "hash",
+        "release",
+        "tables",
+        "chains",
+        "open_decisions",
+        "validity",
+    )
     readonly_fields = fields
     ordering = ("-entry_id",)
     time = value_column("created_at", "time")
@@ -84,7 +96,7 @@ class LedgerAdmin(ReadOnlyAdmin):
         return format_html_join("", "<div>{} {} {} <code>{}</code></div>", [*ends, *more]) or "-"
 
     @admin.display(description="to be decided")
-    def undecided(self, row: CeLedger) -> SafeString | str:
+    def open_decisions(self, row: CeLedger) -> SafeString | str:
         """The rows that may be about an erased person, too: somebody must decide."""
         options = _find_options(row.table_name)
         keys = _read_details(row).get("undecided", ())

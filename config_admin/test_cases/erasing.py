@@ -13,6 +13,8 @@ from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestRun
 from config_admin.test_cases.runs import Selection
 
 _EMPTY = {"turns": list[object]()}
+#: In place of a folder or a tag that runs chose.
+_ERASED = "erased"
 
 
 def list_titles(conversations: Collection[uuid.UUID]) -> list[str]:
@@ -49,17 +51,16 @@ def erase_tests(conversation_id: uuid.UUID, by: str) -> Sequence[int]:
 
 
 def _forget_selections() -> None:
-    """Runs keep no folder and no tag that no test has any more."""
+    """Runs name no folder and no tag that no test has any more."""
     folders = set(CeTestCase.objects.values_list("folder", flat=True))
     tags = set(CeTestCaseTag.objects.values_list("tag", flat=True))
     for run in CeTestRun.objects.exclude(selection={}):
         chosen = Selection.read(run.selection)
-        is_known = any(folder == chosen.folder or folder.startswith(f"{chosen.folder}/") for folder in folders)
-        kept = replace(
-            chosen, folder=chosen.folder if is_known else "", tags=[tag for tag in chosen.tags if tag in tags]
-        )
-        if kept != chosen:
-            run.selection = kept.as_json()
+        is_known = any(f"{folder}/".startswith(f"{chosen.folder}/") for folder in folders)
+        folder = chosen.folder if is_known or not chosen.folder else _ERASED
+        present = replace(chosen, folder=folder, tags=[tag if tag in tags else _ERASED for tag in chosen.tags])
+        if present != chosen:
+            run.selection = present.as_json()
             run.save(update_fields=["selection"])
 
 

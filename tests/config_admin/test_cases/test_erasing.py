@@ -9,7 +9,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation
+from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant
+from audit.integrity.verify import verify_other_tables
 from audit.models import CeErasure, CeLedger
 from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
@@ -26,6 +27,7 @@ from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.config_admin.test_cases.test_admin import ADD, LIST, fields_of
+from tests.threads import rename_participant
 from tests.worlds import create_delivery_form, create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -74,7 +76,7 @@ def test_a_test_remembers_its_conversation_and_is_erased_with_it_in_every_table(
     caller: Caller, admin_client: Client
 ) -> None:
     case = make_test_of(caller, admin_client, 5)
-    other = make_test("Hours")
+    other = make_test("Hours", tags=("smoke",))
     assert str(case.conversation_id) == caller.conversation_id
     assert MAIL in str(case.document)
     with change_set():
@@ -243,3 +245,36 @@ def test_the_page_says_what_a_test_will_hold_and_leaves_memory_out(caller: Calle
     start = case.document["conversation"]
     assert (start["intent_code"], start["context"]["dialogue"]["asked_field"]) == ("DELIVER", "address")
     assert loads(page.context["scenario"])["conversation_id"] == caller.conversation_id
+
+
+def test_folder_and_tags_go_unless_others_have_them_and_tests_that_quote_the_person_are_listed(
+    caller: Caller, admin_client: Client
+) -> None:
+    case = make_test_of(caller, admin_client, 5)
+    with change_set():
+        m.CeConfig.objects.create(config_type="Releases", config_key="GATE", config_value="smoke")
+    store_test(
+        {
+            "title": "A",
+            "covers": ["smoke", "ada-byron"],
+            "turns": [{"user": "hours"}],
+            "conversation_id": str(case.conversation_id),
+        },
+        editor="ada",
+        folder="people/ada",
+    )
+    quoting = make_test("Quotes", {"user": "call +49151", "expect": {}})
+    make_test("Other", folder="deliveries")
+    run = run_tests(tags=["ada-byron"])
+    rename_participant(caller.conversation_id, "+49151")
+
+    list(erase_participant("+49151", ORDER))
+
+    first, second = CeTestCase.objects.exclude(erased_at=None).order_by("pk")
+    assert (first.folder, second.folder) == ("deliveries", "")
+    assert {tag.tag for tag in second.tags.all()} == {"smoke"}
+    run.refresh_from_db()
+    assert run.selection == {"tags": ["erased"]}
+    listed = [entry.details.get("undecided") for entry in CeLedger.objects.filter(table_name="ce_test_case")]
+    assert [quoting.pk] in listed
+    assert verify_other_tables().findings == []
