@@ -19,7 +19,7 @@ def main() -> int:
     """Returns 0 when the record is intact and was verified in time."""
     parser = argparse.ArgumentParser(prog="python -m bench.verifying", description=__doc__)
     parser.add_argument("--turns", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=10.0, help="the time that 100,000 turns may take")
+    parser.add_argument("--seconds", type=float, default=8.0, help="the time that 100,000 turns may take")
     options = parser.parse_args()
     with start_postgres() as server:
         server.create("verifying")
