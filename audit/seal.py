@@ -1,4 +1,4 @@
-"""The seal of a row of the record: one hash over the seal before it, the release, and the whole row (R122, R123).
+"""The seal of a row of the record: one hash over the seal before it, the release, and the whole row.
 
 `hash` never changes: the next seal covers it. It covers the row twice: as one hash, which is fast to verify, and as a
 salted hash of each part that may be removed later. A removal replaces the salt of its part by the hash of the part. So

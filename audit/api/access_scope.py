@@ -16,11 +16,11 @@ from convengine.engine.errors import ConversationNotFound
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
 from convengine.engine.turn.codec import dumps, loads
+from convengine.json_value import Json
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 
-Json = Any
-#: `audit`: everything of the workspace, like the group `qa`. `own_audit`: what the group `integrator` may read (R53).
+#: `audit`: everything of the workspace, like the group `qa`. `own_audit`: what the group `integrator` may read.
 SCOPE_WORKSPACE, SCOPE_OWN = "audit", "own_audit"
 _MODEL_INPUT = "_LLM_INPUT"
 _PROMPT_KEYS = frozenset(

@@ -1,4 +1,4 @@
-"""Views of a conversation: its state, its turns, and the trace of one turn (api-and-audit 2)."""
+"""Views of a conversation: its state, its turns, and the trace of one turn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""All audit stages as JSON (api-and-audit 9)."""
+"""All audit stages as JSON."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Group the events of turns by step, as a document (api-and-audit 3.2) and as a graph (sessions 8).
+"""Group the events of turns by step, as a document and as a graph.
 
 Nothing of it is stored: both can always be computed again.
 """
@@ -12,9 +12,9 @@ from typing import Any
 from audit.record import queries
 from audit.record.events import Event, expand_events
 from convengine.engine.rules.stages import RULE_APPLIED
+from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversationHistory
 
-Json = Any
 _MODEL_CALLS = "_LLM_INPUT"
 _TOOL_CALLS = frozenset({"MCP_TOOL_CALL", "TOOL_ORCHESTRATION_REQUEST"})
 

@@ -1,4 +1,4 @@
-"""Views of a conversation's record: events, trace, why, account (api-and-audit 3)."""
+"""Views of a conversation's record: events, trace, why, account."""
 
 import uuid
 from collections.abc import Iterable, Iterator

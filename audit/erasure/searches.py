@@ -13,7 +13,8 @@ from django.db import transaction
 from audit.models import CeAccessLog, CeSavedSearch
 from audit.record import removals
 from audit.seal import ERASED, read_seal
-from convengine.engine.text.participants import SHORTEST, fold, has_all, list_local_terms, list_terms, read_phone
+from convengine.engine.text.participants import SHORTEST, has_all, list_local_terms, list_terms, read_phone
+from convengine.engine.text.words import fold
 from convengine.engine.turn.job import Counts
 from convengine.server.sessions.participants import find_participants
 

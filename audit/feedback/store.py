@@ -1,4 +1,4 @@
-"""Store feedback on an answer: for the turn, and for the row that answered; count it by row (api-and-audit 5)."""
+"""Store feedback on an answer: for the turn, and for the row that answered; count it by row."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,7 @@ from convengine.engine.errors import ConversationClosed, ConversationNotFound, R
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
+from convengine.json_value import Json
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
@@ -22,7 +23,6 @@ from convengine.server.interfaces.turn_reader import DecidingRow
 from convengine.server.interfaces.turn_reports import RowRating
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
-Json = Any
 #: The author of feedback through the API: the participant of the conversation, whatever key is used.
 PARTICIPANT = "participant"
 #: Kinds of decisions that give the answer, by precedence.

@@ -1,4 +1,4 @@
-"""`POST /api/v1/conversation/feedback`: what the user of a conversation thinks of an answer (api-and-audit 5)."""
+"""`POST /api/v1/conversation/feedback`: what the user of a conversation thinks of an answer."""
 
 from typing import Any
 

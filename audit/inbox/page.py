@@ -89,12 +89,11 @@ class GroupLine:
 @page(
     "inbox/",
     of="audit.CeAudit",
-    right="ce_sessions.view_ceconversationhistory",
+    right=RIGHT,
     entry=SidebarEntry("Conversations", "Inbox", "Messages that nobody understood, and what to teach next.", 1),
 )
 def inbox_page(request: HttpRequest) -> HttpResponse:
     """The groups of a kind and status, what to teach first comes first; what is sent decides about one of them."""
-    require_right(request, RIGHT)
     if request.method == "POST":
         require_right(request, RIGHT_TO_DECIDE)
         return _decide(request)

@@ -1,4 +1,4 @@
-"""The ledger of roots: once a day the ends of all chains, and the comparison with what is stored (R123).
+"""The ledger of roots: once a day the ends of all chains, and the comparison with what is stored.
 
 A root lists the ends of the conversations that have grown since the root before, in the lines of an anchor file, and
 hashes them with the root before. So a conversation that was removed whole is missed.

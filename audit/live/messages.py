@@ -1,15 +1,14 @@
 """The messages of streams: envelopes as JSON text, and frames."""
 
 from datetime import datetime
-from typing import Any
 
 from audit.record.events import Event
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.verbose import VerboseLine
+from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversationHistory
 
-Json = Any
 AUDIT, VERBOSE = "AUDIT", "VERBOSE"
 #: Names that are no stages.
 CONNECTED, CLOSED = "CONNECTED", "STREAM_CLOSED"

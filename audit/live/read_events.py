@@ -155,7 +155,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
     if row is None:
         return None
     lifecycle, channel, by, lapsed = row
-    # A conversation of the plain turn API continues with the next message, unless it was closed by a call (R39).
+    # A conversation of the plain turn API continues with the next message, unless it was closed by a call.
     return _Row(lifecycle, channel == "api" and by != CLOSED_BY_CALL, bool(lapsed))
 
 

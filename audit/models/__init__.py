@@ -1,4 +1,4 @@
-"""Tables of the record, append-only: of every turn, of its readers and of feedback (tables 6.3, 6.4; R58, R84)."""
+"""Tables of the record, append-only: of every turn, of its readers and of feedback."""
 
 from audit.models.access import CeAccessLog
 from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence

@@ -1,4 +1,4 @@
-"""Feedback on answers (tables 7.1)."""
+"""Feedback on answers."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The ledger: daily roots over the ends of all chains, and what was removed lawfully (R123)."""
+"""The ledger: daily roots over the ends of all chains, and what was removed lawfully."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Replays through the API, and their results (api-and-audit 8.2)."""
+"""Replays through the API, and their results."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Tables and views of what turns leave beside their rows (tables 6.3, 6.4; R58, R122)."""
+"""Tables and views of what turns leave beside their rows."""
 
 from django.db import models
 from django.db.models import Q
@@ -44,7 +44,7 @@ class CeTurnIndex(AppendOnly):
 
 
 class CeRunningEvent(models.Model):
-    """Events of a running turn, for readers: until its commit, or until its record is written for it (R122)."""
+    """Events of a running turn, for readers: until its commit, or until its record is written for it."""
 
     id = models.BigAutoField(primary_key=True)
     conversation_id = models.UUIDField("conversation")
@@ -93,7 +93,7 @@ class CeAudit(ReadOnlyView):
 
 
 class CeLlmCallLog(ReadOnlyView):
-    """One call to a model, including failed ones (tables 6.4): a view on the rows of turns."""
+    """One call to a model, including failed ones: a view on the rows of turns."""
 
     llm_call_id = models.BigIntegerField("id", primary_key=True)
     conversation_id = models.UUIDField("conversation")

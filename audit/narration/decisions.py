@@ -22,10 +22,10 @@ from convengine.engine.turn.enums import DecisionKind, read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Family
+from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import row_link
 from convengine.server.interfaces.configuration import configuration
 
-Json = Any
 #: How many rows of a decision are shown, on demand, and in a few lines; the rest is counted by reason.
 DEFAULT_LIMIT, FULL_LIMIT, BRIEF_LIMIT = 25, 1000, 3
 _FAMILIES: Mapping[str, Family] = {

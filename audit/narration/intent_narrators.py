@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
@@ -23,8 +22,8 @@ from convengine.engine.turn.enums import ClassifierType, DecisionKind
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import DECISION, ENGINE_RETURN
+from convengine.json_value import Json
 
-Json = Any
 _TABLE = rows.Classifier.table
 _ROWS = "matchedByRule"
 #: Why a phrase that matched did not decide, in the event.

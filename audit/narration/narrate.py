@@ -13,9 +13,9 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage
 from convengine.engine.understanding.field import FieldSpec
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 
-Json = Any
 #: Parts of a sentence that are not at a path of its event, by their name in templates.
 ExtraParts = Mapping[str, Parts]
 

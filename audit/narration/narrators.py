@@ -5,7 +5,6 @@ Those on intents and on rules have modules of their own; here are forms, actions
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from audit.narration import intent_narrators, rule_narrators
 from audit.narration.cleared import find_cleared
@@ -36,8 +35,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
+from convengine.json_value import Json
 
-Json = Any
 #: Makes the parts that the templates of a stage need besides its payload; null if there is nothing to say.
 PartsMaker = Callable[[NarratedTurn, int], ExtraParts | None]
 #: The reason of the move that a meaning of the message causes.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
 
 from audit.narration.phrases import find_phrase
 from audit.narration.session_values import excerpt_value
@@ -19,8 +18,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
 
-Json = Any
 #: Cues that only stand beside what matters.
 _SMALL = frozenset({"filler", "courtesy", "joint", "label_joint", "lead_in", "lead_out", "range"})
 #: Moves of whole clauses, whose words are marked one by one.

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from audit.narration.cleared import find_cleared
 from audit.narration.narrate import NarratedTurn, Narrator, build_sentence
@@ -22,8 +21,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.stage import find_stage
+from convengine.json_value import Json
 
-Json = Any
 _RULE = "{ruleId:row ce_rule}"
 #: Maximum comparisons in a sentence; the event has all.
 _MOST = 2

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from convengine.engine.turn.stage import Tone
-
-Json = Any
+from convengine.json_value import Json
 
 
 class RowRef(NamedTuple):

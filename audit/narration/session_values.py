@@ -1,12 +1,11 @@
 """Display of session values: the path, and the value on one line."""
 
 import json
-from typing import Any
 
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
+from convengine.json_value import Json
 
-Json = Any
 #: Maximum length of a value on one line.
 EXCERPT_SIZE = 80
 

@@ -1,10 +1,9 @@
-"""Why each row won or not: stored results, and results derived from the release (law 2, R30)."""
+"""Why each row won or not: stored results, and results derived from the release."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from audit.record.events import Event
 from convengine.engine.rules.explain import OUTRANKED, ExplainedRow, explain, find_row_fault
@@ -12,9 +11,9 @@ from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 
-Json = Any
 #: Reasons of rows that matched, and did not win.
 MATCHED = frozenset({"LOWER_PRIORITY", "LESS_SPECIFIC", "INTENT_COLLISION", "ALREADY_RUN", "AMBIGUOUS", OUTRANKED})
 #: The table of each kind of decision.

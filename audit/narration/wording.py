@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
@@ -25,9 +25,9 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
+from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import quote_intent
 
-Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 #: Keys of intents and states.
 _OF_CODE = re.compile(r"(?i)(intent|runnerUp|state)$")

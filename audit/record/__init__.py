@@ -1,4 +1,4 @@
-"""The record of turns: what a turn leaves is one row of `ce_conversation_history` (R122).
+"""The record of turns: what a turn leaves is one row of `ce_conversation_history`.
 
 The row has a header (texts, intent, state, status, times, cost) and three columns that no turn reads:
 

@@ -1,4 +1,4 @@
-"""The events of a turn as one JSON list, which is stored verbatim in the turn's row (R122).
+"""The events of a turn as one JSON list, which is stored verbatim in the turn's row.
 
 An entry is `{seq, stage, step, ms, payload}`: the number, the stage, the running step, the milliseconds since the turn
 began, and the payload as readers are shown it. Where there is more, the entry also has
@@ -15,7 +15,7 @@ An entry without a stage holds rows and calls of a turn none of whose events is 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from audit.record import session_state
@@ -30,8 +30,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import AuditEvent
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
-Json = Any
 Entry = dict[str, Json]
 #: Keys of the record itself in payloads and changes; a redacted key may have the same name deeper.
 _STRUCTURE = frozenset({"set", "unset", "candidates", "operands", "key"})

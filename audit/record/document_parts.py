@@ -1,4 +1,4 @@
-"""The parts of a document that retention removes, each sealed on its own (R122, R123).
+"""The parts of a document that retention removes, each sealed on its own.
 
 `steps` are the list of `step_times`, and the events of steps that hold more; `prompts` are whole events, `calls` are
 the model calls of all events. What else such an event holds stays with the other events, because readers of later
@@ -7,7 +7,6 @@ events need it: the session, its changes, and deciding rows.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from audit.record import step_times
 from audit.record.events import parse_stored
@@ -15,8 +14,8 @@ from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
 from convengine.engine.turn.codec import dump_unchanged, dumps
+from convengine.json_value import Json
 
-Json = Any
 Entry = Mapping[str, Json]
 #: The parts, in the order of the seal.
 EVENTS, STEPS, PROMPTS, CALLS = range(4)

@@ -1,6 +1,6 @@
 """Which events are stored: the recording options of a release, and the rate limit of the deployment.
 
-Evidence is stored whatever the settings say (api-and-audit 10, settings 2.11).
+Evidence is stored whatever the settings say.
 """
 
 import threading

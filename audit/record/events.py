@@ -1,4 +1,4 @@
-"""The events of stored documents: as they are stored, and whole, with the session of each moment (R16, R33)."""
+"""The events of stored documents: as they are stored, and whole, with the session of each moment."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from audit.record.step_times import STEPS, unfold_steps
 from convengine.engine.pipeline.stages import EVENTS_UNREADABLE, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.stages import WHOLE_META, base_name
 from convengine.engine.turn.codec import loads
+from convengine.json_value import Json
 from convengine.server.database.unreadable import UNREADABLE, read_rows
 
-Json = Any
 #: The columns from which events are read.
 EVENT_COLUMNS = ("conversation_id", "turn_id", "turn_no", "config_version", "created_at", "events")
 #: Ids of events per row of the record: `audit_id` = row × 10,000 + seq.

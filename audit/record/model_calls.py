@@ -1,4 +1,4 @@
-"""The model calls of turns, in their documents: written, read, and their costs (R60, pipeline-2 15.2; tables 6.4)."""
+"""The model calls of turns, in their documents: written, read, and their costs."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,10 +16,9 @@ from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import LlmAnswer, ModelCall
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.json_value import Json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
-
-Json = Any
 
 _PRECISION = Decimal("0.000000001")
 

@@ -1,4 +1,4 @@
-"""What the call log stores of a prompt or an answer: all, the masked text, or a digest (R60, pipeline-2 15.2)."""
+"""What the call log stores of a prompt or an answer: all, the masked text, or a digest."""
 
 import hashlib
 from collections.abc import Iterator, Sequence

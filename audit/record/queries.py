@@ -101,7 +101,7 @@ class EventPage(NamedTuple):
 
 
 def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConversation | None:
-    """The conversation if it exists in the workspace (R53)."""
+    """The conversation if it exists in the workspace."""
     return CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id).first()
 
 

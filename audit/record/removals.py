@@ -1,4 +1,4 @@
-"""Record lawful removals, so that what is absent is no damage (R123).
+"""Record lawful removals, so that what is absent is no damage.
 
 The ledger says how much was removed, the hash of the ids, who, and why; cuts and bases say where chains begin now.
 """

@@ -1,4 +1,4 @@
-"""Retention of the record: parts of documents, whole documents, model calls, accesses (settings 2.11, 2.13; R122).
+"""Retention of the record: parts of documents, whole documents, model calls, accesses.
 
 What a rule removes is recorded first, so that its absence is no damage. The seal of a row that loses a part keeps the
 hash of that part, so what remains is still verified with the seal of its turn.
@@ -38,6 +38,7 @@ from convengine.engine.turn.audit_settings import (
 )
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.json_value import Json
 from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
@@ -45,7 +46,6 @@ from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.old_turns import retention_cutoff
 
-Json = Any
 #: Rows per transaction.
 BATCH = 1000
 _DOCUMENTS = 200

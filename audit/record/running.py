@@ -1,19 +1,17 @@
-"""Events of running turns: written after each step if AUDIT/FLUSH is STEP or somebody watches (R2, R122).
+"""Events of running turns: written after each step if AUDIT/FLUSH is STEP or somebody watches.
 
 One short transaction each, and only while the turn has its lease. The turn's commit deletes them; who takes over an
 expired lease makes the record from them.
 """
 
 import uuid
-from typing import Any
 
 from audit.models import CeRunningEvent
 from audit.record.document import encode_turn
 from audit.record.events import StoredEvent, list_events, read_document
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.server.database.sql import Statement, dialect, execute
-
-Json = Any
 
 
 def flush_events(turn: Turn, token: str, after_seq: int) -> bool:

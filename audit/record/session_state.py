@@ -1,4 +1,4 @@
-"""The session in the record: whole at a turn's first event, then its changes; and payloads that refer to it (R16, R33).
+"""The session in the record: whole at a turn's first event, then its changes; and payloads that refer to it.
 
 A change is `{set: {pointer: value}, unset: [pointer]}`. Pointers are JSON pointers into one document: `/context/…`,
 `/inputParams/…`, and the session facts at the top. A payload value `{"$folded": key}` is a part of that document.
@@ -9,14 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from itertools import compress, repeat
 from operator import attrgetter, is_not, itemgetter
-from typing import Any
 
 from convengine.engine.text.difference import ABSENT
 from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
 from convengine.engine.turn.session import PARAM_FIELDS, Session
 from convengine.engine.turn.trail import FOLDED, FOLDED_KEYS, AuditEvent
+from convengine.json_value import Json
 
-Json = Any
 Change = dict[str, Json]
 _REFERENCE = "$folded"
 

@@ -1,4 +1,4 @@
-"""The views `ce_audit` and `ce_llm_call_log` on the rows of turns, per database (R122).
+"""The views `ce_audit` and `ce_llm_call_log` on the rows of turns, per database.
 
 Each makes rows of the JSON lists in `events`, so that a filter on conversation, turn or row uses the indexes of
 `ce_conversation_history`. A list that cannot be read is one event EVENTS_UNREADABLE with number 0, and the other turns

@@ -6,11 +6,10 @@ Readers get these events as any other. An event that holds more, such as what th
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
+from convengine.json_value import Json
 
-Json = Any
 Entry = Mapping[str, Json]
 #: The key of the list.
 STEPS = "steps"

@@ -1,4 +1,4 @@
-"""The index of turns by deciding row and by rare stage (R58, R122). Everything in it follows from the turns' rows."""
+"""The index of turns by deciding row and by rare stage. Everything in it follows from the turns' rows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime

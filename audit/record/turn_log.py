@@ -1,4 +1,4 @@
-"""Write the record of turns: its document and its index, in the turn's own commit (R2, R122).
+"""Write the record of turns: its document and its index, in the turn's own commit.
 
 Events outside of turns, and later events of a turn, get a row of their own: an ADDITION. The additions of a
 conversation are a chain of their own.
@@ -21,11 +21,11 @@ from audit.seal import SEALED, Seal, encode_parts, read_seal
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.server.database.sql import execute
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
-Json = Any
 #: An event outside of turns: conversation, stage, payload.
 OutsideEvent = tuple[str, Stage, Mapping[str, Any]]
 

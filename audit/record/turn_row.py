@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from audit.record.document import Document, encode_turn
 from audit.record.document_parts import encode_document
@@ -19,11 +18,11 @@ from convengine.engine.turn.codec import dump_in_order
 from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.server.database.sql import Dialect, Statement, dialect
 from convengine.server.deployment.request_id import current_request_id
 from convengine.server.interfaces.turn_log import TurnRecord
 
-Json = Any
 #: The statements of a row and its index, and the hash of the row's seal.
 SealedRow = tuple[list[Statement], bytes]
 

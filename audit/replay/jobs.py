@@ -7,7 +7,6 @@ and failures.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.comparison import EventPair, StepPair
@@ -16,6 +15,7 @@ from convengine.engine.errors import ConversationNotFound, ReplayBusy
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
+from convengine.json_value import Json
 from convengine.server.database.release import release_connections
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background_runs import BackgroundRuns
@@ -56,7 +56,6 @@ def _report(key: uuid.UUID) -> None:
     release_connections()
 
 
-Json = Any
 #: Intent and state of a turn that failed.
 ERROR = "ERROR"
 #: Maximum length of a call without a recorded answer.

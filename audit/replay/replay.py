@@ -6,7 +6,6 @@ Nothing is called and nothing is written: every port answers from the tape.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from audit.record.document import list_unstored_events
 from audit.record.events import StoredEvent, expand_events
@@ -16,13 +15,11 @@ from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import Playback, Reuse, drop_times
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.play.play import PlayedTurn, play_recorded
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording, read_recording
-
-Json = Any
-
 
 #: Maximum turns of one answer.
 MAX_TURNS = 100

@@ -1,4 +1,4 @@
-"""The request of a replay: parsed, or refused by name (api-and-audit 8.2)."""
+"""The request of a replay: parsed, or refused by name."""
 
 from typing import Any
 

@@ -19,8 +19,8 @@ from audit.record.sql_views import ReadableEvents
 from audit.reports.durations import find_bound
 from convengine.engine.pipeline.stages import PIPELINE_TIMING
 from convengine.engine.turn.codec import loads
+from convengine.json_value import Json
 
-Json = Any
 #: Before the times of the steps in the text of a document.
 _TIMING = f'"stage":"{PIPELINE_TIMING}"'
 _STEP_LIST = '"stepList":'

@@ -1,4 +1,4 @@
-"""Counts of the two sides of a gradual release, beside each other (R135)."""
+"""Counts of the two sides of a gradual release, beside each other."""
 
 from datetime import datetime
 from typing import Any

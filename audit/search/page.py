@@ -106,12 +106,11 @@ EXPORT = "export"
     "find/",
     of="audit.CeAudit",
     from_replica=True,
-    right="ce_sessions.view_ceconversationhistory",
+    right=RIGHT,
     entry=SidebarEntry("Conversations", "Find", "Search turns and conversations.", 0),
 )
 def find_page(request: HttpRequest) -> HttpResponseBase:
     """The form, the results, and the saved searches."""
-    require_right(request, RIGHT)
     form = FindPageForm(request.GET, list_workspaces())
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.

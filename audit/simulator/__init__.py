@@ -1,1 +1,1 @@
-"""The simulator: conversations on any configuration, played from the start each time and stored nowhere (R132)."""
+"""The simulator: conversations on any configuration, played from the start each time and stored nowhere."""

@@ -2,13 +2,12 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from audit.simulator.play import NamedCall, PlayedLine
 from convengine.engine.turn.labels import purpose_label
+from convengine.json_value import Json
 from convengine.play.seen_turn import Call
 
-Json = Any
 _KINDS = {"model": "Model", "task": "Task", "tool": "Tool", "container": "Data source"}
 
 

@@ -26,6 +26,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.play.loading import dump_yaml
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stub_documents import (
@@ -46,7 +47,6 @@ from convengine.server.interfaces.configuration import ConfigurationName, named_
 from convengine.server.interfaces.unsaved_form import UnsavedForm
 from convengine.server.turns.answer import PLAIN_CHANNEL
 
-Json = Any
 RIGHT = "ce_sessions.try_conversation"
 REAL_RIGHT = "ce_sessions.take_real_turns"
 #: The rights to read what stored turns were answered.
@@ -85,14 +85,13 @@ class Simulation:
 @page(
     "simulate/",
     of="audit.CeAudit",
-    right="ce_sessions.try_conversation",
+    right=RIGHT,
     entry=SidebarEntry(
         "Try & test", "Try a conversation", "Send messages and see how each answer was chosen. Nothing is stored.", 0
     ),
 )
 def simulator_page(request: HttpRequest) -> HttpResponse:
     """A conversation with live, a release, or a draft."""
-    require_right(request, RIGHT)
     posted, default = Posted.of(request), _LIVE
     if draft := getattr(request, "ce_draft", None):
         default = ConfigurationName("draft", draft.pk)

@@ -47,6 +47,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
+from convengine.json_value import Json
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
@@ -202,7 +203,6 @@ def rebuild_progress(record: CeConversationHistory) -> Progress:
     return Progress(tuple(turn.verbose), faults[0] if faults else "")
 
 
-Json = Any
 #: Minimum width of a bar.
 _MIN_WIDTH = 0.4
 _FRAME_STAGES = frozenset({STEP_ENTER, STEP_EXIT})

@@ -1,4 +1,4 @@
-"""Warnings on the card of a turn: what a reader should look at first (api-and-audit 13)."""
+"""Warnings on the card of a turn: what a reader should look at first."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,15 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
+from convengine.json_value import Json
 from convengine.play.comparison import LASTING, Aspect, Summary, compare_turns
 from convengine.server.admin_site.record_columns import answer_text
 
-Json = Any
 #: Table and primary key as text.
 RowKey = tuple[str, str]
 

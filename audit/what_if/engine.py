@@ -4,20 +4,19 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from audit.replay.replay import NotReplayable, restore_recording
 from audit.what_if.difference import DIFFERENCES, Kind, Outcome, RowKey, WhatIfTurn, compare_sides, list_changed_rows
 from audit.what_if.selection import TurnKey, read_turns
 from convengine.engine.turn.recording import ExactReuse, Playback
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.play.comparison import summarise
 from convengine.play.play import play_recorded
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording
 
-Json = Any
 #: Past releases to hold at a time, of turns that are compared with their record.
 _HELD = 8
 

@@ -20,12 +20,12 @@ from audit.what_if.selection import TurnKey, select_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.database.release import release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.sessions.models import CeConversation
 
-Json = Any
 #: The filters of conversations, of those of the search.
 FILTERS = ("q", "intent", "state", "feedback", "release", "since", "until")
 #: How many conversations a run takes if nothing else is said.

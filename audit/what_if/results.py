@@ -21,7 +21,6 @@ from convengine.play.comparison import Aspect, compare_turns
 from convengine.server.admin_site.record_columns import answer_text, row_link
 from convengine.server.sessions.models import CeConversationHistory
 
-Json = Any
 #: Turns of a page: each of them runs twice.
 PAGE = 20
 #: What is told of a turn in a line.

@@ -4,7 +4,6 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from django.conf import settings
 
@@ -12,9 +11,9 @@ from audit.export.evidence.collect import CONVERSATION, FORMAT, sign
 from audit.export.evidence.sealed_row import SealedRow
 from audit.seal import GENESIS
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 from convengine.server.interfaces.release_history import ProvenReleases, release_history
 
-Json = Any
 #: What the file proves, and what it cannot prove.
 PROVEN = (
     "The words, events and results of each turn are what its seal covers: nobody changed them after the seal was made.",

@@ -19,12 +19,12 @@ from audit.narration import narrate_turn
 from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
+from convengine.json_value import Json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
-Json = Any
 #: The form of the data.
 FORMAT = 2
 #: Turns of one file.

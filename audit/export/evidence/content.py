@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
@@ -21,10 +20,9 @@ from convengine.engine.turn.labels import code_label, in_words, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import stage_label
+from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.interfaces.release_history import ProvenRelease, ProvenRow
-
-Json = Any
 
 
 @dataclass(frozen=True)

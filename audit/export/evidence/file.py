@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import Any
 
 from audit.export.evidence.check import Evidence, EvidenceFinding, check_data
 from audit.export.evidence.content import render_evidence
 from convengine.engine.text.compare import shorten
+from convengine.json_value import Json
 
-Json = Any
 _DATA = re.compile(r'<script type="application/json" id="evidence">\n(.*)\n</script>')
 _ANCHOR = re.compile(r' id="([^"]+)"')
 _TAGS = re.compile(r"<[^>]*>")

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Self
 
 from audit import seal as seals
 from audit.record.document import list_deciding_rows
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import Event, StoredEvent, expand_events, list_events, read_document
 from audit.seal import HEADER, WORDS, Parts, Seal
+from convengine.json_value import Json
 from convengine.server.sessions.models import ADDITION
 
-Json = Any
 _CUTS = {
     seals.STEPS: "starts and ends of steps",
     seals.PROMPTS: "prompts",

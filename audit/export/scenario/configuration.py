@@ -8,12 +8,12 @@ from django.db import models
 
 from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.json_value import Json
 from convengine.play.settings_map import world_settings
 from convengine.play.tables import columns_of, models_of_worlds
 from convengine.server.deployment import conf
 from convengine.server.interfaces.release_history import RowChange, release_history
 
-Json = Any
 Row = dict[str, Json]
 
 

@@ -1,13 +1,10 @@
 """A conversation, or some of its turns, as a scenario file that `manage.py scenarios` plays (docs/scenarios.md)."""
 
-from typing import Any
-
 from audit.export.scenario import configuration, external_answers, turn_entries
 from audit.export.scenario.recorded_turns import RecordedTurn, read_time_before
 from convengine.engine.turn.codec import to_plain
+from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversation
-
-Json = Any
 
 
 def scenario_name(conversation: CeConversation, first: int | None = None, last: int | None = None) -> str:

@@ -1,15 +1,14 @@
 """The recorded answers from outside for a scenario file: models, tools, tasks, containers."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
+from convengine.json_value import Json
 from convengine.play.seen_turn import Call
 from convengine.play.stub_documents import ADDRESS, export_call, export_failure
 from convengine.server.turns.stored_recording import StoredRecording
 
-Json = Any
 Entry = dict[str, Json]
 
 

@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -16,7 +15,6 @@ from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording, read_recording
 
-Json = Any
 #: Maximum turns of one file.
 MAX_TURNS = 500
 _FRAME = (STEP_ENTER, STEP_EXIT)

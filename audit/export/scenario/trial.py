@@ -2,19 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from audit.export.scenario.document import build_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
+from convengine.json_value import Json
 from convengine.play.expectations import Miss, find_misses
 from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
 from convengine.play.scenario import BEGINNING
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
-
-Json = Any
 
 
 def build_passing_scenario(

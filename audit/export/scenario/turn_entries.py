@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from audit.export.scenario.configuration import export_edits
 from audit.export.scenario.external_answers import export_transformers
@@ -10,13 +9,13 @@ from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.json_value import Json
 from convengine.play.scenario import BEGINNING
 from convengine.play.seen_turn import Call, SeenTurn, scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.stored_recording import StoredRecording
 
-Json = Any
 Entry = dict[str, Json]
 _PLAIN = "api"
 

@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
     """Two tables in place of one, filled."""
 
     dependencies: ClassVar = [
-        ("audit", "0003_steps_as_a_list"),
+        ("audit", "0005_one_table_of_counts"),
         ("ce_sessions", "0002_conversation_proof"),
         ("config_admin", "0005_sealed_results"),
     ]
