@@ -148,9 +148,8 @@ def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:
             message = f"“{edited.label}” is now {_format_briefly(row.config_value)}."
             model_admin.message_user(request, message, messages.SUCCESS)
             return HttpResponseRedirect(settings_url(edited.setting))
-        return TemplateResponse(
-            request, "config_admin/settings.html", _build_context(model_admin, request, edited, form)
-        ).render()
+        context = _build_context(model_admin, request, edited, form)
+        return TemplateResponse(request, "config_admin/settings.html", context)
 
 
 def _read_edited_setting(request: HttpRequest) -> EditedSetting | None:

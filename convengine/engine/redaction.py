@@ -75,7 +75,8 @@ def _is_masked_name(name: str, keys: Set[str]) -> bool:
 
 def may_mention(text: str, keys: Set[str]) -> bool:
     """True when a JSON text may hold one of the keys: a cheap test before the walk."""
-    return bool(keys) and _compile_names(frozenset(keys)).search(text) is not None
+    # RE2 takes no lone surrogates, which a turn keeps until its texts are stored.
+    return bool(keys) and _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace").decode()) is not None
 
 
 @cache

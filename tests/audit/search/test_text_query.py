@@ -78,6 +78,7 @@ class TestTheIndex:
         assert CeTurnText.objects.get(pk=made[0]).words == "'day' 'good' 'late' 'order'"
         assert not list(index_new_turns())
 
+    @pytest.mark.usefixtures("changeable_turns")
     def test_what_becomes_of_a_text_becomes_of_its_words(self) -> None:
         erased, removed = turn(1, user_input="secret"), turn(2, user_input="secret")
         list(index_new_turns())

@@ -34,9 +34,9 @@ def list_modules(pattern: str) -> list[str]:
             ["convengine/play/play.py"],
         ),
         (
-            "the tapes of recorded turns are chosen by replay and what-if",
+            "the tapes of recorded turns are chosen by replay, what-if and the look for causes",
             r"(?:Playback|ExactReuse|Reuse)\(recorded",
-            ["audit/replay/replay.py", "audit/what_if/engine.py"],
+            ["audit/replay/replay.py", "audit/reports/cause.py", "audit/what_if/engine.py"],
         ),
         (
             "a played turn is compared in one place",

@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.test import Client, RequestFactory
+from django.urls import reverse
 
 from convengine.server.admin_site import layout
 
@@ -26,8 +27,14 @@ def places_of(*names: str, **values: Any) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.model}-{entry.page}")
-def test_every_entry_has_a_page(entry: layout.Entry) -> None:
-    assert admin.site.is_registered(apps.get_model(entry.model))
+def test_every_entry_opens_a_page_with_the_scripts_of_all(entry: layout.Entry, client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+    opts = apps.get_model(entry.model)._meta
+
+    page = client.get(reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))
+
+    assert page.status_code == 200
+    assert "convengine/admin" in page.content.decode()
 
 
 def test_every_page_has_an_entry() -> None:
