@@ -1,7 +1,7 @@
 """Erase a participant from stored searches: the access log, and the searches that users saved.
 
-People search for parts of names. A search that can only mean the participant is erased; one that may mean somebody
-else, too, is listed for a person to decide.
+A search for the whole name or phone number is erased. A search for a part may mean somebody else, too: it is listed for
+a person to decide.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,8 @@ from audit.models import CeAccessLog, CeSavedSearch
 from audit.record import removals
 from audit.seal import ERASED, read_seal
 from convengine.engine.text.participants import SHORTEST, has_all, list_local_terms, list_terms, read_phone
-from convengine.engine.text.words import fold
+from convengine.engine.text.words import fold, split_words
 from convengine.engine.turn.job import Counts
-from convengine.server.sessions.participants import find_participants
 
 #: The parameters of pages that name a participant, and those with other words that somebody typed.
 _NAMES, _WORDS = ("participant", "remote_jid"), ("q", "text", "query")
@@ -33,28 +32,35 @@ class Match(Enum):
 
 
 def match_search(search: str, path: str, participant: str) -> Match:
-    """Whether a stored search, an address or plain words, is about a participant. The strongest part counts."""
-    pairs = parse_qsl(search) if "=" in search else []
+    """Whether a stored search, an address or plain words, is about a participant. The strongest parameter counts.
+
+    Only parameters of names or words count: a time, a status or a number is about nobody.
+    """
+    pairs = parse_qsl(search) if "=" in search else [("q", search)]
     named = (*_NAMES, "q") if any(page in path for page in _LISTS_OF_PEOPLE) else _NAMES
-    matches = {_match_whole(search, participant)}
-    for name, text in pairs or [("q", search)]:
-        matches.add(_match_whole(text, participant))
-        if name in (*named, *_WORDS) and _is_part(text, participant):
-            is_only = name in named and not set(find_participants(text)) - {participant}
-            matches.add(Match.YES if is_only else Match.MAYBE)
-    return next(match for match in (Match.YES, Match.MAYBE, Match.NO) if match in matches)
+    names = [text for parameter, text in pairs if parameter in named]
+    words = [text for parameter, text in pairs if parameter in _WORDS and parameter not in named]
+    if any(_is_whole(text, participant) for text in (*names, *words)):
+        return Match.YES
+    is_maybe = any(_is_part(text, participant) for text in names) or any(_mentions(text, participant) for text in words)
+    return Match.MAYBE if is_maybe else Match.NO
 
 
-def _match_whole(text: str, participant: str) -> Match:
+def _is_whole(text: str, participant: str) -> bool:
+    """True if the text is the participant's name or phone number, however it is spelled."""
     phone = read_phone(participant)
-    is_whole = fold(participant) in fold(text) or (phone and phone == read_phone(text))
-    return Match.YES if is_whole else Match.NO
+    return fold(text) == fold(participant) or (phone != "" and phone == read_phone(text))
 
 
 def _is_part(text: str, participant: str) -> bool:
     """True if the search for people finds the participant by this text, unless it is too short to mean anybody."""
     options = (terms for terms in (list_terms(text), list_local_terms(text)) if terms)
     return any(len(terms[0]) >= SHORTEST and has_all(participant, terms) for terms in options)
+
+
+def _mentions(text: str, participant: str) -> bool:
+    """True if the name is a part of the text, or one of its words is a part of the name."""
+    return fold(participant) in fold(text) or any(_is_part(word, participant) for word in split_words(text))
 
 
 def erase_searches(participant: str, by: str, reason: str) -> Iterator[Counts]:
