@@ -6,6 +6,7 @@ number, time, status, intent, state and duration, and its seal. The salts of wha
 guess the words.
 """
 
+import json
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def erase_participant(
     threads.delete()
     CeInboxGroup.forget_name(participant)
     yield from erase_searches(participant, order.by, order.reason)
-    yield from _list_tests_about([participant], order)
+    yield from _list_tests_about([json.dumps(participant)[1:-1]], order)
     for key in keys:
         yield from empty_conversation(key)
 
@@ -193,7 +194,7 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
 
 
 def _list_tests_about(texts: Sequence[str], order: EraseOrder) -> Iterator[Counts]:
-    """Record the tests that have one of these texts, for a person to decide."""
+    """Record the tests that have one of these texts, as JSON has them, for a person to decide."""
     if tests := stored_tests().find_tests_with(texts):
         removals.note_undecided({"ce_test_case": tests}, order.by, order.reason)
         yield {"undecided": len(tests)}
