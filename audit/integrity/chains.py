@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger import Ledger
 from audit.models import CeAccessLog, CeChain, CeLedger, CeMcpUserFeedback, CeSealedState
-from audit.record.sealed_states import hash_state, list_models
+from audit.record.sealed_states import hash_rows, list_models
 from audit.seal import ERASED, read_seal
-from convengine.server.database.unreadable import iterate_values, read_rows
+from convengine.server.database.unreadable import UNREADABLE, format_minute, iterate_values, read_rows
 from convengine.server.interfaces.sealed_states import SealedStateModel
 
 _CHAINS = CeChain._meta.db_table
@@ -95,25 +95,40 @@ def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
 
 
 def _verify_states() -> Iterator[Finding]:
-    """Rows that may change, compared with what the product last made of them."""
-    states: dict[str, dict[str, str | None]] = {}
-    for row in iterate_values(CeSealedState.objects.all(), "table_name", "hashes"):
-        if isinstance(row.get("hashes"), dict):
-            states.setdefault(row["table_name"], {}).update(row["hashes"])
-    for model in list_models():
-        yield from _compare_states(model, states.get(model._meta.db_table, {}))
+    """Rows that may change: each change began with what the one before it had made, and so does the present row."""
+    models = {model._meta.db_table: model for model in list_models()}
+    states: dict[str, dict[str, str | None]] = {table: {} for table in models}
+    for entry in iterate_values(CeSealedState.objects.all(), "created_at", "table_name", "hashes"):
+        table = str(entry.get("table_name"))
+        for key, before, after in _list_changes(entry.get("hashes")) if table in models else ():
+            when = f", which its next change showed on {format_minute(entry.get('created_at', UNREADABLE))}"
+            yield from _compare_states(models[table], key, states[table].get(key), before, when)
+            states[table][key] = after
+    for table, model in models.items():
+        present = dict(hash_rows(model._default_manager.all()))
+        for key in {**states[table], **present}:
+            yield from _compare_states(model, key, states[table].get(key), present.get(key))
 
 
-def _compare_states(model: type[SealedStateModel], states: dict[str, str | None]) -> Iterator[Finding]:
-    table, name = model._meta.db_table, model._meta.verbose_name
-    for row in iterate_values(model.select_sealed(), *model.SEALED):
-        sealed = states.pop(str(row["pk"]), None)
-        if sealed is None:
-            yield create_table_finding("ROW_ADDED", table, row["pk"], f"The product did not make this {name}.")
-        elif not row.keys() >= set(model.SEALED) or hash_state(model, row) != sealed:
-            yield create_table_finding("ROW_CHANGED", table, row["pk"], f"The product did not change this {name}.")
-    for key in (key for key, sealed in states.items() if sealed is not None):
-        yield create_table_finding("ROW_MISSING", table, key, f"The product did not remove this {name}.")
+def _list_changes(hashes: Any) -> Iterator[tuple[str, str | None, str | None]]:
+    """What an entry says of each row; a changed entry may say anything."""
+    for key, pair in hashes.items() if isinstance(hashes, dict) else ():
+        if isinstance(pair, list) and len(pair) == 2:
+            yield key, *pair
+
+
+def _compare_states(
+    model: type[SealedStateModel], key: str, sealed: str | None, actual: str | None, when: str = ""
+) -> Iterator[Finding]:
+    if sealed == actual:
+        return
+    code, verb = "ROW_CHANGED", "change"
+    if sealed is None:
+        code, verb = "ROW_ADDED", "make"
+    elif actual is None:
+        code, verb = "ROW_MISSING", "remove"
+    text = f"The product did not {verb} this {model._meta.verbose_name}{when}."
+    yield create_table_finding(code, model._meta.db_table, key, text)
 
 
 def _verify_replacements() -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from django.db import connections, migrations, models, transaction
 from django.db.models import QuerySet
 
 from audit.models import CeAccessLog, CeChain, CeLedger, CeMcpUserFeedback
-from audit.record.sealed_states import list_models, note_states
+from audit.record.sealed_states import list_models, lock_states, note_change
 from audit.seal import GENESIS, Seal
 
 _PROOF = models.TextField(default="", help_text="Proof that the product wrote this row.")
@@ -36,10 +36,10 @@ def seal_entries(apps: Any, schema_editor: Any) -> None:
 def seal_states(apps: Any, schema_editor: Any) -> None:
     """Seal drafts, reviews, gradual releases, test runs and results as they are."""
     for model in list_models():
-        keys = list(model.select_sealed().order_by("pk").values_list("pk", flat=True))
+        keys = list(model._default_manager.order_by("pk").values_list("pk", flat=True))
         for start in range(0, len(keys), _BATCH):
             with transaction.atomic():
-                note_states(model, keys[start : start + _BATCH])
+                note_change(model, {}, lock_states(model, keys[start : start + _BATCH]))
 
 
 def _drop_trigger(schema_editor: Any, table: str) -> None:
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
     dependencies: ClassVar = [
         ("audit", "0005_one_table_of_counts"),
         ("ce_sessions", "0002_conversation_proof"),
-        ("config_admin", "0005_sealed_results"),
+        ("config_admin", "0004_test_conversation"),
     ]
     operations: ClassVar = [
         migrations.CreateModel(
@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
                 ("state_id", models.BigAutoField("id", primary_key=True, serialize=False)),
                 ("created_at", models.DateTimeField("time", default=django.utils.timezone.now)),
                 ("table_name", models.TextField("table", help_text="The table of the rows.")),
-                ("hashes", models.JSONField(help_text="The hash of each row by its key; null for a removed row.")),
+                ("hashes", models.JSONField(help_text="By the key of each row its hashes before and after; null without a row.")),
             ],
             options={
                 "verbose_name": "sealed state",

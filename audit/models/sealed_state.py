@@ -1,4 +1,4 @@
-"""What the product last made of rows that may change: the hash of their sealed columns."""
+"""What the product made of rows that may change: the hashes of their sealed columns before and after."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -19,7 +19,7 @@ class CeSealedState(ChainedRow, AppendOnly):
     state_id = models.BigAutoField("id", primary_key=True)
     created_at = models.DateTimeField("time", default=timezone.now)
     table_name = models.TextField("table", help_text="The table of the rows.")
-    hashes = models.JSONField(help_text="The hash of each row by its key; null for a removed row.")
+    hashes = models.JSONField(help_text="By the key of each row its hashes before and after; null without a row.")
 
     class Meta:
         db_table = "ce_sealed_state"

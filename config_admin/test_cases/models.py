@@ -1,12 +1,12 @@
 """`ce_test_case` and its tags, runs and results. Not configuration: no turn reads them."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from django.db import models
 from django.utils import timezone
 
-from convengine.server.interfaces.sealed_states import SealedStateModel, delete_sealed
+from convengine.server.interfaces.sealed_states import SealedStateModel
 from convengine.server.jobs.background_runs import OPEN, RunStatus
 
 
@@ -70,7 +70,7 @@ class CeTestCaseTag(models.Model):
 
 
 class CeTestRun(SealedStateModel):
-    """Tests on one state of a configuration. A run is sealed when it has ended."""
+    """Tests on one state of a configuration."""
 
     SEALED: ClassVar[Sequence[str]] = (
         *("configuration", "configuration_title", "config_version", "content_hash", "engine_version", "selection"),
@@ -122,11 +122,6 @@ class CeTestRun(SealedStateModel):
         """True until it ends."""
         return self.status in OPEN
 
-    @classmethod
-    def select_sealed(cls) -> models.QuerySet[Self]:
-        """The runs that have ended."""
-        return super().select_sealed().exclude(status__in=OPEN)
-
 
 class CeTestResult(SealedStateModel):
     """What one test gave in one run."""
@@ -138,10 +133,10 @@ class CeTestResult(SealedStateModel):
 
     result_id = models.BigAutoField(primary_key=True)
     run = models.ForeignKey(
-        CeTestRun, on_delete=delete_sealed, related_name="results", help_text="The run it belongs to."
+        CeTestRun, on_delete=models.CASCADE, related_name="results", help_text="The run it belongs to."
     )
     test_case = models.ForeignKey(
-        CeTestCase, on_delete=delete_sealed, related_name="results", help_text="The test that ran."
+        CeTestCase, on_delete=models.CASCADE, related_name="results", help_text="The test that ran."
     )
     document_hash = models.CharField(max_length=64, help_text="The test as it was then.")
     content_hash = models.CharField(max_length=64, help_text="The state of the configuration.")

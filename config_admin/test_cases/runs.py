@@ -272,6 +272,6 @@ def remove_old_results() -> None:
     later = CeTestResult.objects.filter(test_case=OuterRef("test_case"), pk__gt=OuterRef("pk"))
     outdated = later.filter(Q(passed=True) | Q(content_hash=OuterRef("content_hash")))
     old = CeTestResult.objects.filter(run_id__lte=newest)
-    old.filter(Q(passed=False) | Exists(outdated)).delete()
+    old.filter(Q(passed=False) | Exists(outdated)).only("pk").delete()
     has_result = CeTestResult.objects.filter(run=OuterRef("pk"))
     CeTestRun.objects.filter(~Exists(has_result), pk__lte=newest).exclude(status__in=OPEN).delete()

@@ -4,11 +4,12 @@ Saving, updating and deleting with Django notes the state in the same transactio
 reported when the record is verified.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from django.db import models, transaction
+from django.db.models.signals import pre_delete
 
 from convengine.server.deployment import conf
 
@@ -16,13 +17,13 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 class SealedStates(Protocol):
-    """Notes what the product makes of rows."""
+    """Notes what the product makes of rows. Both need an open transaction."""
 
-    def note_states(self, model: Any, changed: Iterable[Any], removed: Iterable[Any] = (), /) -> None:
-        """Seal the present state of changed rows of a `SealedStateModel`, and that others were removed, by their keys.
+    def lock_states(self, model: Any, keys: Iterable[Any], /) -> dict[str, str]:
+        """The hashes of stored rows of a `SealedStateModel` by key. Locks the rows until the transaction ends."""
 
-        Needs an open transaction.
-        """
+    def note_change(self, model: Any, before: Mapping[str, str], after: Mapping[str, str], /) -> None:
+        """Seal what rows were and what they became: a new row has no state before, a removed one none after."""
 
 
 sealed_states: Callable[[], SealedStates] = partial(conf.load, "SEALED_STATES")
@@ -35,30 +36,23 @@ class SealedStateQuerySet(models.QuerySet[Row]):
         """As in Django."""
         if not _are_sealed(self.model, values):
             return super().update(**values)
+        states = sealed_states()
         with transaction.atomic(savepoint=False):
             keys = list(self.values_list("pk", flat=True))
-            count = super().update(**values)
-            sealed_states().note_states(self.model, keys)
+            before = states.lock_states(self.model, keys)
+            # Another transaction may have made more rows match since.
+            count = models.QuerySet.update(self.filter(pk__in=keys), **values)
+            states.note_change(self.model, before, states.lock_states(self.model, keys))
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def delete(self) -> tuple[int, dict[str, int]]:
-        """As in Django."""
-        with transaction.atomic(savepoint=False):
-            keys = list(self.values_list("pk", flat=True))
-            removed = super().delete()
-            sealed_states().note_states(self.model, (), keys)
-        return removed
-
-    delete.alters_data = True  # type: ignore[attr-defined]
-    delete.queryset_only = True  # type: ignore[attr-defined]
-
     def bulk_create(self, objs: Iterable[Row], *args: Any, **options: Any) -> list[Row]:
         """As in Django."""
+        states = sealed_states()
         with transaction.atomic(savepoint=False):
             rows = super().bulk_create(objs, *args, **options)
-            sealed_states().note_states(self.model, [row.pk for row in rows])
+            states.note_change(self.model, {}, states.lock_states(self.model, [row.pk for row in rows]))
         return rows
 
 
@@ -73,33 +67,28 @@ class SealedStateModel(models.Model):
     class Meta:
         abstract = True
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Note each removal of a row, also with a row that it belongs to."""
+        super().__init_subclass__(**options)
+        pre_delete.connect(_note_removal, sender=cls)
+
     def save(self, *args: Any, **options: Any) -> None:
         """As in Django."""
         fields = options.get("update_fields")
-        with transaction.atomic(savepoint=False):
+        if fields is not None and not _are_sealed(type(self), fields):
             super().save(*args, **options)
-            if fields is None or _are_sealed(type(self), fields):
-                sealed_states().note_states(type(self), [self.pk])
-
-    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
-        """As in Django."""
-        key = self.pk
+            return
+        states, model = sealed_states(), type(self)
         with transaction.atomic(savepoint=False):
-            removed = super().delete(*args, **options)
-            sealed_states().note_states(type(self), (), [key])
-        return removed
-
-    @classmethod
-    def select_sealed(cls) -> models.QuerySet[Self]:
-        """The rows whose state is sealed."""
-        return cls.objects.all()
+            before = states.lock_states(model, [self.pk])
+            super().save(*args, **options)
+            states.note_change(model, before, states.lock_states(model, [self.pk]))
 
 
-def delete_sealed(collector: Any, field: Any, sub_objs: Any, using: str) -> None:
-    """`on_delete` of rows that are deleted with another one: as CASCADE, and noted."""
-    if sub_objs:
-        sealed_states().note_states(sub_objs[0].__class__, (), [row.pk for row in sub_objs])
-    models.CASCADE(collector, field, sub_objs, using)
+def _note_removal(sender: type[SealedStateModel], instance: SealedStateModel, **kwargs: Any) -> None:
+    """Before Django deletes a row, in the same transaction."""
+    states = sealed_states()
+    states.note_change(sender, states.lock_states(sender, [instance.pk]), {})
 
 
 def _are_sealed(model: Any, names: Iterable[str]) -> bool:

@@ -36,6 +36,8 @@ class CeConversation(SignedModel):
     """A session: the state that the next turn starts from."""
 
     conversation_id = models.UUIDField("conversation", primary_key=True, default=uuid.uuid4)
+    #: Processes of the version before, which still run while it is replaced, do not set it.
+    proof = models.TextField(default="", db_default="", help_text="Proof that the product wrote this row.")
     status = models.TextField(choices=ConversationStatus.choices(), default=ConversationStatus.RUNNING.value)
     intent_code = models.TextField("intent", default=UNKNOWN)
     state_code = models.TextField("state", default=UNKNOWN)

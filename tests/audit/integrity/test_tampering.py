@@ -222,7 +222,7 @@ WAYS = (
             (_RESULTS, "document_hash = 'x'"),
         )
     ),
-    Way("a run that has ended runs again", _RUNS, "ROW_MISSING", "UPDATE ce_test_run SET status = 'RUNNING'"),
+    Way("a run that has ended runs again", _RUNS, "ROW_CHANGED", "UPDATE ce_test_run SET status = 'RUNNING'"),
     *(
         Way(f"{table}: a row removed", table, "ROW_MISSING", f"DELETE FROM {table}")
         for table in (_REVIEWS, _GRADUAL, _RESULTS)

@@ -6,13 +6,20 @@ from django.db import migrations, models
 
 from convengine.server.sessions.models import prove_identity
 
+#: Rows per statement.
+_BATCH = 500
+
 
 def prove_conversations(apps: Any, schema_editor: Any) -> None:
     """Prove the conversations as they are."""
     conversations = apps.get_model("ce_sessions", "CeConversation").objects.using(schema_editor.connection.alias)
-    names = ("conversation_id", "workspace_id", "channel", "remote_jid", "opened_by")
-    for values in conversations.values_list(*names).iterator():
-        conversations.filter(pk=values[0]).update(proof=prove_identity(*values))
+    rows = conversations.only("conversation_id", "workspace_id", "channel", "remote_jid", "opened_by").order_by("pk")
+    batch = list(rows[:_BATCH])
+    while batch:
+        for row in batch:
+            row.proof = prove_identity(row.pk, row.workspace_id, row.channel, row.remote_jid, row.opened_by)
+        conversations.bulk_update(batch, ["proof"])
+        batch = list(rows.filter(pk__gt=batch[-1].pk)[:_BATCH])
 
 
 class Migration(migrations.Migration):
@@ -23,7 +30,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="ceconversation",
             name="proof",
-            field=models.TextField(default="", help_text="Proof that the product wrote this row."),
+            field=models.TextField(default="", db_default="", help_text="Proof that the product wrote this row."),
         ),
         migrations.RunPython(prove_conversations, migrations.RunPython.noop),
     ]
