@@ -86,7 +86,7 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client, mon
     made = date_format(localtime(change.release.created_at), "l j F, H:i")
     assert (
         f"It got worse with release {number} of {made}, by ben, “Softer words”: in the last 14 days 6.7 % before "
-        f"and 26.7 % since. Of 20 such messages, 20 come out differently on release {number} than before it. "
+        f"and 26.7 % since. Of 20 such messages, 20 go wrong on release {number} but not before it. "
         "It changed: Intent LOAN" in shown
     )
     assert "Worse: not understood 6.7 % → 26.7 %" in shown
@@ -97,7 +97,7 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client, mon
 
     revert_release(number)
 
-    assert "than before it. What it changed is taken back by now." in page(ada)
+    assert "but not before it. What it changed is taken back by now." in page(ada)
     assert "Take it back" not in page(ada)
     assert ada.get("/admin/").context["next_step"] != first
 
