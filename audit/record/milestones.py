@@ -41,6 +41,11 @@ def _is_first(condition: Any) -> Any:
     return condition & ~Exists(of_conversation.filter(condition, turn_no__lt=OuterRef("turn_no")))
 
 
+def has_beginning() -> Exists:
+    """The turns of conversations whose first turn is still stored: of others, nobody knows what happened first."""
+    return Exists(CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"), turn_no=1))
+
+
 def has_stage(stages: Sequence[str]) -> Exists:
     """The turns with one of some rare stages."""
     entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)

@@ -4,7 +4,7 @@ The database counts what the columns and the index of turns say; what happened f
 `audit.record.milestones` alone, which searches use, too. Only what the documents say is read (`document_counts`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.db.models import Case, F, Max, Min, Q, QuerySet, Value, When
 from django.db.models.functions import TruncHour
 
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnIndex
-from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone
+from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone, has_beginning
 from audit.reports.count_batch import NEW_COUNTS, Change, collect_counts, find_oldest_hour, insert_rows, quote_texts
 from audit.reports.document_counts import list_document_counts, select_texts
 from audit.reports.durations import BOUNDS
@@ -37,12 +37,16 @@ _COLUMNS = (
     *("turn_id", "turn_no", "state_code", "intent_before", "state_before", "status", "error_code", "duration_ms"),
     *("model_calls", "cost"),
 )
-_FLAGS = {
+_FIRST_FLAGS = {
     "is_handed_over": CONDITIONS[Milestone.HANDED_OVER],
     "has_needed_person": CONDITIONS[Milestone.NEEDED_PERSON],
+}
+_FLAGS = {
+    **_FIRST_FLAGS,
     "is_moved": CONDITIONS[Milestone.ENTERED],
     "has_model_failed": CONDITIONS[Milestone.MODEL_FAILED],
 }
+_RECOUNT_FLAGS = {**_FLAGS, **{name: condition & has_beginning() for name, condition in _FIRST_FLAGS.items()}}
 _RANGES = ", ".join(f"({first}, {end})" for first, end in zip(BOUNDS, (*BOUNDS[1:], 1 << 32), strict=True))
 _MOVED_FROM = f"intent_before || '{CeTurnCount.SEPARATOR}' || state_before || '{CeTurnCount.SEPARATOR}'"
 _HAS_LEFT = "is_moved AND intent_before IS NOT NULL AND state_before IS NOT NULL"
@@ -164,9 +168,12 @@ def _count_range(cursor: Any, first: int, last: int) -> None:
     count_turns(cursor, Q(pk__gt=first, pk__lte=last))
 
 
-def count_turns(cursor: Any, wanted: Q) -> None:
-    """Write the counts of some turns into NEW_COUNTS."""
-    turns = _select_turns(wanted)
+def count_turns(cursor: Any, wanted: Q, *, is_recount: bool = False) -> None:
+    """Write the counts of some turns into NEW_COUNTS.
+
+    `is_recount`: what happened first in a conversation whose first turns were removed since then stays as counted.
+    """
+    turns = _select_turns(wanted, _RECOUNT_FLAGS if is_recount else _FLAGS)
     sql, params = turns.values_list(*_WHERE, *_COLUMNS, *_FLAGS).query.sql_with_params()
     cursor.execute(_COUNT_FACTS.replace("{turns}", sql), params)
     texts, ends = select_texts(turns, *_WHERE), turns.aggregate(first=Min("pk"), last=Max("pk"))
@@ -176,9 +183,11 @@ def count_turns(cursor: Any, wanted: Q) -> None:
         insert_rows(cursor, NEW_COUNTS, list(list_document_counts(rows)))
 
 
-def _select_turns(wanted: Q) -> QuerySet[Any]:
+def _select_turns(wanted: Q, milestones: Mapping[str, Any]) -> QuerySet[Any]:
     """Turns with what their counts are about, and whether they are milestones."""
-    flags = {name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in _FLAGS.items()}
+    flags = {
+        name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in milestones.items()
+    }
     turns = CeConversationHistory._base_manager.filter(wanted).exclude(source="ADDITION").order_by()
     about = {"workspace_id": F("conversation__workspace_id"), "channel": F("conversation__channel")}
     return turns.annotate(hour=TruncHour("created_at", tzinfo=UTC), **about, **flags)

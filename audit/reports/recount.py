@@ -70,7 +70,7 @@ def count_day(day: Day) -> Day:
     with transaction.atomic(), collect_counts(Change.KEEP_HIGHER) as cursor:
         for start in range(day.first - 1, day.last, BATCH):
             in_range = Q(pk__gt=start, pk__lte=min(start + BATCH, day.last))
-            count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until))
+            count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until), is_recount=True)
     return day
 
 

@@ -30,12 +30,13 @@ from audit.reports.days import find_day
 from audit.reports.durations import BOUNDS
 from audit.reports.job import update_counts
 from audit.reports.recount import count_again
-from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
+from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.old_turns import remove_old_turns
 from convengine.server.turns.take_turn import take_turn
 from tests.examples import count_examples
 from tests.record import call as build_call
@@ -328,6 +329,20 @@ def test_counts_of_removed_turns_stay_when_all_are_counted_again(monkeypatch: py
     talk(["fees"])
     count_all()
     assert sum(read_counts().values()) > sum(before.values())
+
+
+def test_a_hand_over_counts_once_when_retention_removed_its_turn() -> None:
+    talk(["person", "fees", "fees", "fees"])
+    CeConversationHistory.objects.update(intent_code="PERSON", state_code=HAND_OVER)
+    spread_over_days()
+    CeConversationHistory.objects.filter(turn_no=1).update(created_at=timezone.now() - timedelta(days=4))
+    count_all()
+    before = read_counts()
+    CeConfig.objects.create(config_type="AUDIT", config_key="RETENTION_DAYS", config_value="3")
+    list(remove_old_turns())
+    assert CeConversationHistory.objects.earliest("turn_no").turn_no == 2
+    list(count_again())
+    assert read_counts() == before
 
 
 def test_a_new_kind_of_count_is_counted_of_the_turns_that_are_stored() -> None:

@@ -27,7 +27,9 @@ class Command(ExactCommand):
         parser.add_argument("--by", choices=sorted(DIMENSIONS), help="a line for each of these, not for each day")
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
-            "--count-again", action="store_true", help="first count the turns that are stored once more"
+            "--count-again",
+            action="store_true",
+            help="first count the turns that are stored once more; this never lowers a number",
         )
         parser.add_argument(
             "--processes", type=int, default=1, metavar="N", help="count again in so many processes (PostgreSQL)"
