@@ -15,7 +15,7 @@ from unittest.mock import patch
 from django.conf import settings
 
 from audit.inbox.job import update_inbox
-from audit.reports.recount import count_again
+from audit.reports.counting import count_new_turns
 from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
@@ -61,7 +61,7 @@ def seed_two_weeks(days: int = DAYS, conversations: int = CONVERSATIONS_OF_A_DAY
             moment = timedelta(days=-day) + timedelta(days=1) * (number + 1) / (conversations + 1)
             with shift_clock(moment):
                 _play_conversation(choose)
-    for _ in (*count_again(), *update_inbox()):
+    for _ in (*count_new_turns(timedelta()), *update_inbox()):
         pass
 
 

@@ -4,6 +4,7 @@ That a rate rose after a release says nothing: users may ask something else. So 
 that go wrong on it and did not before: one that is not understood on either, with other words, is no fault of it.
 """
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -100,24 +101,24 @@ def find_moved_turns(intents: Sequence[str], first: int, last: int) -> Evidence:
 
 def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = False) -> Evidence:
     """Run some turns again on the last of the releases and on the one before the first."""
-    keys = list(select_turns(kind.stored, first, None if is_open else last))
-    pairs = [(_run_again(key, first - 1), _run_again(key, last)) for key in keys]
+    turn_ids = list(select_turns(kind.stored, first, None if is_open else last))
+    pairs = [(_run_again(turn_id, first - 1), _run_again(turn_id, last)) for turn_id in turn_ids]
     known = [(before, after) for before, after in pairs if before and after]
     caused = sum(kind.includes(after) and not kind.includes(before) for before, after in known)
-    return Evidence(len(keys), len(known), caused)
+    return Evidence(len(turn_ids), len(known), caused)
 
 
 def select_turns(wanted: Any, first: int, last: int | None) -> Any:
-    """The numbers of the first such turns on some releases. In the order of an index: the table may be large."""
+    """The IDs of the first such turns on some releases. In the order of an index: the table may be large."""
     turns = CeConversationHistory.objects.filter(wanted, config_version__gte=first)
     turns = turns if last is None else turns.filter(config_version__lte=last)
-    return turns.order_by("config_version", "pk").values_list("pk", flat=True)[:SAMPLE]
+    return turns.order_by("config_version", "pk").values_list("turn_id", flat=True)[:SAMPLE]
 
 
 @lru_cache(maxsize=4096)
-def _run_again(key: int, release: int) -> PlayedResult | None:
+def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
     """How a turn ends on a release; null where that cannot be known. A process runs it once."""
-    turn = CeConversationHistory.objects.defer(None).filter(pk=key).first()
+    turn = CeConversationHistory.objects.defer(None).filter(turn_id=turn_id).first()
     try:
         snapshot = configuration().at(release)
     except LookupError:
@@ -128,7 +129,7 @@ def _run_again(key: int, release: int) -> PlayedResult | None:
         return None
     except Exception as fault:
         # Nobody who opens a page can help it.
-        log.warning("turn does not run again", turn=key, release=release, error=str(fault), exc_info=fault)
+        log.warning("turn does not run again", turn_id=str(turn_id), release=release, error=str(fault), exc_info=fault)
         return None
 
 

@@ -5,7 +5,7 @@ early is begun again.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.db import transaction
@@ -16,7 +16,7 @@ from django.utils import timezone
 from audit.models import CeCountProgress, CeTurnCount
 from audit.reports.count_batch import Change, collect_counts
 from audit.reports.count_parts import count_days
-from audit.reports.counting import BATCH, SETTLED_AFTER, count_new_turns, count_ratings, count_turns, lock_progress
+from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_turns, lock_progress
 from audit.reports.days import find_day, find_next_day
 from convengine.engine.turn.job import Counts
 from convengine.server.sessions.models import CeConversationHistory
@@ -34,7 +34,7 @@ def count_again(processes: int = 1) -> Iterator[Counts]:
     """Count the turns that are still stored once more, then the new ones. Those that are gone stay as counted."""
     with transaction.atomic():
         counted = lock_progress(CeCountProgress.TURNS).counted
-    # Before the first count, the statement for new turns counts all.
+    # Before the first count, the job counts all.
     if days := list_days(counted):
         _delete_days_of_another_zone(days[0].since)
         for day in count_days(days[:-1], processes):
@@ -49,7 +49,7 @@ def count_again(processes: int = 1) -> Iterator[Counts]:
         with collect_counts(Change.KEEP_HIGHER) as cursor:
             count_ratings(cursor, 0, ratings)
     # The job counts newer turns: one with a lower number may not be stored yet, and would never be counted.
-    yield from count_new_turns(SETTLED_AFTER if counted else timedelta())
+    yield from count_new_turns()
 
 
 def list_days(counted: int) -> list[Day]:

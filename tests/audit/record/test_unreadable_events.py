@@ -16,6 +16,7 @@ from audit.inbox.job import update_inbox
 from audit.models import CeAudit, CeLlmCallLog, CeTurnCount
 from audit.narration.empty_values import list_empty_values
 from audit.record.retention import remove_old
+from audit.reports.counting import count_new_turns
 from audit.reports.recount import count_again
 from config_admin.models import CeConfig
 from convengine.engine.turn.codec import dumps
@@ -136,6 +137,7 @@ def test_pages_exports_and_the_api_show_the_conversation(caller: Caller, damage:
 def test_jobs_go_on_with_the_other_turns(caller: Caller, damage: Any) -> None:
     damage_second(caller, damage)
 
+    list(count_new_turns(timedelta()))
     list(count_again())
     list(update_inbox())
     assert list_empty_values(10) == []

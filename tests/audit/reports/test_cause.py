@@ -33,8 +33,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtur
 @pytest.fixture(autouse=True)
 def help_desk() -> None:
     create_help_desk()
-    # Tests use the numbers of turns and releases again.
-    cause._run_again.cache_clear()
 
 
 def talk(text: str, times: int = 10) -> None:

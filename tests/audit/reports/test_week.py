@@ -1,6 +1,7 @@
 """The week for Home: what got worse by more than chance, since which release, and what to teach first."""
 
 import uuid
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -11,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeInboxGroup
-from audit.reports.recount import count_again
+from audit.reports.counting import count_new_turns
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.turn_reports import Verdict
@@ -176,7 +177,7 @@ def test_tries_tests_and_what_if_are_never_counted_and_real_turns_are(client: Cl
     make_test("Unknown", {"user": "what is that", "expect": {"intent": "FEES"}})
     assert run_tests().failed == 1
     call_command("what_if", "--configuration", "live", stdout=StringIO())
-    for _ in count_again():
+    for _ in count_new_turns(timedelta()):
         pass
 
     week = summarise_week()
