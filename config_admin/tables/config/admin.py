@@ -16,7 +16,7 @@ from config_admin.workplace import settings_page
 from convengine.engine.turn import release_settings, rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
-from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column
 
 #: The right that makes a configuration administrator.
@@ -53,7 +53,10 @@ class ConfigAdmin(RowAdmin):
             form.base_fields["config_value"] = value_field(setting)
         return form
 
-    @page("effective/", name="effective")
+    @page(
+        "effective/",
+        entry=SidebarEntry("Rules & settings", "All settings", "All settings of the engine with their values.", 3),
+    )
     def effective_view(self, request: HttpRequest) -> HttpResponse:
         """Every setting, with its value in force and its source."""
         return settings_page.show_settings(self, request)

@@ -58,6 +58,8 @@ def test_an_analyst_sees_configuration_and_no_access() -> None:
     places = places_of("analyst")
 
     assert places["Answers"][:3] == ["Answers", "Prompt templates", "Progress texts"]
+    # Pages beside lists, each at its position.
+    assert places["Rules & settings"] == ["Rules", "State graph", "Policies", "All settings", "Changed settings"]
     assert len(places) == 9
     assert not {"Engine room", "Access"} & set(places)
 
