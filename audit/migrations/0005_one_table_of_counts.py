@@ -1,4 +1,4 @@
-"""Counts of hours and of days stand in one table; hours are kept for a month."""
+"""One table holds the counts by hour and by day. Counts by hour are kept for a month."""
 
 from datetime import timedelta
 from typing import Any, ClassVar

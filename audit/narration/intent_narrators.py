@@ -49,7 +49,7 @@ _FITS: Mapping[str, str] = {
 def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The phrase that decided with its reason, and the phrases that matched and lost.
 
-    An intent that the turn did not take is told as one that could be meant.
+    If the turn did not take the intent, the sentence says that the message may mean it.
     """
     event = turn.events[index]
     keeping = _find_kept_event(turn, index)

@@ -50,7 +50,10 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 
 
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The fields that the message gave, with values where an event has them; null if all are told as corrected."""
+    """The fields that the message gave, with values if an event has them.
+
+    Null if other sentences already say that all of them were corrected.
+    """
     event = turn.events[index]
     read = event.payload.get("read")
     corrected = [

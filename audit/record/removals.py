@@ -56,7 +56,7 @@ def list_allowed_changes(vendor: str) -> str:
 
 
 def note_undecided(rows: Mapping[str, Sequence[Any]], by: str, reason: str) -> None:
-    """Record rows, by table, of which a person must decide whether they belong to an erasure."""
+    """Record rows by table. A person must decide whether an erasure includes them."""
     for table, keys in rows.items():
         note_removal(Kind.ERASURE, table, (), by, reason, undecided=list(keys))
 

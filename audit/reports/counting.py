@@ -145,7 +145,7 @@ def _find_newest(number: int) -> int:
 
 
 def lock_progress(number: int) -> CeCountProgress:
-    """The progress of turns or ratings; whoever counts waits until the transaction ends."""
+    """The progress of turns or ratings. Other processes that count wait until the transaction ends."""
     CeCountProgress.objects.get_or_create(pk=number)
     return CeCountProgress.objects.select_for_update().get(pk=number)
 

@@ -22,7 +22,7 @@ from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.database.replica import reads_record
 
 V = TypeVar("V", bound=Callable[..., Any])
-#: Whoever may view the model.
+#: A page with this right asks for the right to view the model.
 VIEW = "view"
 #: Modules with such a name, or whose name ends so, declare pages of the admin and calls of the API.
 _KINDS = frozenset({"admin", "page", "pages", "view", "views", "api"})
@@ -30,7 +30,7 @@ _KINDS = frozenset({"admin", "page", "pages", "view", "views", "api"})
 
 @dataclass(frozen=True)
 class SidebarEntry:
-    """Where a page stands in the sidebar, and what it says there."""
+    """The entry of a page in the sidebar: its section, title and help."""
 
     section: str
     title: str

@@ -1,5 +1,7 @@
 """A proof that the product wrote a row: a keyed hash with the deployment's secret, which the database does not know."""
 
+from abc import abstractmethod
+
 from django.conf import settings
 from django.db import models
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -28,9 +30,9 @@ class SignedModel(models.Model):
     class Meta:
         abstract = True
 
+    @abstractmethod
     def claim(self) -> str:
         """What the proof is about."""
-        raise NotImplementedError
 
     def sign(self) -> None:
         """Set the proof."""
