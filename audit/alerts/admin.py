@@ -1,14 +1,14 @@
 """Admin pages of alerts and their rules."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -28,17 +28,8 @@ from audit.alerts.evaluate import (
 from audit.alerts.form import AlertRuleForm
 from audit.alerts.job import end_alert_of
 from audit.alerts.messages import list_addresses
-from audit.alerts.silence import (
-    LONGEST_REASON,
-    SilenceRefused,
-    end_silences,
-    is_silenced,
-    list_active_silences,
-    select_silences,
-    silence_alert,
-    silence_rule,
-)
-from audit.models import CeAlert, CeAlertRule, CeAlertSilence
+from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
+from audit.models import CeAlert, CeAlertRule
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
@@ -68,31 +59,29 @@ class SilenceForm(forms.Form):
 
 
 class SilencePages(PagesAdmin):
-    """The addresses that silence a rule or an alert, and that end its silence."""
-
-    #: Raises SilenceRefused.
-    silence: Callable[[Any, datetime, str, str], CeAlertSilence]
+    """The addresses that silence a rule, and that end its silence: of its page, and of those of its alerts."""
 
     @abstractmethod
-    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
-        """The silences that the button ends."""
+    def find_rule(self, pk: int) -> CeAlertRule:
+        """The rule of a row. Raises Http404, SilenceRefused."""
 
     @page("<int:pk>/silence/")
     def silence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send nothing about it for a while."""
         if refusal := _refuse(request):
             return refusal
-        row, form = get_object_or_404(self.model, pk=pk), SilenceForm(request.POST)
-        if not form.is_valid():
-            messages.error(request, f"The {self.opts.verbose_name} is not silenced: enter a reason.")
-            return self._open(pk)
-        reason, hours = form.cleaned_data["reason"], form.cleaned_data["hours"]
+        form = SilenceForm(request.POST)
         try:
-            made = self.silence(row, form.until, reason, request.user.get_username())
+            rule = self.find_rule(pk)
+            if not form.is_valid():
+                raise SilenceRefused(f"The {self.opts.verbose_name} is not silenced: enter a reason.")
+            silence_rule(rule, form.until, form.cleaned_data["reason"], request.user.get_username())
         except SilenceRefused as refused:
             messages.error(request, str(refused))
         else:
-            messages.success(request, f"Silenced for {dict(_HOURS)[hours]}: no mail and no webhook. {made.reason}")
+            hours = dict(_HOURS)[form.cleaned_data["hours"]]
+            messages.success(request, f"Silenced for {hours}: no mail and no webhook. {rule.silence_reason}")
+            self.log_change(request, rule, f"Silenced for {hours}: {rule.silence_reason}")
         return self._open(pk)
 
     @page("<int:pk>/unsilence/")
@@ -100,8 +89,13 @@ class SilencePages(PagesAdmin):
         """Send messages about it again."""
         if refusal := _refuse(request):
             return refusal
-        if end_silences(self.select_silences(pk, database_time()), request.user.get_username()):
+        try:
+            rule = self.find_rule(pk)
+            end_silence(rule)
             messages.success(request, "Messages are sent again.")
+            self.log_change(request, rule, "Ended the silence.")
+        except SilenceRefused as refused:
+            messages.error(request, str(refused))
         return self._open(pk)
 
     def _open(self, pk: int) -> HttpResponse:
@@ -113,7 +107,6 @@ class AlertRuleAdmin(SilencePages):
     """Rules with what they do at the moment."""
 
     change_form_template = "audit/alert_rule.html"
-    silence = staticmethod(silence_rule)
     form = AlertRuleForm
     list_display = ("title", "status_label", "sentence", "repeat_hours", "changed_by", "changed_at")
     list_filter = ("is_enabled",)
@@ -133,17 +126,15 @@ class AlertRuleAdmin(SilencePages):
     class Media:
         js = ("convengine/alert.js",)
 
-    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
-        """Those of the rule, without those of its alerts."""
-        return list_active_silences(now).filter(rule=pk, alert=None)
+    def find_rule(self, pk: int) -> CeAlertRule:
+        """The rule itself."""
+        return get_object_or_404(CeAlertRule, pk=pk)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With whether they fire, and are silent."""
         firing = CeAlert.objects.filter(rule=OuterRef("pk"), status=CeAlert.Status.FIRING)
-        silent = list_active_silences(database_time()).filter(rule=OuterRef("pk"), alert=None)
-        rules: QuerySet[Any] = (
-            super().get_queryset(request).annotate(is_firing=Exists(firing), is_silent=Exists(silent))
-        )
+        is_silent = Q(silenced_until__gt=database_time())
+        rules: QuerySet[Any] = super().get_queryset(request).annotate(is_firing=Exists(firing), is_silent=is_silent)
         return rules
 
     @badge_column(STATUS_BADGES, "status")
@@ -226,18 +217,18 @@ class AlertAdmin(SilencePages, ReadOnlyAdmin):
     """Alerts, newest first."""
 
     change_form_template = "audit/alert.html"
-    silence = staticmethod(silence_alert)
     list_display = ("title", "status_label", "value_label", "rule_label", "started_at", "ended_at")
     list_filter = ("status",)
     ordering = ("-alert_id",)
 
-    def select_silences(self, pk: int, now: datetime) -> QuerySet[CeAlertSilence]:
-        """Those of the alert."""
-        return list_active_silences(now).filter(alert=pk)
+    def find_rule(self, pk: int) -> CeAlertRule:
+        """Of an alert that fires."""
+        return find_rule(get_object_or_404(CeAlert, pk=pk))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With whether they are silent."""
-        alerts: QuerySet[Any] = super().get_queryset(request).annotate(is_silent=is_silenced(database_time()))
+        is_silent = Q(rule__silenced_until__gt=database_time())
+        alerts: QuerySet[Any] = super().get_queryset(request).select_related("rule").annotate(is_silent=is_silent)
         return alerts
 
     @badge_column(STATUS_BADGES, "status")
@@ -288,15 +279,13 @@ def show_value(alert: CeAlert, name: str) -> str:
 
 
 def _describe_rule_page(request: HttpRequest, rule: Any) -> Mapping[str, Any]:
-    now = database_time()
     user: Any = request.user
     return {
         "rule": rule,
         "rule_status": _name_status(rule),
         **preview_rule(rule),
-        "silence": list_active_silences(now).filter(rule=rule, alert=None).order_by("-until").first(),
+        "silenced_rule": rule if rule.is_silent else None,
         "silence_form": SilenceForm(),
-        "silences": list(rule.silences.filter(alert=None).order_by("-silence_id")[:_NEWEST_ALERTS]),
         "alerts": [
             (alert, show_value(alert, "worst_value")) for alert in rule.alerts.order_by("-alert_id")[:_NEWEST_ALERTS]
         ],
@@ -306,7 +295,6 @@ def _describe_rule_page(request: HttpRequest, rule: Any) -> Mapping[str, Any]:
 
 
 def _describe_alert_page(request: HttpRequest, alert: Any) -> Mapping[str, Any]:
-    now = database_time()
     user: Any = request.user
     rules = "audit.view_cealertrule"
     return {
@@ -320,8 +308,7 @@ def _describe_alert_page(request: HttpRequest, alert: Any) -> Mapping[str, Any]:
         if alert.rule_id and user.has_perm(rules)
         else "",
         "alert_messages": list(alert.messages.order_by("created_at", "channel", "recipient")),
-        "silences": list(alert.silences.order_by("-silence_id")),
-        "active": select_silences(alert, now).order_by("-until").first(),
+        "silenced_rule": alert.rule if alert.is_silent else None,
         "is_firing": alert.status == CeAlert.Status.FIRING,
         "silence_form": SilenceForm(),
         "may_silence": user.has_perm(SILENCE),

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.alerts.silence import LONGEST_REASON, SilenceRefused, select_silences, silence_alert
+from audit.alerts.silence import LONGEST_REASON, SilenceRefused, find_rule, silence_rule
 from audit.api.parameters import parse_number, read_number, read_page_size
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
@@ -76,7 +76,7 @@ class AlertsView(ApiView):
     )
     def get(self, request: Request) -> Response:
         """The alerts of rules for the workspace of the key, newest first."""
-        alerts = CeAlert.objects.filter(workspace_id=_get_key(request).workspace_id)
+        alerts = CeAlert.objects.filter(workspace_id=_get_key(request).workspace_id).select_related("rule")
         if status := request.query_params.get("status"):
             if status not in STATUSES:
                 raise RequestInvalid(fields={"status": [f"Must be one of {', '.join(STATUSES)}."]})
@@ -122,7 +122,7 @@ class AlertSilenceView(ApiView):
         if not (sent["reason"] or "").strip():
             raise RequestInvalid(fields={"reason": ["Say why. The history shows it."]})
         try:
-            silence_alert(alert, sent["until"], sent["reason"], f"API key {key.prefix}")
+            silence_rule(find_rule(alert), sent["until"], sent["reason"], f"API key {key.prefix}")
         except SilenceRefused as refused:
             raise RequestInvalid(str(refused)) from None
         return Response(AlertSerializer(build_document(alert)).data)
@@ -130,9 +130,7 @@ class AlertSilenceView(ApiView):
 
 def build_document(alert: CeAlert) -> dict[str, Any]:
     """The alert as the API gives it."""
-    silence = None
-    if alert.status == CeAlert.Status.FIRING:
-        silence = select_silences(alert, database_time()).order_by("-until").first()
+    is_silenced = alert.status == CeAlert.Status.FIRING and alert.rule and alert.rule.is_silenced(database_time())
     return {
         "id": alert.pk,
         "title": alert.title,
@@ -150,7 +148,7 @@ def build_document(alert: CeAlert) -> dict[str, Any]:
         "startedAt": alert.started_at,
         "endedAt": alert.ended_at,
         "end": alert.end or None,
-        "silencedUntil": silence.until if silence else None,
+        "silencedUntil": alert.rule.silenced_until if alert.rule and is_silenced else None,
     }
 
 

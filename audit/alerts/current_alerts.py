@@ -3,7 +3,6 @@
 from django.urls import reverse
 
 from audit.alerts.evaluate import find_measure, format_value
-from audit.alerts.silence import is_silenced
 from audit.models import CeAlert
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.turn_reports import Alert
@@ -17,7 +16,7 @@ def list_alerts() -> list[Alert]:
     firing = CeAlert.objects.filter(status=CeAlert.Status.FIRING)
     if not firing.exists():
         return []
-    alerts = firing.filter(~is_silenced(database_time())).order_by("-alert_id")
+    alerts = firing.exclude(rule__silenced_until__gt=database_time()).order_by("-alert_id")
     return [_describe_alert(alert) for alert in alerts[:MOST]]
 
 

@@ -14,7 +14,6 @@ from audit.alerts.evaluate import (
     read_rule,
 )
 from audit.alerts.messages import create_messages, send_due_messages
-from audit.alerts.silence import select_silences
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
 from audit.reports.measures import MEASURES
 from convengine.engine.turn.job import Counts, Every, Job
@@ -97,7 +96,7 @@ def _update(alert: CeAlert, rule: CeAlertRule, reading: Reading) -> CeAlert:
 def _end(alert: CeAlert, rule: CeAlertRule, end: CeAlert.End) -> Counts:
     now = database_time()
     alert.status, alert.end, alert.ended_at = _Status.ENDED, end, now
-    if alert.notified_at and not select_silences(alert, now).exists():
+    if alert.notified_at and not rule.is_silenced(now):
         create_messages(alert, rule, _Kind.ENDED, now)
     alert.save()
     return {"ended": 1}
@@ -108,7 +107,7 @@ def _notify(alert: CeAlert, rule: CeAlertRule) -> Counts:
     now = database_time()
     pause = timedelta(hours=rule.repeat_hours)
     is_due = alert.notified_at is None or bool(rule.repeat_hours and now - alert.notified_at >= pause)
-    if not is_due or select_silences(alert, now).exists():
+    if not is_due or rule.is_silenced(now):
         return {}
     kind = _Kind.REPEATED if alert.notified_at else _Kind.STARTED
     count = create_messages(alert, rule, kind, now)

@@ -9,7 +9,6 @@ from django.db.models import F
 
 from audit.alerts.evaluate import find_measure, format_value
 from audit.alerts.mail import send_mail
-from audit.alerts.silence import is_silenced
 from audit.alerts.webhook import send_webhook
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
 from convengine.engine.text.compare import storable
@@ -112,7 +111,7 @@ def send_due_messages() -> Iterator[Counts]:
 def _claim_batch() -> list[CeAlertMessage]:
     now = database_time()
     due = CeAlertMessage.objects.filter(status=_Status.PENDING, next_attempt_at__lte=now)
-    due = due.exclude(alert__in=CeAlert.objects.filter(is_silenced(now)))
+    due = due.exclude(alert__rule__silenced_until__gt=now)
     return [message for message in due.order_by("attempts", "created_at", "pk")[:_AT_ONCE] if _claim(message, now)]
 
 

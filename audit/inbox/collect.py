@@ -20,6 +20,8 @@ from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 Kind = CeInboxGroup.Kind
+#: The kinds whose messages are grouped by their words; the others by what they met.
+BY_WORDS = frozenset({Kind.NOT_UNDERSTOOD, Kind.TWO_INTENTS, Kind.HANDED_OVER})
 #: How many of the newest messages of a kind are read; fewer where the events of the turns must be read.
 MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000
@@ -124,15 +126,6 @@ def _read_payloads(
             count += 1
             if count >= MOST_DOCUMENTS:
                 return
-
-
-def read_texts(turns: Iterable[int]) -> dict[int, str]:
-    """The messages of some turns."""
-    keys, texts = list(turns), dict[int, str]()
-    for start in range(0, len(keys), _BATCH):
-        batch = CeConversationHistory.objects.filter(pk__in=keys[start : start + _BATCH])
-        texts.update((turn, text or "") for turn, text in batch.values_list("history_id", "user_input"))
-    return texts
 
 
 def read_payloads(row: CeConversationHistory, stages: Collection[str]) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Group short texts by likeness, then groups by topic. Pure functions; 100,000 messages take seconds.
 
-The wordings are compared in the order in which they came first. So one that comes later changes no group before it, and
-groups that grow message by message are those of all messages at once.
+The wordings are compared in the order in which they came first: one that comes later changes no group before it.
 """
 
 from collections import defaultdict
@@ -14,12 +13,12 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from convengine.engine.text.compare import match_text
-from convengine.engine.understanding.phrases.terms import read_text
+from convengine.engine.understanding.phrases.terms import is_bare_answer, read_text
 
 #: How alike two texts must be, from 0 to 100.
 _LIKENESS = 86
 #: How many wordings are compared, the most frequent ones: comparing is quadratic, and the rest came once.
-MOST_WORDINGS = 20_000
+MOST_WORDINGS = 10_000
 #: Wordings that a group names besides its leader.
 MOST_EXAMPLES = 9
 #: How many groups are compared with each other, the largest ones.
@@ -58,7 +57,6 @@ class Message:
 class Wording:
     """Messages with the same words."""
 
-    #: The words, or what stands for them.
     words: str
     messages: list[Message] = field(default_factory=list)
 
@@ -98,56 +96,45 @@ class Group:
         return self.leader.workspace
 
 
-#: Finds for each message the index of an earlier one about the same; null for none.
-FindSimilar = Callable[[Sequence[Message]], Sequence[int | None]]
+#: Finds for each text the index of an earlier one about the same; null for none.
+FindSimilar = Callable[[Sequence[str]], Sequence[int | None]]
 
 
-def list_wordings(messages: Iterable[tuple[str, Message]], *, blank: bool = False) -> list[Wording]:
-    """Messages, each with its words or what stands for them, by these. `blank`: also those without words."""
-    by_words: dict[str, Wording] = {}
-    for words, message in messages:
-        if words or blank:
-            by_words.setdefault(words, Wording(words)).messages.append(message)
-    return list(by_words.values())
+def group_by_words(messages: Sequence[Message]) -> list[Group]:
+    """A group for each wording that is like none before it, largest first; the others join the likest one.
 
-
-def choose_wordings(wordings: Iterable[Wording]) -> list[Wording]:
-    """The most frequent ones, as many as are compared, in the order in which they came first.
-
-    Each of them joins the likest one that leads a group. So a chain of texts, each like the next, is not one group.
+    So a chain of texts, each like the next, is not one group. Bare answers, and messages without words, are in none.
     """
-    by_count = sorted(wordings, key=lambda wording: (-len(wording.messages), wording.first_turn))
-    return sorted(by_count[:MOST_WORDINGS], key=lambda wording: wording.first_turn)
-
-
-def find_leaders(wordings: Iterable[str], leaders: Iterable[str]) -> dict[str, str]:
-    """The likest leader of each wording, itself if none is like it. Leaders before them are in order, too."""
-    known = list(leaders)
-    leader_of: dict[str, str] = {}
-    for words in wordings:
-        nearest = process.extractOne(words, known, scorer=fuzz.ratio, score_cutoff=_LIKENESS)
-        leader_of[words] = nearest[0] if nearest else words
-        if not nearest:
-            known.append(words)
-    return leader_of
-
-
-def group_by_leader(wordings: Iterable[Wording], leader_of: Mapping[str, str]) -> list[Group]:
-    """A group for each leader, largest first."""
-    groups: dict[str, list[Wording]] = defaultdict(list)
-    for wording in wordings:
-        groups[leader_of[wording.words]].append(wording)
+    by_count = sorted(_list_wordings(messages), key=lambda wording: (-len(wording.messages), wording.first_turn))
+    # Nobody can teach what no words, or a bare "yes", "no" or "1" mean.
+    compared = [
+        wording for wording in by_count[:MOST_WORDINGS] if wording.words and not is_bare_answer(wording.newest.text)
+    ]
+    groups: dict[str, list[Wording]] = {}
+    for wording in sorted(compared, key=lambda wording: wording.first_turn):
+        nearest = process.extractOne(wording.words, groups.keys(), scorer=fuzz.ratio, score_cutoff=_LIKENESS)
+        groups.setdefault(nearest[0] if nearest else wording.words, []).append(wording)
     return _sort_groups(Group(_sort_wordings(members)) for members in groups.values())
 
 
-def group_by_subject(messages: Iterable[tuple[str, Message]]) -> list[Group]:
+def group_by_subject(messages: Iterable[Message]) -> list[Group]:
     """A group for each field or row that the messages met, largest first."""
-    by_subject: dict[Subject, list[tuple[str, Message]]] = defaultdict(list)
-    for words, message in messages:
-        by_subject[message.subject].append((words, message))
+    by_subject: dict[Subject, list[Message]] = defaultdict(list)
+    for message in messages:
+        by_subject[message.subject].append(message)
     return _sort_groups(
-        Group(_sort_wordings(list_wordings(members, blank=True)), subject) for subject, members in by_subject.items()
+        Group(_sort_wordings(_list_wordings(members)), subject) for subject, members in by_subject.items()
     )
+
+
+def _list_wordings(messages: Sequence[Message]) -> list[Wording]:
+    """Messages by their words."""
+    words_of = {text: normalise(text) for text in {message.text for message in messages}}
+    by_words: dict[str, Wording] = {}
+    for message in messages:
+        words = words_of[message.text]
+        by_words.setdefault(words, Wording(words)).messages.append(message)
+    return list(by_words.values())
 
 
 def _sort_wordings(wordings: Iterable[Wording]) -> list[Wording]:
@@ -161,17 +148,13 @@ def _sort_groups(groups: Iterable[Group]) -> list[Group]:
 
 def merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
     """Groups about the same as one, largest first."""
-    return _sort_groups(_merge_groups(groups, find_similar))
-
-
-def _merge_groups(groups: Sequence[Group], find_similar: FindSimilar) -> list[Group]:
-    """Each group joins the earlier, larger one about the same, unless that one joined another."""
     joined: set[int] = set()
-    for index, earlier in enumerate(find_similar([group.leader for group in groups[:MOST_MERGED]])):
+    # Each joins the earlier, larger one about the same, unless that one joined another.
+    for index, earlier in enumerate(find_similar([group.leader.text for group in groups[:MOST_MERGED]])):
         if earlier is not None and earlier not in joined:
             joined.add(index)
             groups[earlier].wordings = _sort_wordings(groups[earlier].wordings + groups[index].wordings)
-    return [group for index, group in enumerate(groups) if index not in joined]
+    return _sort_groups(group for index, group in enumerate(groups) if index not in joined)
 
 
 def find_common_topics(texts: Sequence[str]) -> list[int | None]:

@@ -6,20 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.timezone import localdate
 
-from audit.inbox.collect import read_messages, read_texts
-from audit.inbox.entries import BY_WORDS, Entry, list_entries, load_entries, store_entries
-from audit.inbox.grouping import (
-    Group,
-    Message,
-    find_common_topics,
-    group_by_leader,
-    group_by_subject,
-    list_wordings,
-    merge_groups,
-)
-from audit.models import CeInboxGroup, CeInboxProgress
+from audit.inbox.collect import BY_WORDS, read_messages
+from audit.inbox.grouping import Group, Message, find_common_topics, group_by_subject, group_by_words, merge_groups
+from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from convengine.engine.extras import is_installed
 from convengine.engine.turn.job import Counts, Every, Job
@@ -37,8 +27,6 @@ MOST_GROUPS = 2_000
 _BATCH = 1_000
 _WEEK = timedelta(days=7)
 _STATUS = CeInboxGroup.Status
-#: A turn is stored at most this much later than it began.
-_SLACK = timedelta(minutes=10)
 #: What the job writes; the rest is people's.
 _COUNTED = (
     *("leader", "examples", "messages", "wordings", "this_week", "week_before", "first_at", "last_at"),
@@ -51,92 +39,42 @@ _Key = tuple[str, str]
 
 
 def update_inbox() -> Iterator[Counts]:
-    """Read the messages of each kind that are new, and store the groups. Once a day all messages are read."""
+    """Read the messages of the period, and store the groups of each kind."""
     for kind in CeInboxGroup.Kind:
         yield _update_kind(kind, database_time())
 
 
-def group_again() -> Iterator[Counts]:
-    """Read all messages of the period, and store the groups."""
-    CeInboxProgress.objects.all().delete()
-    yield from update_inbox()
-
-
 def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
-    entries, since = _load_known(kind, now)
-    messages = list(read_messages(kind, since))
+    messages = list(read_messages(kind, now - PERIOD))
     # Grouping takes seconds; nobody waits for its connection.
     release_connections()
-    contents: dict[str, str] = {}
-    entries = list_entries(kind, messages, entries or [], contents)
-    groups = _make_groups(kind, entries)
+    groups = _make_groups(kind, messages)
     understood = _list_understood(kind, groups[:MOST_GROUPS])
     release_connections()
     with transaction.atomic():
-        rows = _store_groups(kind, groups, understood, now, contents)
-        of_turn = {
-            (message.turn, message.subject): row.pk
-            for row, group in zip(rows, groups, strict=False)
-            for message in group.messages
-        }
-        store_entries(kind, [entry._replace(group=of_turn.get(entry.key)) for entry in entries])
-        _note_progress(kind, now, since)
+        rows = _store_groups(kind, groups, understood, now)
+        _store_messages(kind, {(row.pk, message.turn) for row, group in rows for message in group.messages})
     return {"messages": len(messages), "groups": len(groups)}
 
 
-def _load_known(kind: CeInboxGroup.Kind, now: datetime) -> tuple[list[Entry] | None, datetime]:
-    """The messages that were read before, or null if all must be read; and since when they are read now.
-
-    All are read once a day, after a change of the secret, and when a message that was there is gone. A rating can be
-    taken back, so the ratings are read every time; there are few of them.
-    """
-    progress = CeInboxProgress.objects.filter(kind=kind).first()
-    is_fresh = progress is not None and localdate(progress.since + PERIOD) == localdate(now)
-    if (
-        progress is None
-        or not is_fresh
-        or kind == CeInboxGroup.Kind.NEGATIVE
-        or progress.secret != make_fingerprint("")
-    ):
-        return None, now - PERIOD
-    entries = load_entries(kind, progress.since)
-    return (None, now - PERIOD) if entries is None else (entries, progress.read_at - _SLACK)
-
-
-def _note_progress(kind: CeInboxGroup.Kind, now: datetime, since: datetime) -> None:
-    progress = CeInboxProgress.objects.filter(kind=kind).first() or CeInboxProgress(kind=kind, since=since)
-    if since == now - PERIOD:
-        progress.since = since
-    progress.read_at, progress.secret = now, make_fingerprint("")
-    progress.save()
-
-
-def _make_groups(kind: CeInboxGroup.Kind, entries: Sequence[Entry]) -> list[Group]:
-    """The groups of all workspaces, largest first. Messages that are not compared are in none."""
-    by_workspace: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_workspace.setdefault(entry.workspace, []).append(entry)
+def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[Group]:
+    """The groups of all workspaces, largest first."""
+    by_workspace: dict[str, list[Message]] = {}
+    for message in messages:
+        by_workspace.setdefault(message.workspace, []).append(message)
     groups = [group for own in by_workspace.values() for group in _group_workspace(kind, own)]
     return sorted(groups, key=lambda group: -len(group.messages))
 
 
-def _group_workspace(kind: CeInboxGroup.Kind, entries: Sequence[Entry]) -> list[Group]:
+def _group_workspace(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[Group]:
     if kind not in BY_WORDS:
-        return group_by_subject((entry.wording, entry.message) for entry in entries)
-    compared = [entry for entry in entries if entry.leader]
-    leader_of = {entry.wording: entry.leader for entry in compared}
-    groups = group_by_leader(list_wordings((entry.wording, entry.message) for entry in compared), leader_of)
-    groups = merge_groups(groups, lambda leaders: find_common_topics(_list_texts(leaders)))
+        return group_by_subject(messages)
+    groups = merge_groups(group_by_words(messages), find_common_topics)
     return merge_groups(groups, _find_same_meaning) if is_installed("semantic") else groups
 
 
-def _find_same_meaning(leaders: Sequence[Message]) -> list[int | None]:
-    return vectors.find_similar_earlier(_list_texts(leaders), _SAME_MEANING)
-
-
-def _list_texts(leaders: Sequence[Message]) -> list[str]:
-    texts = read_texts(leader.turn for leader in leaders)
-    return [texts.get(leader.turn, "") for leader in leaders]
+def _find_same_meaning(texts: Sequence[str]) -> list[int | None]:
+    return vectors.find_similar_earlier(texts, _SAME_MEANING)
 
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:
@@ -145,8 +83,8 @@ def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[in
         return set()
     snapshot = configuration().current()
     most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
-    texts = read_texts(group.leader.turn for group in groups)
-    return {turn for turn, text in texts.items() if 0 < _count_intents(snapshot, text) <= most}
+    leaders = (group.leader for group in groups)
+    return {leader.turn for leader in leaders if 0 < _count_intents(snapshot, leader.text) <= most}
 
 
 def _count_intents(snapshot: Snapshot, text: str) -> int:
@@ -154,19 +92,14 @@ def _count_intents(snapshot: Snapshot, text: str) -> int:
 
 
 def _store_groups(
-    kind: CeInboxGroup.Kind,
-    groups: Sequence[Group],
-    understood: Set[int],
-    now: datetime,
-    contents: Mapping[str, str],
-) -> list[CeInboxGroup]:
+    kind: CeInboxGroup.Kind, groups: Sequence[Group], understood: Set[int], now: datetime
+) -> list[tuple[CeInboxGroup, Group]]:
     """Store the largest groups, each in the row of the group that it was before; `understood`: their leaders' turns."""
     of_kind = CeInboxGroup.objects.select_for_update().filter(kind=kind).order_by("id")
     stored = {(row.workspace_id, row.fingerprint): row for row in of_kind}
     before = {row.pk: _read_counted(row) for row in stored.values()}
-    rows = [
-        _update_row(_find_row(kind, group, stored, contents), group, understood, now) for group in groups[:MOST_GROUPS]
-    ]
+    largest = groups[:MOST_GROUPS]
+    rows = [_update_row(_find_row(kind, group, stored), group, understood, now) for group in largest]
     known = [row for row in rows if row.pk]
     CeInboxGroup.objects.bulk_create([row for row in rows if not row.pk], _BATCH)
     changed = [row for row in known if _read_counted(row) != before[row.pk]]
@@ -176,29 +109,33 @@ def _store_groups(
     rest = [row for row in stored.values() if row.pk not in updated]
     gone = [row.pk for row in rest if row.status != _STATUS.DISMISSED and not row.note]
     CeInboxGroup.objects.filter(pk__in=gone).delete()
-    return rows
+    return list(zip(rows, largest, strict=True))
+
+
+def _store_messages(kind: CeInboxGroup.Kind, wanted: Set[tuple[int, int]]) -> None:
+    """Store which turns (group, turn) the groups of a kind have."""
+    of_kind = CeInboxMessage.objects.filter(group__kind=kind)
+    stored = {(group, turn): pk for pk, group, turn in of_kind.values_list("pk", "group_id", "turn_id")}
+    gone = [stored[key] for key in stored.keys() - wanted]
+    for start in range(0, len(gone), _BATCH):
+        CeInboxMessage.objects.filter(pk__in=gone[start : start + _BATCH]).delete()
+    new = sorted(wanted - stored.keys())
+    CeInboxMessage.objects.bulk_create((CeInboxMessage(group_id=group, turn_id=turn) for group, turn in new), _BATCH)
 
 
 def _read_counted(row: CeInboxGroup) -> list[Any]:
     return [getattr(row, name) for name in _COUNTED]
 
 
-def _find_row(
-    kind: CeInboxGroup.Kind, group: Group, stored: Mapping[_Key, CeInboxGroup], contents: Mapping[str, str]
-) -> CeInboxGroup:
+def _find_row(kind: CeInboxGroup.Kind, group: Group, stored: Mapping[_Key, CeInboxGroup]) -> CeInboxGroup:
     """The stored row with one of the wordings, rather a decided one; else a new row."""
-    if kind in BY_WORDS:
-        fingerprints = [wording.words for wording in group.wordings]
-        known_contents = [contents[words] for words in fingerprints if words in contents]
-    else:
-        known_contents = ["\0".join((kind, *group.subject))]
-        fingerprints = list(map(make_fingerprint, known_contents))
-    keys = [(group.workspace, fingerprint) for fingerprint in fingerprints]
+    contents = _list_contents(kind, group)
+    keys = [(group.workspace, make_fingerprint(content)) for content in contents]
     # After a change of the secret, a group is known by the one before.
     older = [
         (group.workspace, make_fingerprint(content, secret))
         for secret in settings.SECRET_KEY_FALLBACKS
-        for content in known_contents
+        for content in contents
     ]
     known = [stored[key] for key in (*keys, *older) if key in stored]
     decided = [row for row in known if row.status != _STATUS.OPEN]
@@ -217,6 +154,15 @@ def _find_row(
         table_name=subject.table,
         row_pk=subject.row,
     )
+
+
+def _list_contents(kind: CeInboxGroup.Kind, group: Group) -> list[str]:
+    """What identifies a group: each of its wordings, or what its messages met."""
+    if kind not in BY_WORDS:
+        return ["\0".join((kind, *group.subject))]
+    # Messages that nobody understood had no kind before.
+    prefix = "" if kind == CeInboxGroup.Kind.NOT_UNDERSTOOD else f"{kind}\0"
+    return [f"{prefix}{wording.words}" for wording in group.wordings]
 
 
 def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: datetime) -> CeInboxGroup:

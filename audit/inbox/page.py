@@ -12,9 +12,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from audit.access_log.write import log_access
-from audit.inbox.collect import read_payloads
+from audit.inbox.collect import BY_WORDS, read_payloads
 from audit.inbox.decide import Action, GroupGone, decide
-from audit.inbox.entries import BY_WORDS
 from audit.inbox.job import MOST_GROUPS, PERIOD
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 
-from audit.inbox.entries import BY_WORDS
+from audit.inbox.collect import BY_WORDS
 from audit.inbox.job import PERIOD
 from audit.models import CeInboxGroup
 from convengine.server.database.sql import database_time

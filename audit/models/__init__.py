@@ -1,14 +1,14 @@
 """Tables of the record, append-only: of every turn, of its readers and of feedback."""
 
 from audit.models.access import CeAccessLog
-from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule, CeAlertSilence
+from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule
 from audit.models.chain import CeChainBase, CeChainCut
 from audit.models.chained import CeChain
 from audit.models.count import CeCountProgress, CeTurnCount
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
-from audit.models.inbox import CeInboxGroup, CeInboxMessage, CeInboxProgress
+from audit.models.inbox import CeInboxGroup, CeInboxMessage
 from audit.models.ledger import CeLedger
 from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
@@ -22,7 +22,6 @@ __all__ = [
     "CeAlert",
     "CeAlertMessage",
     "CeAlertRule",
-    "CeAlertSilence",
     "CeAudit",
     "CeChain",
     "CeChainBase",
@@ -31,7 +30,6 @@ __all__ = [
     "CeErasure",
     "CeInboxGroup",
     "CeInboxMessage",
-    "CeInboxProgress",
     "CeLedger",
     "CeLlmCallLog",
     "CeMcpUserFeedback",

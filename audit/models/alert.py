@@ -1,6 +1,7 @@
-"""Alerts: rules on the numbers of the reports, when they fired, who got messages, and silences."""
+"""Alerts: rules on the numbers of the reports, when they fired, and who got messages."""
 
 import uuid
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
@@ -79,6 +80,11 @@ class CeAlertRule(models.Model):
     repeat_hours = models.PositiveSmallIntegerField(
         "repeat", choices=Repeat.choices, default=Repeat.DAY, help_text="How often the message is repeated meanwhile."
     )
+    silenced_until = models.DateTimeField(null=True, editable=False, help_text="Until then, nobody gets a message.")
+    silenced_by = models.CharField(
+        max_length=150, blank=True, editable=False, help_text="A user, or the prefix of an API key."
+    )
+    silence_reason = models.TextField(blank=True, editable=False, help_text="Why it is silenced.")
     #: Where the pages are, because a job has no request.
     site_url = models.CharField(max_length=300, blank=True, editable=False, help_text="The address of the admin.")
     changed_by = models.CharField(max_length=150, blank=True, editable=False, help_text="Who changed it last.")
@@ -90,6 +96,10 @@ class CeAlertRule(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def is_silenced(self, now: datetime) -> bool:
+        """True while nobody gets a message."""
+        return self.silenced_until is not None and self.silenced_until > now
 
 
 class CeAlert(models.Model):
@@ -203,30 +213,3 @@ class CeAlertMessage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.channel} to {self.recipient}"
-
-
-class CeAlertSilence(models.Model):
-    """No messages of a rule, or of one alert, until a time."""
-
-    silence_id = models.BigAutoField("id", primary_key=True)
-    rule = models.ForeignKey(
-        CeAlertRule, null=True, on_delete=models.SET_NULL, related_name="silences", help_text="The rule. Null: deleted."
-    )
-    alert = models.ForeignKey(
-        CeAlert, null=True, on_delete=models.CASCADE, related_name="silences", help_text="Null: all alerts of the rule."
-    )
-    until = models.DateTimeField(help_text="When messages are sent again.")
-    reason = models.TextField(blank=True, help_text="Why it is silenced.")
-    silenced_by = models.CharField(max_length=150, help_text="A user, or the prefix of an API key.")
-    created_at = models.DateTimeField("created", help_text="When it was silenced.")
-    ended_at = models.DateTimeField("ended early", null=True, help_text="When somebody ended the silence.")
-    ended_by = models.CharField(max_length=150, blank=True, help_text="Who ended it.")
-
-    class Meta:
-        db_table = "ce_alert_silence"
-        verbose_name = "silence"
-        default_permissions = ()
-        indexes = [models.Index(fields=["rule", "-silence_id"], name="ce_alert_silence_rule")]
-
-    def __str__(self) -> str:
-        return f"silent until {self.until}"

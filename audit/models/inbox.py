@@ -105,8 +105,6 @@ class CeInboxGroup(models.Model):
                 group.messages -= counts[group.pk]
                 # Until the job looks again, a group may stand there without a message.
                 group.leader, *group.examples = [turn for turn in group.turns if turn not in erased] or [0]
-            # Who leads a group may have gone: the next run looks at all messages.
-            CeInboxProgress.objects.filter(kind__in=messages.values("kind")).delete()
             messages.delete()
             cls.objects.filter(pk__in=[group.pk for group in touched if group not in remaining]).delete()
             cls.objects.bulk_update(remaining, ["leader", "examples", "messages"])
@@ -120,34 +118,22 @@ class CeInboxGroup(models.Model):
 
 
 class CeInboxMessage(models.Model):
-    """A message that the job has read, without its text: what it is like, and its group."""
+    """A message of a group, without its text."""
 
     id = models.BigAutoField(primary_key=True)
-    kind = models.CharField(max_length=20, choices=CeInboxGroup.Kind.choices, help_text="What went wrong.")
+    group = models.ForeignKey(
+        CeInboxGroup,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="The group of messages like it.",
+    )
     turn = models.ForeignKey(
         "ce_sessions.CeConversationHistory",
         on_delete=models.DO_NOTHING,
         db_constraint=False,
-        db_index=False,
         related_name="+",
         help_text="The turn; it may be gone.",
-    )
-    wording = models.CharField(max_length=64, help_text="A keyed hash of its words.")
-    leader = models.CharField(
-        max_length=64, default="", help_text="The wording that leads its group; blank if it was not compared."
-    )
-    intent_code = models.TextField("intent", default="", help_text="The intent of the form.")
-    field_name = models.TextField("field", default="", help_text="The field whose value was refused.")
-    detail = models.TextField(default="", help_text="Why the value was refused.")
-    table_name = models.TextField("table", default="", help_text="The table of the row that the message met.")
-    row_pk = models.TextField("row", default="", help_text="The form or the answer that the message met.")
-    group = models.ForeignKey(
-        CeInboxGroup,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        db_index=False,
-        help_text="The group of messages like it. Empty until messages are grouped.",
     )
 
     class Meta:
@@ -155,44 +141,13 @@ class CeInboxMessage(models.Model):
         verbose_name = "message of the inbox"
         verbose_name_plural = "messages of the inbox"
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(
-                fields=["kind", "turn", "intent_code", "field_name", "detail", "table_name", "row_pk"],
-                name="ce_inbox_message_once",
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["turn"], name="ce_inbox_message_turn"),
-            models.Index(fields=["group", "turn"], name="ce_inbox_message_group"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["group", "turn"], name="ce_inbox_message_once")]
 
     def __str__(self) -> str:
         return f"message of turn {self.turn_id}"
 
 
-class CeInboxProgress(models.Model):
-    """Up to when the messages of a kind are read. Without a row, the job reads all of them."""
-
-    kind = models.CharField(max_length=20, primary_key=True, choices=CeInboxGroup.Kind.choices)
-    since = models.DateTimeField(help_text="Where all messages were last read from.")
-    read_at = models.DateTimeField(help_text="When messages were last read.")
-    secret = models.CharField(max_length=64, help_text="A hash by the secret that keyed the wordings.")
-
-    class Meta:
-        db_table = "ce_inbox_progress"
-        verbose_name = "progress of the inbox"
-        verbose_name_plural = "progress of the inbox"
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.kind} read at {self.read_at}"
-
-
 def make_fingerprint(content: str, secret: Any = None) -> str:
     """A keyed hash: nobody without the secret of the deployment can guess the words."""
-    return key_fingerprint(sha256(content.encode()).hexdigest(), secret)
-
-
-def key_fingerprint(digest: str, secret: Any = None) -> str:
-    """The fingerprint for the hash of a content."""
+    digest = sha256(content.encode()).hexdigest()
     return salted_hmac("convengine inbox group", digest, secret=secret, algorithm="sha256").hexdigest()

@@ -6,7 +6,7 @@ import pytest
 
 from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.alerts.job import check_alerts
-from audit.alerts.silence import silence_alert, silence_rule
+from audit.alerts.silence import silence_rule
 from audit.models import CeAlert
 from convengine.server.observability import metrics
 from convengine.server.probes.database_state import DatabaseState
@@ -29,7 +29,7 @@ def test_home_lists_what_fires_and_is_not_silenced() -> None:
     ]
     alert = CeAlert.objects.get(rule=first)
     assert list_alerts()[1][1:] == (NOW, f"/admin/audit/cealert/{alert.pk}/change/")
-    silence_alert(alert, NOW + timedelta(hours=1), "known", "ann")
+    silence_rule(first, NOW + timedelta(hours=1), "known", "ann")
     assert [alert.text[:6] for alert in list_alerts()] == ["intent"]
     silence_rule(second, NOW + timedelta(hours=1), "known", "ann")
     assert list_alerts() == []

@@ -6,16 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.inbox.grouping import (
-    Group,
     Message,
-    choose_wordings,
     find_common_topics,
-    find_leaders,
-    group_by_leader,
-    list_wordings,
+    group_by_words,
     merge_groups,
     normalise,
 )
+from convengine.engine.understanding.phrases.terms import is_bare_answer
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -24,13 +21,8 @@ def messages(*texts: str) -> list[Message]:
     return [Message(number, text, BEGIN + timedelta(minutes=number)) for number, text in enumerate(texts)]
 
 
-def group_messages(given_messages: list[Message]) -> list[Group]:
-    wordings = choose_wordings(list_wordings((normalise(message.text), message) for message in given_messages))
-    return group_by_leader(wordings, find_leaders((wording.words for wording in wordings), []))
-
-
 def texts(*given_texts: str) -> list[list[str]]:
-    return [sorted({message.text for message in group.messages}) for group in group_messages(messages(*given_texts))]
+    return [sorted({message.text for message in group.messages}) for group in group_by_words(messages(*given_texts))]
 
 
 def test_what_says_the_same_is_one_group() -> None:
@@ -50,7 +42,7 @@ def test_a_chain_of_similar_texts_is_not_one_group() -> None:
 
 
 def test_the_leader_is_the_newest_message_of_the_most_frequent_wording() -> None:
-    [group] = group_messages(messages("gift voucher", "a gift vouchers", "gift vocher", "gift voucher!"))
+    [group] = group_by_words(messages("gift voucher", "a gift vouchers", "gift vocher", "gift voucher!"))
     assert group.leader.text == "gift voucher!"
     assert [message.text for message in group.examples] == ["gift vocher"]
 
@@ -58,7 +50,7 @@ def test_the_leader_is_the_newest_message_of_the_most_frequent_wording() -> None
 def test_a_text_of_small_words_alone_is_a_text_too() -> None:
     assert normalise("what is it?") == "what is it?"
     assert normalise("") == ""
-    assert group_messages(messages("", " ")) == []
+    assert group_by_words(messages("", " ")) == []
 
 
 def test_groups_that_one_phrase_would_catch_are_one() -> None:
@@ -75,7 +67,7 @@ def test_groups_that_share_less_than_half_of_their_words_stay_apart() -> None:
 
 def test_the_largest_group_of_a_topic_takes_the_others() -> None:
     given_messages = messages("gift cards please", *["do you sell gift cards"] * 3, *["can I buy a gift card"] * 2)
-    groups = merge_groups(group_messages(given_messages), lambda leaders: find_common_topics([m.text for m in leaders]))
+    groups = merge_groups(group_by_words(given_messages), find_common_topics)
     assert [[len(wording.messages) for wording in group.wordings] for group in groups] == [[3, 2, 1]]
     assert groups[0].leader.text == "do you sell gift cards"
 
@@ -89,16 +81,7 @@ def test_a_topic_begins_with_its_largest_group_and_is_in_no_other(given_texts: l
 @given(st.lists(st.text(max_size=20), max_size=30))
 def test_every_message_with_words_is_in_one_group(given_texts: list[str]) -> None:
     given_messages = messages(*given_texts)
-    grouped = [message for group in group_messages(given_messages) for message in group.messages]
+    grouped = [message for group in group_by_words(given_messages) for message in group.messages]
     assert sorted(grouped, key=lambda message: message.turn) == [
-        message for message in given_messages if normalise(message.text)
+        message for message in given_messages if normalise(message.text) and not is_bare_answer(message.text)
     ]
-
-
-@given(st.lists(st.text("abc", max_size=8), max_size=20), st.integers(0, 20))
-def test_groups_that_grow_are_those_of_all_messages_at_once(given_texts: list[str], first: int) -> None:
-    wordings = list(dict.fromkeys(given_texts))
-    at_once = find_leaders(wordings, [])
-    before = find_leaders(wordings[:first], [])
-    leaders = [words for words, leader in before.items() if words == leader]
-    assert {**before, **find_leaders(wordings[first:], leaders)} == at_once

@@ -5,11 +5,12 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.inbox.job import update_inbox
-from audit.models import CeInboxGroup
+from audit.models import CeInboxGroup, CeInboxMessage
 from config_admin.models import CeIntentClassifier
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -152,3 +153,44 @@ def test_a_group_belongs_to_one_workspace() -> None:
     group()
     counts = CeInboxGroup.objects.order_by("workspace_id", "-messages").values_list("workspace_id", "messages")
     assert list(counts) == [("default", 2), ("default", 1), ("other", 1)]
+
+
+def test_a_group_whose_messages_are_all_erased_goes_with_its_note() -> None:
+    conversation, other = CeConversation().conversation_id, CeConversation().conversation_id
+    for text in ("sick leave", "sick leave", "sick leave", "bananas"):
+        take_turn(TurnRequest(str(conversation), text))
+    take_turn(TurnRequest(str(other), "bananas"))
+    group()
+    before = CeInboxGroup.objects.count()
+    CeInboxGroup.objects.update(note="Ask Bo")
+    list(erase_conversation(conversation, EraseOrder("ada", "asked")))
+    assert CeInboxGroup.objects.count() == before - 1
+    assert set(CeInboxGroup.objects.values_list("messages", "note")) == {(3, "Ask Bo"), (1, "Ask Bo")}
+    group()
+    assert set(CeInboxGroup.objects.values_list("messages", flat=True)) == {3, 1}
+
+
+def test_a_bare_answer_is_in_no_group() -> None:
+    say("yes", "No!", "ja bitte", "1", "12:30", "yes, a gift voucher")
+    group()
+    texts = CeConversationHistory.objects.filter(pk__in=CeInboxMessage.objects.values("turn"))
+    assert set(texts.values_list("user_input", flat=True)) == {
+        *("gift voucher", "a gift voucher please", "gift vocher", "parking", "yes, a gift voucher"),
+    }
+
+
+def test_a_job_that_is_killed_stores_nothing_or_all() -> None:
+    CeInboxGroup.objects.all().delete()
+
+    def end_connection(execute: Any, sql: str, *rest: Any) -> Any:
+        if 'INTO "ce_inbox_message"' in sql:
+            raise OperationalError("the process was killed")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(end_connection), pytest.raises(OperationalError):
+        group()
+    assert not CeInboxGroup.objects.exists()
+    for _ in range(2):
+        group()
+        assert list(CeInboxGroup.objects.order_by("-messages").values_list("messages", flat=True)) == [3, 1]
+        assert CeInboxMessage.objects.count() == 4
