@@ -1,24 +1,19 @@
-"""Admin pages of feedback: the list, the rated rows, and giving it."""
+"""Admin pages of feedback: the list, and giving it."""
 
 import uuid
-from datetime import timedelta
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from audit.feedback.store import MAX_ROWS, FeedbackInput, rank_rows, store_feedback
+from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.missing_rights import require_right
-from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -31,10 +26,7 @@ from convengine.server.admin_site.record_columns import (
     value_column,
 )
 from convengine.server.deployment import conf
-from convengine.server.interfaces.turn_reports import RowRating
 
-#: Time ranges of the rated rows, in days.
-DAYS = (7, 30, 90, 365)
 _THUMB_BADGES = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 
 
@@ -96,25 +88,6 @@ class FeedbackAdmin(ByConversation):
     def release(self, row: CeMcpUserFeedback) -> SafeString:
         return release_link(row.config_version)
 
-    @page("rated/", methods=["GET"], entry=SidebarEntry("Conversations", "Rated answers", "Answers by their feedback."))
-    def rated_page(self, request: HttpRequest) -> HttpResponse:
-        """Rows by the ratings of their answers, worst first."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        given = request.GET.get("days", "")
-        days = int(given) if given.isascii() and given.isdecimal() and int(given[:6]) in DAYS else DAYS[1]
-        ratings = rank_rows(timezone.now() - timedelta(days=days))
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Rated rows",
-            "opts": self.opts,
-            "lines": [(rating, _link_row(rating), _feedback_list_url(rating)) for rating in ratings],
-            "days": days,
-            "choices": DAYS,
-            "full": len(ratings) == MAX_ROWS,
-        }
-        return TemplateResponse(request, "audit/rated.html", context)
-
     @page("<uuid:conversation_id>/<turn:turn_no>/give/", name="give", methods=["POST"])
     def give_page(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
         """Store the feedback of the signed-in user on a turn, and return to it."""
@@ -140,12 +113,3 @@ class FeedbackAdmin(ByConversation):
             messages.error(request, error.message)
         else:
             messages.success(request, "Your feedback is saved.")
-
-
-def _link_row(rating: RowRating) -> SafeString:
-    return row_link(rating.table, rating.pk)
-
-
-def _feedback_list_url(rating: RowRating) -> str:
-    address = reverse("admin:audit_cemcpuserfeedback_changelist")
-    return f"{address}?table_name={rating.table}&row_pk={rating.pk}&replaced_at__isnull=True"

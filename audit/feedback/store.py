@@ -1,13 +1,12 @@
 """Store feedback on an answer: for the turn, and for the row that answered; count it by row."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Q
 
 from audit.models import CeErasure, CeMcpUserFeedback
 from audit.record.turn_index import read_deciding_rows
@@ -157,25 +156,7 @@ def _write_event(feedback: CeMcpUserFeedback, now: Any) -> None:
     turn_log().add_outside(events, now, version)
 
 
-#: Maximum rows of the list.
-MAX_ROWS = 100
 _UP, _DOWN = Q(feedback_type="THUMBS_UP"), Q(feedback_type="THUMBS_DOWN")
-
-
-def rank_rows(since: datetime) -> list[RowRating]:
-    """Rows that answered, worst first. Two queries over the feedback since a time; replaced feedback does not count."""
-    feedback = CeMcpUserFeedback.objects.filter(replaced_at=None, created_at__gte=since).exclude(row_pk="")
-    counted = feedback.values("table_name", "row_pk").annotate(
-        ups=Count("pk", filter=_UP),
-        downs=Count("pk", filter=_DOWN),
-        last=Max("pk", filter=~Q(comment="", correction="")),
-    )
-    rows = list(counted.order_by("-downs", "ups", "table_name", "row_pk")[:MAX_ROWS])
-    words = _read_comments([row["last"] for row in rows if row["last"]])
-    return [
-        RowRating(row["table_name"], row["row_pk"], row["ups"], row["downs"], words.get(row["last"], ""))
-        for row in rows
-    ]
 
 
 def rate_row(table: str, pk: str) -> RowRating | None:
@@ -183,8 +164,3 @@ def rate_row(table: str, pk: str) -> RowRating | None:
     feedback = CeMcpUserFeedback.objects.filter(replaced_at=None, table_name=table, row_pk=str(pk))
     counts = feedback.aggregate(ups=Count("pk", filter=_UP), downs=Count("pk", filter=_DOWN))
     return RowRating(table, str(pk), counts["ups"], counts["downs"]) if counts["ups"] or counts["downs"] else None
-
-
-def _read_comments(keys: Sequence[int]) -> dict[int, str]:
-    feedback = CeMcpUserFeedback.objects.filter(pk__in=keys).values_list("pk", "comment", "correction")
-    return {pk: comment or correction for pk, comment, correction in feedback}

@@ -1,21 +1,19 @@
-"""How far forms come: how many asked for each field, got it, and ended there; and the turns through each state."""
+"""How far forms come: how many asked for each field, got it, and ended there."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
 from audit.reports.report import Selection, sum_values
-from audit.reports.traffic import read_visits
 from convengine.engine.forms.asking import sort_fields, write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.interfaces.turn_reports import StateVisits
 
 #: The steps by which a form ends at a field.
 ENDS = (FormStep.GAVE_UP, FormStep.LEFT, FormStep.HANDED_OVER)
@@ -60,7 +58,6 @@ class Funnel:
     #: Of the whole form.
     steps: Mapping[FormStep, int]
     fields: Sequence[FieldSteps]
-    states: Sequence[StateVisits] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -79,6 +76,11 @@ class Funnel:
         return sum(known.asked_back for known in self.fields)
 
     @property
+    def worst_field(self) -> FieldSteps | None:
+        """The field that loses most forms; null if none loses any."""
+        return max((known for known in self.fields if known.losses), key=lambda known: known.losses, default=None)
+
+    @property
     def most_asked_back(self) -> FieldSteps | None:
         """The field about which it asked back most; null for none."""
         return max(
@@ -87,17 +89,13 @@ class Funnel:
 
 
 def read_funnels(selection: Selection) -> list[Funnel]:
-    """The forms of a selection, most started first. Two queries. The intent of the selection is that of the form."""
-    whole = Selection(
-        selection.since, selection.until, selection.workspace, selection.channel, release=selection.release
-    )
+    """The forms of a selection, most started first. One query. The intent of the selection is that of the form."""
     counts: dict[int, dict[str, dict[FormStep, int]]] = defaultdict(lambda: defaultdict(dict))
-    steps = sum_values(whole, Q(kind__in=_FORM_KINDS), "kind", "value")
+    steps = sum_values(replace(selection, intent=""), Q(kind__in=_FORM_KINDS), "kind", "value")
     for (kind, value), turns in steps.items():
         schema, _, path = value.partition(":")
         counts[int(schema)][path][FormStep(kind.removeprefix(CeTurnCount.FORM))] = turns
-    visits = read_visits(whole)
-    funnels = [_build_funnel(schema, by_field, visits) for schema, by_field in counts.items()]
+    funnels = [_build_funnel(schema, by_field) for schema, by_field in counts.items()]
     wanted = [funnel for funnel in funnels if selection.intent in ("", funnel.intent)]
     return sorted(wanted, key=lambda funnel: (-funnel.steps.get(FormStep.STARTED, 0), funnel.schema))
 
@@ -107,9 +105,7 @@ def make_step(funnel: Funnel, kind: FormStep, path: str = "") -> Step:
     return Step(funnel.schema, kind, path)
 
 
-def _build_funnel(
-    schema: int, by_field: Mapping[str, Mapping[FormStep, int]], visits: Mapping[str, Sequence[StateVisits]]
-) -> Funnel:
+def _build_funnel(schema: int, by_field: Mapping[str, Mapping[FormStep, int]]) -> Funnel:
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
     form = get_form(snapshot, row) if row is not None else None
@@ -118,8 +114,7 @@ def _build_funnel(
     fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, {})) for path in order]
     intent = str(row.intent_code) if row else ""
     used = [steps for steps in fields if steps.steps]
-    states = [state for state in visits.get(intent, ()) if state.entered]
-    return Funnel(schema, intent, _sum_whole(by_field), used, states)
+    return Funnel(schema, intent, _sum_whole(by_field), used)
 
 
 def _sum_whole(by_field: Mapping[str, Mapping[FormStep, int]]) -> dict[FormStep, int]:

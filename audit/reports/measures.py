@@ -184,6 +184,7 @@ MEAN_TIME = Measure(
     lambda totals: totals.read_amount(_Count.TURN) + totals.read_amount(_Count.TIME),
     TURNS,
     higher_is_worse=True,
+    search={},
 )
 MEDIAN_TIME = Measure(
     "median_ms",
@@ -194,6 +195,7 @@ MEDIAN_TIME = Measure(
     TIMED,
     higher_is_worse=True,
     value=lambda totals: find_quantile(totals.durations, 0.5),
+    search={},
 )
 P95_TIME = Measure(
     "p95_ms",
@@ -204,6 +206,7 @@ P95_TIME = Measure(
     TIMED,
     higher_is_worse=True,
     value=lambda totals: find_quantile(totals.durations, 0.95),
+    search={},
 )
 SLOW = Measure(
     "slow",

@@ -1,6 +1,7 @@
 """The pages of the reports that are declared as topics; every number of turns links to them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,28 +12,12 @@ from django.utils.timezone import localtime
 
 from audit.models import CeCountProgress
 from audit.reports.chart import BarChart, draw_bars
-from audit.reports.comments import build_comments
 from audit.reports.measures import Measure
 from audit.reports.release_marks import ReleaseMark, mark_releases
-from audit.reports.report import (
-    Group,
-    Period,
-    Report,
-    Selection,
-    Totals,
-    Unit,
-    build_report,
-    list_groups,
-    read_error_days,
-)
-from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest, build_url, link_turns
-from audit.reports.topics import ERROR, FEEDBACK, OVERVIEW, TOPICS, UNKNOWN, WORDINGS, Chart, Table, Topic
-from audit.reports.wordings import build_wordings
+from audit.reports.report import Group, Period, Report, Selection, Totals, Unit, build_report, list_groups
+from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest
+from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, Chart, Table, Topic
 from convengine.server.admin_site.pages import SidebarEntry, page
-
-#: How many errors are listed.
-_MOST_ERRORS = 20
-
 
 #: How hours, days and months are named.
 _FORMATS = {Unit.HOUR: "D H:i", Unit.DAY: "D j M", Unit.MONTH: "M Y"}
@@ -75,15 +60,6 @@ class ChartView(NamedTuple):
     file_name: str
 
 
-class ErrorRow(NamedTuple):
-    """An error code in the table, with the days on which it first and last occurred, also outside of the period."""
-
-    name: str
-    number: ReportNumber
-    first: Any
-    last: Any
-
-
 @page(
     "reports/",
     of="audit.CeAudit",
@@ -120,7 +96,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
         "counted_at": CeCountProgress.objects.filter(pk=CeCountProgress.TURNS)
         .values_list("seen_at", flat=True)
         .first(),
-        **_EXTRAS.get(topic, _build_nothing)(wanted),
+        **(topic.build_extra(wanted) if topic.build_extra else {}),
     }
     return wanted.render("audit/report.html", topic.title, context)
 
@@ -135,9 +111,13 @@ def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
     table = next((table for table in topic.tables if table.dimension.name == wanted.part), None)
     if table is None:
         raise Http404(f"This page has no table {wanted.part!r}.")
-    rows = ((group.name, *_list_values(table.measures, group.totals)) for group in _list_groups(wanted, table))
-    name = f"{topic.name}-{wanted.part}"
-    return wanted.answer_csv(name, (wanted.part, *_list_names(table.measures)), rows)
+    name_group = WORDINGS[table.dimension].name
+    rows = (
+        (group.name, name_group(group.name), *_list_values(table.measures, group.totals))
+        for group in _list_groups(wanted, table)
+    )
+    header = (wanted.part, "name", *_list_names(table.measures))
+    return wanted.answer_csv(f"{topic.name}-{wanted.part}", header, rows)
 
 
 def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str) -> HttpResponse:
@@ -209,13 +189,14 @@ def _build_number(
     """A number with the search that lists its turns; `filters` null for turns that no search lists."""
     number, url = _read_number(measure, totals), ""
     if number and measure.search is not None and filters is not None and all(filters.values()):
-        url = build_url(selection, period, {**filters, **measure.search})
+        of_period = replace(selection, since=period.since, until=period.until) if period else selection
+        url = of_period.search_url(**filters, **measure.search)
     base = measure.base.count(totals) if measure.base else None
     return ReportNumber(measure, number, url, measure.read_share(totals), base)
 
 
 def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
-    """The groups with any number but zero, those with the most of the first measure first."""
+    """The groups with any number but zero, those with the most of the first measure first; then all that have none."""
     # An intent has turns of many kinds, but only those of the first measure matter.
     deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
     groups = [
@@ -223,7 +204,10 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
         for group in list_groups(wanted.selection, table.dimension, has_durations=_need_durations(table.measures))
         if any(measure.count(group.totals) for measure in deciding)
     ]
-    return sorted(groups, key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])
+    groups.sort(key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])
+    wording = WORDINGS[table.dimension]
+    others = wording.list_names() - {group.name for group in groups} if wording.list_names else ()
+    return [*groups, *(Group(name, Totals()) for name in sorted(others, key=wording.name))]
 
 
 def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
@@ -269,30 +253,6 @@ def _describe_bar(chart: Chart, name: str, totals: Totals) -> tuple[str, str, fl
         return name, text, whole, 0
     part = float(_read_number(chart.part, totals) or 0)
     return name, f"{text}, {chart.part.label.lower()} {part:g}", whole, min(part, whole)
-
-
-def _build_nothing(wanted: ReportRequest) -> dict[str, Any]:
-    return {}
-
-
-def _build_errors(wanted: ReportRequest) -> dict[str, Any]:
-    return {"errors": list(_list_errors(wanted.selection))}
-
-
-def _list_errors(selection: Selection) -> Iterator[ErrorRow]:
-    groups = list_groups(selection, ERROR)[:_MOST_ERRORS]
-    days = read_error_days([group.name for group in groups])
-    for group in groups:
-        number = link_turns(selection, group.totals.turns, error=group.name)
-        yield ErrorRow(group.name, number, *days.get(group.name, (None, None)))
-
-
-#: What a page alone has.
-_EXTRAS: Mapping[Topic, Callable[[ReportRequest], dict[str, Any]]] = {
-    OVERVIEW: _build_errors,
-    UNKNOWN: build_wordings,
-    FEEDBACK: build_comments,
-}
 
 
 for _topic in TOPICS[1:]:

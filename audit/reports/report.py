@@ -8,8 +8,10 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Self
+from urllib.parse import urlencode
 
-from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeTurnCount
@@ -25,6 +27,8 @@ from audit.reports.days import (
 )
 from convengine.engine.turn.enums import TurnStatus
 
+#: No kind of the table: the turns by intent, in the numbers of a release.
+INTENT = "INTENT"
 FORM_STARTED, FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED))
 _ZERO = Decimal(0)
 #: Up to this length a report goes by hour.
@@ -68,6 +72,21 @@ class Selection:
         counts = counts.filter(**{name: value for name, value in wanted.items() if value})
         return counts if self.release is None else counts.filter(config_version=self.release)
 
+    def search_url(self, **filters: str) -> str:
+        """The search that lists its turns, or some of them."""
+        wanted = {
+            "workspace": self.workspace,
+            "intent": self.intent,
+            "channel": self.channel,
+            "release": "" if self.release is None else str(self.release),
+            **filters,
+            "since": self.since.isoformat(),
+            # The search includes its end.
+            "until": (self.until - timedelta(microseconds=1)).isoformat(),
+        }
+        given = urlencode({name: value for name, value in wanted.items() if value})
+        return f"{reverse('admin:audit_ceaudit_find')}?{given}"
+
     def _find_whole_days(self) -> tuple[datetime, datetime]:
         """The first whole day, and the end of the last one. Where hours are no longer kept, days that are cut count."""
         zone, oldest = timezone.get_current_timezone(), find_oldest_hour()
@@ -100,9 +119,6 @@ class Totals:
     #: Turns by kind and value, and amounts by kind.
     values: Counter[tuple[str, str]] = field(default_factory=Counter)
     amounts: dict[str, Decimal] = field(default_factory=dict)
-    #: In the numbers of a release: the turns of each intent, and the conversations that began with it.
-    intents: Counter[str] = field(default_factory=Counter)
-    openings: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, value: str, turns: int, amount: Decimal = _ZERO) -> None:
         """Add a count."""
@@ -137,8 +153,7 @@ class Totals:
 
     def __add__(self, other: Self) -> Self:
         amounts = {kind: self.read_amount(kind) + other.read_amount(kind) for kind in {*self.amounts, *other.amounts}}
-        intents, openings = self.intents + other.intents, self.openings + other.openings
-        return type(self)(self.values + other.values, amounts, intents, openings)
+        return type(self)(self.values + other.values, amounts)
 
     def __sub__(self, other: Self) -> Self:
         amounts = {kind: self.read_amount(kind) - other.read_amount(kind) for kind in self.amounts}
@@ -219,18 +234,14 @@ def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
 
 
 def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
-    """The numbers of each release, in the order of the releases. One query."""
+    """The numbers of each release with turns, also by INTENT and STATE, in the order of the releases. One query."""
     totals: dict[int, Totals] = defaultdict(Totals)
-    for number, intent, kind, value, turns, amount in _sum_by(
-        selection.select_counts(), "config_version", "intent_code"
-    ):
-        of_release = totals[number]
-        of_release.add(kind, value, turns, amount)
+    counts = _sum_kinds(selection.select_counts(), (*_KINDS, CeTurnCount.STATE), "config_version", "intent_code")
+    for number, intent, kind, value, turns, amount in counts:
+        totals[number].add(kind, value, turns, amount)
         if kind == CeTurnCount.TURN:
-            of_release.intents[intent] += turns
-        elif kind == CeTurnCount.BEGUN:
-            of_release.openings[intent] += turns
-    return sorted(totals.items())
+            totals[number].add(INTENT, intent, turns)
+    return sorted((number, of_release) for number, of_release in totals.items() if of_release.turns)
 
 
 def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:
@@ -288,13 +299,6 @@ def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bo
         of_value.add(CeTurnCount.TURN, TurnStatus.OK.value, whole)
         of_value.add(CeTurnCount.TIME, "0", whole - of_value.count(CeTurnCount.TIME))
     return [Group(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
-
-
-def read_error_days(codes: Sequence[str]) -> dict[str, tuple[datetime, datetime]]:
-    """The days on which each error was first and last counted, also outside of a report's period. One query."""
-    errors = CeTurnCount.objects.filter(kind=CeTurnCount.ERROR, is_hour=False, value__in=codes, turns__gt=0)
-    days = errors.order_by().values("value").annotate(first=Min("hour"), last=Max("hour"))
-    return {row["value"]: (row["first"], row["last"]) for row in days}
 
 
 def sum_values(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:

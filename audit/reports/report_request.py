@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -18,7 +18,7 @@ from django.utils.timezone import localtime
 from audit.export.cells import guard_cell
 from audit.record.workspaces import list_workspaces
 from audit.reports.measures import TURNS, Measure, Number
-from audit.reports.report import Period, Selection
+from audit.reports.report import Selection
 from audit.reports.selection_form import ReportPageForm
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.database.sql import database_time
@@ -129,21 +129,4 @@ def describe_period(since: datetime, until: datetime) -> str:
 
 def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:
     """A number of turns with the search that lists them."""
-    return ReportNumber(TURNS, turns, build_url(selection, None, filters) if turns else "")
-
-
-def build_url(selection: Selection, period: Period | None, filters: Mapping[str, str]) -> str:
-    """The search that lists turns of a selection, or of one period of it."""
-    since, until = (period.since, period.until) if period else (selection.since, selection.until)
-    wanted = {
-        "workspace": selection.workspace,
-        "intent": selection.intent,
-        "channel": selection.channel,
-        "release": "" if selection.release is None else str(selection.release),
-        **filters,
-        "since": since.isoformat(),
-        # The search includes its end.
-        "until": (until - timedelta(microseconds=1)).isoformat(),
-    }
-    given = urlencode({name: value for name, value in wanted.items() if value})
-    return f"{reverse('admin:audit_ceaudit_find')}?{given}"
+    return ReportNumber(TURNS, turns, selection.search_url(**filters) if turns else "")

@@ -1,10 +1,14 @@
 """The pages of the reports as data: each with its measures, charts and tables. One page draws them all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.utils.text import capfirst
 
 from audit.models import CeMcpUserFeedback, CeTurnCount
+from audit.reports.comments import build_comments
 from audit.reports.measures import (
     CONTAINED,
     CONVERSATIONS,
@@ -32,10 +36,14 @@ from audit.reports.measures import (
     Unit,
 )
 from audit.reports.report import Dimension
+from audit.reports.report_request import ReportRequest
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.labels import state_label, step_label
+from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
+from convengine.engine.turn.scope import ANY
 from convengine.server.admin_site.record_columns import find_row_name, get_options, name_intent, row_url
+from convengine.server.interfaces.configuration import configuration
 
 
 def _name_all(*measures: Measure) -> frozenset[str]:
@@ -106,28 +114,56 @@ class Wording(NamedTuple):
     search: Callable[[str], Mapping[str, str]] | None = None
     #: Its own page; blank without one.
     url: Callable[[str], str] | None = None
+    #: The names of all groups that there may be, also of those without turns; null if the others are not listed.
+    list_names: Callable[[], Set[str]] | None = None
 
 
 def _filter_by(name: str) -> Callable[[str], Mapping[str, str]]:
     return lambda value: {name: value}
 
 
-def _name_answer(value: str) -> str:
-    table, _, pk = value.partition(":")
-    options = get_options(table)
-    return find_row_name(table, pk) or f"{str(options.verbose_name).capitalize() if options else table} {pk}"
+def _name_row(table: str, pk: str) -> str:
+    """With its intent, because rows of flows are called alike."""
+    row = configuration().latest.find_row(table, pk)
+    if row is None:
+        options = get_options(table)
+        return f"{capfirst(options.verbose_name) if options else table} {pk} (not live any more)"
+    intent = getattr(row, "intent_code", None)
+    about = f" · {name_intent(intent)}" if intent and intent != ANY else ""
+    return f"{find_row_name(table, pk) or pk}{about}"
 
 
-def _search_answer(value: str) -> Mapping[str, str]:
-    table, _, pk = value.partition(":")
-    return {"table": table, "row": pk}
-
-
-def _link_answer(value: str) -> str:
-    table, _, pk = value.partition(":")
+def _link_row(table: str, pk: str) -> str:
     return row_url(table, pk) if find_row_name(table, pk) else ""
 
 
+def _split_answer(use: Callable[[str, str], Any]) -> Callable[[str], Any]:
+    """For an answer, whose value is `table:key`."""
+    return lambda value: use(*value.split(":", 1))
+
+
+def _search_row(table: str, pk: str) -> Mapping[str, str]:
+    return {"table": table, "row": pk}
+
+
+def _list_live_rows(table: str) -> Set[str]:
+    return {str(row.pk) for row in configuration().current().enabled_rows(ROW_TYPE_OF[table])}
+
+
+def _describe_rows(table: str) -> tuple[Dimension, Wording]:
+    """The rows of a table, by the turns in which they decided something."""
+    options = get_options(table)
+    noun, label = capfirst(options.verbose_name), capfirst(options.verbose_name_plural)
+    dimension = Dimension(table, noun, label, kinds={table: _AS_TURN}, measures=_name_all(TURNS))
+    return dimension, Wording(
+        partial(_name_row, table),
+        partial(_search_row, table),
+        partial(_link_row, table),
+        partial(_list_live_rows, table),
+    )
+
+
+_ROWS = dict(map(_describe_rows, DECIDERS))
 WORDINGS: Mapping[Dimension, Wording] = {
     INTENT: Wording(name_intent, _filter_by("intent")),
     RELEASE: Wording(search=_filter_by("release")),
@@ -137,7 +173,8 @@ WORDINGS: Mapping[Dimension, Wording] = {
     UNKNOWN_STATE: Wording(state_label, _filter_by("state")),
     STEP: Wording(step_label),
     MODEL: Wording(search=_filter_by("model")),
-    ANSWER: Wording(_name_answer, _search_answer, _link_answer),
+    ANSWER: Wording(_split_answer(_name_row), _split_answer(_search_row), _split_answer(_link_row)),
+    **_ROWS,
 }
 
 
@@ -175,8 +212,9 @@ class Topic:
     measures: Sequence[Measure]
     charts: Sequence[Chart]
     tables: Sequence[Table]
-    #: The template of what this page alone has.
+    #: The template of what this page alone has, and its context.
     extra: str = ""
+    build_extra: Callable[[ReportRequest], dict[str, Any]] | None = None
     #: The columns of the table by day; by default all measures. The file has all.
     columns: Sequence[Measure] = ()
 
@@ -206,9 +244,8 @@ OVERVIEW = Topic(
     "",
     _OF_ALL,
     [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
-    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS])],
-    "audit/report_errors.html",
-    _COMMON,
+    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS]), Table(ERROR, [TURNS])],
+    columns=_COMMON,
 )
 UNKNOWN = Topic(
     "not_understood",
@@ -222,7 +259,7 @@ UNKNOWN = Topic(
         Table(CHANNEL, _UNKNOWN),
         Table(RELEASE, _UNKNOWN),
     ],
-    "audit/report_wordings.html",
+    "audit/report_inbox.html",
 )
 TIMES = Topic(
     "times",
@@ -254,5 +291,15 @@ FEEDBACK = Topic(
     [Chart("ratings", "Rated turns", RATED, NEGATIVE)],
     [Table(ANSWER, _RATINGS), Table(INTENT, _RATINGS), Table(RELEASE, _RATINGS)],
     "audit/report_comments.html",
+    build_comments,
 )
-TOPICS = (OVERVIEW, UNKNOWN, TIMES, MODELS, FEEDBACK)
+ROWS = Topic(
+    "rows",
+    "Rows",
+    "Rows of the live configuration that decided something in these turns, and those that did not. A row that is new in"
+    " this period had less time than others.",
+    (TURNS,),
+    [],
+    [Table(dimension, [TURNS], 200) for dimension in _ROWS],
+)
+TOPICS = (OVERVIEW, UNKNOWN, TIMES, MODELS, FEEDBACK, ROWS)

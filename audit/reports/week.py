@@ -1,6 +1,6 @@
 """The last seven days beside the seven before: what got worse, since which release, and what to teach first."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,21 +11,12 @@ from django.utils import timezone
 from audit.models import CeInboxGroup
 from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.reports.days import floor_hour
-from audit.reports.effect import (
-    RATES,
-    ReleaseGroup,
-    build_rate_search,
-    find_shifts,
-    find_turning_point,
-    group_releases,
-    judge_rate,
-    list_effects,
-)
+from audit.reports.effect import RATES, ReleaseGroup, find_turning_point, group_releases, judge_rate, list_effects
 from audit.reports.measures import FAILED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.text.compare import shorten_line
-from convengine.server.interfaces.turn_reports import IntentShift, MessageGroup, Verdict, WeekRate, WeekSummary
+from convengine.server.interfaces.turn_reports import MessageGroup, Verdict, WeekRate, WeekSummary
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)
@@ -36,21 +27,20 @@ MOST_GROUPS = 3
 _LONGEST_TEXT = 120
 
 
-def summarise_week(until: datetime | None = None) -> WeekSummary:
-    """The numbers of the seven days up to now, or up to a time. Three queries."""
-    now = floor_hour(until or timezone.now()) + timedelta(hours=1)
+def summarise_week() -> WeekSummary:
+    """The numbers of the seven days up to now. Three queries."""
+    now = floor_hour(timezone.now()) + timedelta(hours=1)
     releases, releases_before = (read_releases(Selection(until - WEEK, until)) for until in (now, now - WEEK))
     totals = sum((of_release for _, of_release in releases), Totals())
     previous = sum((of_release for _, of_release in releases_before), Totals())
     release_groups = group_releases(_join(releases_before, releases))
-    shifts = find_shifts(release_groups)
-    effects = list(list_effects(release_groups, releases[0][0], shifts)) if releases else []
+    effects = list(list_effects(release_groups, releases[0][0])) if releases else []
     groups = _list_largest_groups()
     return WeekSummary(
         now - WEEK,
         totals.turns,
         previous.turns,
-        list(_list_rates(totals, previous, release_groups, shifts, now)),
+        list(_list_rates(totals, previous, release_groups, now)),
         effects,
         groups[0].count_of_groups if groups else 0,
         groups[0].count_of_messages if groups else 0,
@@ -63,7 +53,6 @@ def summarise_week(until: datetime | None = None) -> WeekSummary:
         ORDER_OF_NOT_UNDERSTOOD,
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
-        reverse("admin:audit_ceaudit_week"),
     )
 
 
@@ -76,25 +65,29 @@ def _join(before: Sequence[tuple[int, Totals]], releases: Sequence[tuple[int, To
 
 
 def _list_rates(
-    totals: Totals,
-    previous: Totals,
-    groups: Sequence[ReleaseGroup],
-    shifts: Mapping[int, Sequence[IntentShift]],
-    until: datetime,
+    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], until: datetime
 ) -> Iterator[WeekRate]:
+    week = Selection(until - WEEK, until)
     for measure in RATES:
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
         is_worse = judge_rate(measure, rate, before) is Verdict.WORSE
         is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH.get(measure, 101.0)
-        since, cause = find_turning_point(measure, groups, shifts) if is_worse or is_high else (None, "")
+        since, cause = find_turning_point(measure, groups) if is_worse or is_high else (None, "")
         # As many as the search lists: more may be handed over than began.
         number = int(measure.count(totals))
-        url = build_rate_search(measure, until - WEEK, until) if number else ""
-        label, unit = measure.label.lower(), str(measure.unit)
-        is_bad = measure.higher_is_worse is not False
-        base = f"{rate.whole:,} {measure.base_label}"
         yield WeekRate(
-            label, unit, number, rate.share, before.share, is_worse, is_high, since, url, is_bad, cause, base
+            measure.label.lower(),
+            str(measure.unit),
+            number,
+            rate.share,
+            before.share,
+            is_worse,
+            is_high,
+            since,
+            week.search_url(**measure.search) if number and measure.search is not None else "",
+            measure.higher_is_worse is not False,
+            cause,
+            f"{rate.whole:,} {measure.base_label}",
         )
 
 

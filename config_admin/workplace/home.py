@@ -274,7 +274,7 @@ def _describe_shifts(effect: ReleaseEffect) -> str:
 
 def _describe_shift(shift: IntentShift) -> str:
     before, after = format_percent(shift.before), format_percent(shift.after)
-    return f"{shift.intent} ({before} → {after} of the {shift.unit})"
+    return f"{shift.intent} ({before} → {after} of the turns)"
 
 
 def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:

@@ -86,7 +86,7 @@ def test_a_turn_is_run_again_rated_and_taken_along(
         tab.get_by_role("link", name="Save as a scenario file").click(timeout=90_000)
     document = yaml.safe_load(Path(coming.value.path()).read_text())
     assert document["turns"][0]["user"] == "cancel my order"
-    ada.go("/admin/audit/cemcpuserfeedback/rated/")
+    ada.go("/admin/audit/cemcpuserfeedback/")
     expect(tab.get_by_role("row").nth(1)).to_contain_text("It should know the number.")
     assert ada.fits
     no_violations(tab)

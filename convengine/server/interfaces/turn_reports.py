@@ -1,7 +1,6 @@
 """What was counted of turns, as pages of the configuration show it: `audit` implements it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import partial
@@ -28,21 +27,13 @@ class RowUsage(NamedTuple):
     last: datetime | None
 
 
-@dataclass(frozen=True)
-class RowRating:
+class RowRating(NamedTuple):
     """A configuration row with the ratings of its answers."""
 
     table: str
     pk: str
     ups: int
     downs: int
-    #: The newest comment, or blank.
-    comment: str = ""
-
-    @property
-    def share(self) -> int:
-        """The percentage of negative ratings."""
-        return round(100 * self.downs / (self.ups + self.downs))
 
 
 class SideCounts(NamedTuple):
@@ -84,11 +75,9 @@ class RateChange(NamedTuple):
 
 
 class IntentShift(NamedTuple):
-    """The share of an intent before and since something, in percent of the turns or of the conversations begun."""
+    """The share of an intent before and since something, in percent of the turns."""
 
     intent: str
-    #: What it is a share of: turns or conversations.
-    unit: str
     before: float
     after: float
 
@@ -168,7 +157,6 @@ class WeekSummary(NamedTuple):
     inbox_order: str
     report_url: str
     inbox_url: str
-    week_url: str
 
     @property
     def has_changed(self) -> bool:

@@ -15,7 +15,7 @@ from audit.reports.cause import (
     find_moved_turns,
     select_turns,
 )
-from audit.reports.effect import ReleaseGroup, judge_effect
+from audit.reports.effect import Comparison, ReleaseGroup
 from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
 from audit.reports.report import Totals
 from config_admin.models import CeIntentClassifier, CeResponse
@@ -66,7 +66,8 @@ def judge(before: int) -> tuple[Verdict, str]:
         totals.add("TURN", "OK", 40)
         totals.add("STAGE", "NOT_UNDERSTOOD", missed)
         groups.append(ReleaseGroup(number, number, totals))
-    return judge_effect(NOT_UNDERSTOOD_TURNS, groups[1], groups[0])
+    rate = Comparison(groups[1], groups[0]).judge(NOT_UNDERSTOOD_TURNS)
+    return rate.verdict, rate.cause
 
 
 def test_a_release_that_took_a_phrase_away_is_to_blame() -> None:

@@ -105,5 +105,5 @@ def test_a_share_that_is_capped_has_no_list(ada: Client) -> None:
         count("BEGUN", "", 2, days=days, release=number)
         count("NEEDED_PERSON", "", 5 if number == second else 1, days=days, release=number)
     shown = ada.get(reverse("admin:audit_ceaudit_effect", args=[second])).context["lines"][1]
-    assert (shown.before.part, bool(shown.before.url)) == (1, True)
-    assert (shown.after.part, bool(shown.after.url)) == (2, False)
+    assert (shown.rate.before.part, bool(shown.before_url)) == (1, True)
+    assert (shown.rate.after.part, bool(shown.after_url)) == (2, False)

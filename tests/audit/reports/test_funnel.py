@@ -50,11 +50,3 @@ def test_a_form_loses_people_field_by_field() -> None:
     assert (fields["duration"].unanswered, fields["duration"].losses) == (1, 1)
     assert sell.steps[FormStep.GAVE_UP] == 1
     assert [funnel.intent for funnel in read("SELL_BICYCLE")] == ["SELL_BICYCLE"]
-
-
-def test_states_show_who_went_on() -> None:
-    talk()
-    rent = read("RENT_BICYCLE")[0]
-    states = {moves.state: (moves.entered, moves.exited, moves.losses) for moves in rent.states}
-    assert states["COLLECT"] == (3, 2, 1)
-    assert states["CONFIRM"] == (1, 1, 0)

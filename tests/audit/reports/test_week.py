@@ -55,18 +55,18 @@ def test_a_release_that_moved_messages_is_named_though_later_ones_have_more_turn
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     blame_releases(monkeypatch)
-    for release, days, fees, rates in ((4, 9, 60, 40), (5, 3, 20, 60), (6, 1, 30, 90)):
-        count_openings(release, days, FEES=fees, RATES=rates, HOURS=50)
+    for release, days, fees, rates in ((4, 9, 120, 80), (5, 3, 40, 120), (6, 1, 60, 180)):
+        count_intents(release, days, FEES=fees, RATES=rates, HOURS=100)
     effects = {effect.last: effect for effect in summarise_week().effects}
     assert [tuple(shift) for shift in effects[5].shifts] == [
-        ("FEES", "conversations", 40.0, 16.7), ("RATES", "conversations", 26.7, 50.0)
+        ("FEES", 40.0, 15.4), ("RATES", 26.7, 46.2)
     ]  # fmt: skip
     assert not effects[6].shifts
 
 
 def test_a_release_since_which_more_messages_are_understood_moved_none() -> None:
-    count_openings(4, 9, UNKNOWN=90, FEES=60)
-    count_openings(5, 2, UNKNOWN=10, FEES=140)
+    count_intents(4, 9, UNKNOWN=90, FEES=60)
+    count_intents(5, 2, UNKNOWN=10, FEES=140)
     (effect,) = summarise_week().effects
     assert not effect.shifts
 
@@ -83,11 +83,10 @@ def test_fewer_completed_forms_are_worse(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rate.since.last == 5
 
 
-def count_openings(release: int, days: int, **intents: int) -> None:
-    """Conversations of one message, by the intent of it."""
+def count_intents(release: int, days: int, **intents: int) -> None:
+    """Turns by intent."""
     for intent, number in intents.items():
-        for kind, value in (("TURN", "OK"), ("BEGUN", "")):
-            count(kind, value, number, days=days, release=release, intent=intent)
+        count("TURN", "OK", number, days=days, release=release, intent=intent)
 
 
 def test_a_rate_that_was_always_high_is_high() -> None:

@@ -93,7 +93,6 @@ def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Cli
     def titles(address: str) -> list[str]:
         return [title for title, _ in read_crumbs(boss, address)]
 
-    assert titles(reverse("admin:audit_cemcpuserfeedback_rated")) == ["Home", "Conversations", "Rated answers"]
     assert titles(reverse("admin:audit_ceaudit_find")) == ["Home", "Conversations", "Find"]
     assert titles(reverse("admin:audit_ceaudit_simulate")) == ["Home", "Try & test", "Try a conversation"]
     assert titles(talk) == ["Home", "Conversations", "Real conversation"]
