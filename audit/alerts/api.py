@@ -15,7 +15,6 @@ from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField
-from convengine.server.database.sql import database_time
 
 STATUSES, ENDS = CeAlert.Status.values, CeAlert.End.values
 _PAGE, _LARGEST_PAGE = 50, 200
@@ -33,23 +32,29 @@ class AlertSilenceSerializer(ClosedSerializer):
 class AlertSerializer(serializers.Serializer[Any]):
     """A time in which a number was beyond its limit."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(source="alert_id")
     title = serializers.CharField()
-    rule = serializers.CharField(help_text="The rule in words.")
-    ruleId = serializers.IntegerField(allow_null=True, help_text="Null: the rule was deleted.")
+    rule = serializers.CharField(source="sentence", help_text="The rule in words.")
+    ruleId = serializers.IntegerField(source="rule_id", allow_null=True, help_text="Null: the rule was deleted.")
     status = serializers.ChoiceField(choices=STATUSES)
     measure = serializers.CharField(help_text="Such as not_understood; shares are in percent, times in milliseconds.")
-    limit = serializers.FloatField()
-    firstValue = serializers.FloatField(help_text="When it fired.")
-    worstValue = serializers.FloatField()
+    limit = serializers.FloatField(source="bound")
+    firstValue = serializers.FloatField(source="first_value", help_text="When it fired.")
+    worstValue = serializers.FloatField(source="worst_value")
     value = serializers.FloatField(help_text="The newest value beyond the limit.")
     turns = serializers.IntegerField(help_text="Turns behind the newest value.")
     since = serializers.DateTimeField(help_text="The beginning of the time that this value is about.")
     until = serializers.DateTimeField()
-    startedAt = serializers.DateTimeField()
-    endedAt = serializers.DateTimeField(allow_null=True)
+    startedAt = serializers.DateTimeField(source="started_at")
+    endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
     end = serializers.ChoiceField(choices=ENDS, allow_null=True, help_text="Why it ended.")
-    silencedUntil = serializers.DateTimeField(allow_null=True, help_text="Null: messages are sent.")
+    silencedUntil = serializers.DateTimeField(
+        source="silenced_until", allow_null=True, help_text="Null: messages are sent."
+    )
+
+    def to_representation(self, instance: CeAlert) -> dict[str, Any]:
+        """A time or a reason that there is not is null."""
+        return {name: None if value == "" else value for name, value in super().to_representation(instance).items()}
 
 
 class AlertPageSerializer(serializers.Serializer[Any]):
@@ -86,8 +91,7 @@ class AlertsView(ApiView):
         size = read_page_size(request, _PAGE, _LARGEST_PAGE)
         rows = list(alerts.order_by("-alert_id")[: size + 1])
         has_more = len(rows) > size
-        results = [build_document(alert) for alert in rows[:size]]
-        page = {"next": rows[size - 1].pk if has_more else None, "results": results}
+        page = {"next": rows[size - 1].pk if has_more else None, "results": rows[:size]}
         return Response(AlertPageSerializer(page).data)
 
 
@@ -100,7 +104,7 @@ class AlertView(ApiView):
     @extend_schema(operation_id="getAlert", parameters=[_ID], responses={200: AlertSerializer})
     def get(self, request: Request, alert_id: str) -> Response:
         """An alert of the workspace of the key."""
-        return Response(AlertSerializer(build_document(_get_alert(request, alert_id))).data)
+        return Response(AlertSerializer(_get_alert(request, alert_id)).data)
 
 
 class AlertSilenceView(ApiView):
@@ -125,31 +129,7 @@ class AlertSilenceView(ApiView):
             silence_rule(find_rule(alert), sent["until"], sent["reason"], f"API key {key.prefix}")
         except SilenceRefused as refused:
             raise RequestInvalid(str(refused)) from None
-        return Response(AlertSerializer(build_document(alert)).data)
-
-
-def build_document(alert: CeAlert) -> dict[str, Any]:
-    """The alert as the API gives it."""
-    is_silenced = alert.status == CeAlert.Status.FIRING and alert.rule and alert.rule.is_silenced(database_time())
-    return {
-        "id": alert.pk,
-        "title": alert.title,
-        "rule": alert.sentence,
-        "ruleId": alert.rule_id,
-        "status": alert.status,
-        "measure": alert.measure,
-        "limit": alert.bound,
-        "firstValue": alert.first_value,
-        "worstValue": alert.worst_value,
-        "value": alert.value,
-        "turns": alert.turns,
-        "since": alert.since,
-        "until": alert.until,
-        "startedAt": alert.started_at,
-        "endedAt": alert.ended_at,
-        "end": alert.end or None,
-        "silencedUntil": alert.rule.silenced_until if alert.rule and is_silenced else None,
-    }
+        return Response(AlertSerializer(alert).data)
 
 
 def _get_key(request: Request) -> CeApiKey:

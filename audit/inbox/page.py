@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.db.models import Count, QuerySet, Sum
+from django.core.paginator import Paginator
+from django.db.models import Count, Sum
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -14,7 +15,7 @@ from django.urls import reverse
 from audit.access_log.write import log_access
 from audit.inbox.collect import BY_WORDS, read_payloads
 from audit.inbox.decide import Action, GroupGone, decide
-from audit.inbox.job import MOST_GROUPS, PERIOD
+from audit.inbox.job import PERIOD
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases
@@ -107,14 +108,12 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         else groups.filter(status=status, kind=kind)
     )
     # At most MOST_GROUPS rows, so an offset is cheap.
-    number = request.GET.get("page", "")
-    page = min(int(number), MOST_GROUPS) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
-    shown = list(groups[page * PER_PAGE : (page + 1) * PER_PAGE + 1])
+    shown = Paginator(groups, PER_PAGE).get_page(request.GET.get("page"))
     log_access(request, CeAccessLog.Kind.SEARCH, search=f"inbox {kind} {status}")
     may_teach = request.user.has_perm(RIGHT_TO_DECIDE)
     context = {
         "title": TITLE,
-        "lines": build_lines(shown[:PER_PAGE], configuration().current(), may_teach=may_teach),
+        "lines": build_lines(list(shown), configuration().current(), may_teach=may_teach),
         "tabs": list_tabs(),
         "kind": kind,
         "about": ABOUT[kind],
@@ -122,24 +121,13 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         "status": status,
         "choices": _STATUS.choices,
         "is_mine": is_mine,
-        "position": _describe_position(page, min(len(shown), PER_PAGE), groups),
-        "previous_page": page - 1 if page else None,
-        "next_page": page + 1 if len(shown) > PER_PAGE else None,
+        "page": shown,
         "may_decide": may_teach,
         "days": PERIOD.days,
         "address": request.get_full_path(),
         "query": urlencode({"mine": "1"} if is_mine else {"kind": kind, "status": status}),
     }
     return TemplateResponse(request, "audit/inbox.html", {**admin.site.each_context(request), **context})
-
-
-def _describe_position(page: int, shown: int, groups: QuerySet[CeInboxGroup]) -> str:
-    """Where the page is among all groups; blank if they are all on it."""
-    if not page and shown < PER_PAGE:
-        return ""
-    first = page * PER_PAGE
-    total = groups.order_by().count()
-    return f"Groups {first + 1:,} to {first + shown:,} of {total:,}." if shown else ""
 
 
 def list_tabs() -> list[Tab]:

@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from convengine.server.database.sql import database_time
+
 
 class CeAlertRule(models.Model):
     """A rule on a number of the reports, and its recipients."""
@@ -155,6 +157,12 @@ class CeAlert(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def silenced_until(self) -> datetime | None:
+        """Until when nobody gets a message about it; null if messages are sent."""
+        is_silenced = self.status == self.Status.FIRING and self.rule and self.rule.is_silenced(database_time())
+        return self.rule.silenced_until if self.rule and is_silenced else None
 
 
 class CeAlertMessage(models.Model):

@@ -6,9 +6,8 @@ They are collected in a temporary table first, so that the database adds them up
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import connection
 from django.utils import timezone
@@ -51,18 +50,6 @@ class Change(StrEnum):
     KEEP_HIGHER = "{0} = CASE WHEN EXCLUDED.{0} > t.{0} THEN EXCLUDED.{0} ELSE t.{0} END"
 
 
-class CountKey(NamedTuple):
-    """What a count is about."""
-
-    hour: datetime
-    workspace_id: str
-    channel: str
-    config_version: int
-    intent_code: str
-    kind: str
-    value: str
-
-
 def quote_texts(texts: Iterable[str]) -> str:
     """Constants as a list of SQL."""
     return ", ".join(f"'{text}'" for text in texts)
@@ -83,12 +70,6 @@ def collect_counts(change: Change) -> Iterator[Any]:
         _store_counts(cursor, change)
         cursor.execute(f"DROP TABLE {NEW_COUNTS}")
         cursor.execute(f"DROP TABLE {_TIMES}")
-
-
-def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
-    """Add some counts. Needs an open transaction."""
-    with collect_counts(Change.ADD) as cursor:
-        insert_rows(cursor, NEW_COUNTS, [(*key, turns, str(amount)) for key, turns, amount in counts])
 
 
 def insert_rows(cursor: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> None:

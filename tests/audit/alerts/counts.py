@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from audit.models import CeAlertRule, CeCountProgress
-from audit.reports.count_batch import CountKey, add_counts
+from tests.audit.reports.counts import CountKey, add_counts
 
 #: What the clock shows in these tests.
 NOW = datetime(2026, 3, 10, 10, 20, tzinfo=UTC)

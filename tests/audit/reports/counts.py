@@ -1,8 +1,9 @@
 """Counts of turns, as the job makes them."""
 
-from datetime import UTC, timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +13,25 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.reports.cause import Evidence
-from audit.reports.count_batch import CountKey, add_counts
+from audit.reports.count_batch import NEW_COUNTS, Change, collect_counts, insert_rows
+
+
+class CountKey(NamedTuple):
+    """What a count is about, in the order of the table of new counts."""
+
+    hour: datetime
+    workspace_id: str
+    channel: str
+    config_version: int
+    intent_code: str
+    kind: str
+    value: str
+
+
+def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
+    """Add some counts. Needs an open transaction."""
+    with collect_counts(Change.ADD) as cursor:
+        insert_rows(cursor, NEW_COUNTS, [(*key, turns, str(amount)) for key, turns, amount in counts])
 
 
 def count(kind: str, value: str, turns: int, *, days: float, release: int, intent: str = "HOURS") -> None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from audit.models import CeTurnCount
-from audit.reports.count_batch import CountKey, add_counts
+from tests.audit.reports.counts import CountKey, add_counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.paginator import Page
 from django.http import QueryDict
 from django.test import Client, RequestFactory
 from django.urls import resolve, reverse
@@ -69,8 +70,8 @@ def count_lines(user: User, address: str) -> int:
         context: Any = view(request, *args, **options).context_data
         count += len(context["lines"])
         address = context.get("older") or context.get("look_further") or ""
-        if context.get("next_page") is not None:
-            address = f"{path}?{context['query']}&page={context['next_page']}"
+        if isinstance(context.get("page"), Page) and context["page"].has_next():
+            address = f"{path}?{context['query']}&page={context['page'].next_page_number()}"
     return count
 
 
