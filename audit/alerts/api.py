@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.alerts.silence import LONGEST_REASON, SilenceRefused, find_rule, silence_rule
+from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import parse_number, read_number, read_page_size
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
@@ -29,7 +30,7 @@ class AlertSilenceSerializer(ClosedSerializer):
     reason = StrictTextField(max_length=LONGEST_REASON)
 
 
-class AlertSerializer(serializers.Serializer[Any]):
+class AlertSerializer(BlankAsNullSerializer):
     """A time in which a number was beyond its limit."""
 
     id = serializers.IntegerField(source="alert_id")
@@ -51,10 +52,6 @@ class AlertSerializer(serializers.Serializer[Any]):
     silencedUntil = serializers.DateTimeField(
         source="silenced_until", allow_null=True, help_text="Null: messages are sent."
     )
-
-    def to_representation(self, instance: CeAlert) -> dict[str, Any]:
-        """A time or a reason that there is not is null."""
-        return {name: None if value == "" else value for name, value in super().to_representation(instance).items()}
 
 
 class AlertPageSerializer(serializers.Serializer[Any]):

@@ -1,5 +1,6 @@
 """The inbox for programs, within the caller's workspace: its groups, and decisions about them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -8,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.access_scope import SCOPE_WORKSPACE
+from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import read_number, read_page_size
 from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
 from audit.inbox.page import MOST_EXAMPLES
@@ -29,34 +31,40 @@ DECISIONS = [Action.DISMISS.value, Action.REOPEN.value, Action.NOTE.value]
 class InboxMessageSerializer(serializers.Serializer[Any]):
     """A message of a group; its text is null when it was erased."""
 
-    conversationId = serializers.UUIDField()
-    turnNo = serializers.IntegerField()
-    text = serializers.CharField(allow_null=True)
+    conversationId = serializers.UUIDField(source="conversation_id")
+    turnNo = serializers.IntegerField(source="turn_no")
+    text = serializers.CharField(source="user_input", allow_null=True)
 
 
-class InboxGroupSerializer(serializers.Serializer[Any]):
+class InboxGroupSerializer(BlankAsNullSerializer):
     """Messages that are alike."""
 
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=KINDS)
     status = serializers.ChoiceField(choices=STATUSES)
-    count = serializers.IntegerField(help_text="Messages of the last 30 days.")
+    count = serializers.IntegerField(source="messages", help_text="Messages of the last 30 days.")
     wordings = serializers.IntegerField()
-    thisWeek = serializers.IntegerField(help_text="In the last seven days.")
-    weekBefore = serializers.IntegerField(help_text="In the seven days before.")
-    firstAt = IsoDateTimeField()
-    lastAt = IsoDateTimeField()
-    cameBack = serializers.BooleanField(help_text="Messages came after somebody had decided.")
-    intent = serializers.CharField(allow_null=True, help_text="Of the form whose field refused a value.")
-    field = serializers.CharField(allow_null=True)
-    reason = serializers.CharField(allow_null=True, help_text="Why the value was refused.")
-    table = serializers.CharField(allow_null=True, help_text="Of the form or the answer that the messages met.")
-    row = serializers.CharField(allow_null=True)
-    assignedTo = serializers.CharField(allow_null=True)
+    thisWeek = serializers.IntegerField(source="this_week", help_text="In the last seven days.")
+    weekBefore = serializers.IntegerField(source="week_before", help_text="In the seven days before.")
+    firstAt = IsoDateTimeField(source="first_at")
+    lastAt = IsoDateTimeField(source="last_at")
+    cameBack = serializers.BooleanField(source="came_back", help_text="Messages came after somebody had decided.")
+    intent = serializers.CharField(
+        source="intent_code", allow_null=True, help_text="Of the form whose field refused a value."
+    )
+    field = serializers.CharField(source="field_name", allow_null=True)
+    reason = serializers.CharField(source="detail", allow_null=True, help_text="Why the value was refused.")
+    table = serializers.CharField(
+        source="table_name", allow_null=True, help_text="Of the form or the answer that the messages met."
+    )
+    row = serializers.CharField(source="row_pk", allow_null=True)
+    assignedTo = serializers.CharField(source="assigned_to.get_username", allow_null=True)
     note = serializers.CharField()
     decision = serializers.CharField(allow_null=True, help_text="The last decision in words.")
-    decidedAt = IsoDateTimeField(allow_null=True)
-    messages = InboxMessageSerializer(many=True, help_text="The newest message of the most frequent wordings.")
+    decidedAt = IsoDateTimeField(source="decision_at", allow_null=True)
+    messages = InboxMessageSerializer(
+        source="shown_turns", many=True, help_text="The newest message of the most frequent wordings."
+    )
 
 
 class InboxPageSerializer(serializers.Serializer[Any]):
@@ -103,7 +111,7 @@ class InboxView(ApiView):
         size, page = read_page_size(request, PAGE, MOST), min(read_number(request, "page") or 1, _BIGGEST // MOST)
         groups = order_groups(CeInboxGroup.objects.filter(**wanted).select_related("assigned_to"))
         shown = list(groups[(page - 1) * size : page * size + 1])
-        answer = {"next": page + 1 if len(shown) > size else None, "results": _describe_groups(shown[:size])}
+        answer = {"next": page + 1 if len(shown) > size else None, "results": _add_turns(shown[:size])}
         return Response(InboxPageSerializer(answer).data)
 
 
@@ -136,8 +144,8 @@ class InboxDecisionView(ApiView):
             )
         except (GroupGone, OverflowError):
             raise ConversationNotFound("This group does not exist.") from None
-        (described,) = _describe_groups([group], with_messages=SCOPE_WORKSPACE in key.scopes)
-        return Response(InboxGroupSerializer(described).data)
+        _add_turns([group], with_messages=SCOPE_WORKSPACE in key.scopes)
+        return Response(InboxGroupSerializer(group).data)
 
 
 def _read_choice(request: Request, name: str, choices: list[str]) -> str:
@@ -148,36 +156,11 @@ def _read_choice(request: Request, name: str, choices: list[str]) -> str:
     return text
 
 
-def _describe_groups(groups: list[CeInboxGroup], *, with_messages: bool = True) -> list[dict[str, Any]]:
-    """Two queries at most."""
+def _add_turns(groups: Sequence[CeInboxGroup], *, with_messages: bool = True) -> Sequence[CeInboxGroup]:
+    """The groups with the turns whose messages are shown. One query at most."""
     wanted = {turn for group in groups for turn in group.turns[: MOST_EXAMPLES + 1] if with_messages}
     turns = {turn.pk: turn for turn in CeConversationHistory.objects.filter(pk__in=wanted)} if wanted else {}
-    return [
-        {
-            "id": group.pk,
-            "kind": group.kind,
-            "status": group.status,
-            "count": group.messages,
-            "wordings": group.wordings,
-            "thisWeek": group.this_week,
-            "weekBefore": group.week_before,
-            "firstAt": group.first_at,
-            "lastAt": group.last_at,
-            "cameBack": group.came_back,
-            "intent": group.intent_code or None,
-            "field": group.field_name or None,
-            "reason": group.detail or None,
-            "table": group.table_name or None,
-            "row": group.row_pk or None,
-            "assignedTo": group.assigned_to.get_username() if group.assigned_to else None,
-            "note": group.note,
-            "decision": group.decision or None,
-            "decidedAt": group.decision_at,
-            "messages": [
-                {"conversationId": turn.conversation_id, "turnNo": turn.turn_no, "text": turn.user_input}
-                for number in group.turns[: MOST_EXAMPLES + 1]
-                if (turn := turns.get(number))
-            ],
-        }
-        for group in groups
-    ]
+    for group in groups:
+        known = map(turns.get, group.turns[: MOST_EXAMPLES + 1])
+        group.shown_turns = [turn for turn in known if turn]
+    return groups

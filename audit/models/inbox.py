@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -79,6 +79,9 @@ class CeInboxGroup(models.Model):
             models.UniqueConstraint(fields=["workspace_id", "fingerprint"], name="ce_inbox_group_once"),
         ]
         indexes = [models.Index(fields=["status", "kind", "-messages", "id"], name="ce_inbox_group_order")]
+
+    #: The turns whose messages a reader shows, which it sets.
+    shown_turns: Sequence[Any] = ()
 
     def __str__(self) -> str:
         return f"{self.messages} messages"

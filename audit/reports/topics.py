@@ -129,8 +129,8 @@ def _name_row(table: str, pk: str) -> str:
         options = get_options(table)
         return f"{capfirst(options.verbose_name) if options else table} {pk} (not live any more)"
     intent = getattr(row, "intent_code", None)
-    about = f" · {name_intent(intent)}" if intent and intent != ANY else ""
-    return f"{find_row_name(table, pk) or pk}{about}"
+    names = [find_row_name(table, pk) or pk, name_intent(intent) if intent and intent != ANY else ""]
+    return " · ".join(dict.fromkeys(filter(None, names)))
 
 
 def _link_row(table: str, pk: str) -> str:
@@ -250,7 +250,7 @@ OVERVIEW = Topic(
 UNKNOWN = Topic(
     "not_understood",
     "Not understood",
-    "Messages that nothing recognised: where they came, and what they said.",
+    "Messages that nothing recognised, and where they came.",
     _UNKNOWN,
     [Chart("not_understood", "Turns not understood", NOT_UNDERSTOOD_TURNS)],
     [
