@@ -70,18 +70,13 @@ def row_url(conversation_id: uuid.UUID, turn_no: int, table: str, pk: Any) -> st
 
 
 def compare_url(*picked: str) -> str:
-    """The comparison of two turns (`conversation.number`) or two conversations."""
+    """The comparison of two turns (`conversation.number`)."""
     return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', pick) for pick in picked])}"
 
 
 def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:
     """The changes of the configuration between an earlier turn of a conversation and this one."""
     return f"{reverse(f'admin:{BETWEEN}', args=[conversation_id, turn_no])}?since={since}"
-
-
-def compare_form_url() -> str:
-    """The empty comparison page."""
-    return reverse(f"admin:{COMPARE}")
 
 
 def replay_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:

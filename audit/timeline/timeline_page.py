@@ -63,7 +63,6 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         "older": window.older,
         "newer": window.newer,
         "wrong": wrong,
-        "compare_page": addresses.compare_form_url(),
         "lease": conversation.lease_info if conversation.lease_token else None,
         **stream_context(conversation_id, window.turns),
     }
