@@ -7,9 +7,8 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.decisions import Candidate, Decision, list_choices, list_reasons
 from audit.narration.reading import read_message_of_turn
-from audit.narration.why import list_decisions
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
 from audit.record.queries import read_turns
@@ -92,11 +91,11 @@ def explain_unstored_message(turn: Turn) -> ExplainedMessage:
 
 def _describe_comparisons(events: Sequence[Event], turn: Turn) -> Iterator[str]:
     """Each compared phrase with its score, then how much must match."""
-    decided = (decision for decision in list_decisions(events) if decision.kind == DecisionKind.CLASSIFIER)
+    choices = (choice for choice in list_choices(events) if choice.kind == DecisionKind.CLASSIFIER)
     compared = [
         (candidate, operand)
-        for decision in decided
-        for candidate in decision.payload.get("candidates") or ()
+        for choice in choices
+        for candidate in choice.payload.get("candidates") or ()
         for operand in candidate.get("operands") or ()
         if isinstance(operand, Mapping) and "phrase" in operand
     ]

@@ -75,9 +75,11 @@ def explain_events(
     all_rows: bool = False,
 ) -> ExplainedTurn:
     """Explain a turn by its events. `snapshot` is its configuration; null without events."""
+    limit = FULL_LIMIT if all_rows else DEFAULT_LIMIT
+    made = build_decisions(events, snapshot, limit, is_untested_listed=all_rows) if snapshot else []
     decisions = [
         decision
-        for decision in build_decisions(events, snapshot, FULL_LIMIT if all_rows else DEFAULT_LIMIT)
+        for decision in made
         if turn_filter.admits(decision.family, decision.title, *(row.about for row in decision.winners))
     ]
     shown = [decision for decision in decisions if all_rows or decision.winners or decision.tested]
