@@ -16,7 +16,6 @@ from audit.export.scenario.document import build_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
-from audit.live.hub import hub
 from audit.models import CeAccessLog
 from audit.timeline import addresses
 from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_window, window_around
@@ -29,6 +28,7 @@ from convengine.play.personal_data import describe_personal_data, leave_memory_o
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
+from convengine.server.gateway.environ import SERVES_STREAMS
 from convengine.server.sessions.models import CeConversation
 
 #: Maximum following sessions to name.
@@ -64,7 +64,7 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         "newer": window.newer,
         "wrong": wrong,
         "lease": conversation.lease_info if conversation.lease_token else None,
-        **stream_context(conversation_id, window.turns),
+        **_stream_context(request, conversation_id, window.turns),
     }
     return TemplateResponse(request, "audit/timeline.html", context)
 
@@ -110,9 +110,9 @@ def _parse_time(text: str) -> datetime | None:
     return make_aware(moment) if is_naive(moment) else moment
 
 
-def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
+def _stream_context(request: HttpRequest, conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
     """The stream's address and start position; blank if this deployment serves no streams."""
-    served = hub.is_served or conf.get("STREAMS_URL")
+    served = request.META.get(SERVES_STREAMS) or conf.get("STREAMS_URL")
     last = turns[-1].turn_no if turns else 0
     return {
         "stream_url": reverse("stream", args=[conversation_id]) if served else "",
