@@ -16,7 +16,6 @@ from django.utils import timezone
 from audit.access_log.write import log_access
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
-from audit.simulator.calls import list_calls
 from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
@@ -257,7 +256,7 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "turns": _compare_with_before(simulation),
         "shown": line,
         "why": explain_played_turn(line.played.turn) if line else None,
-        "calls": list_calls(line) if line else [],
+        "calls": line.calls if line else [],
         "at": posted.get("at"),
         "channel": posted.channel,
         "params": posted.get("params") if simulation.problem else "",
