@@ -116,6 +116,11 @@ def row_name(table: str, pk: Json) -> str:
     return f"{row_noun(table)} {pk}"
 
 
+def label_row(table: str, pk: Json, title: str) -> str:
+    """A row by its name, "answer “opening hours”"; without one by its number."""
+    return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
+
+
 def plain(value: Json) -> str:
     """A value unchanged; documents as shortened JSON."""
     if isinstance(value, str):
@@ -136,9 +141,9 @@ def name_rows(parts: Parts, snapshot: Snapshot) -> list[str]:
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
     title = _find_row_title(fact, snapshot)
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
-    if not title or any(text and text in title for text in others):
+    if fact.row is None or not title or any(text and text in title for text in others):
         return fact.text
-    return f"{fact.text.removesuffix(f' {fact.value}')} {quote_name(title)}"
+    return label_row(fact.row.table, fact.row.pk, title)
 
 
 def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:

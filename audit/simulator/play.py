@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import cached_property
 
 from audit.narration.decisions import role_label
-from audit.narration.wording import row_name
+from audit.narration.wording import label_row
 from audit.simulator.posted import SentMessage
-from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.labels import purpose_label
@@ -131,8 +131,7 @@ class PlayedLine:
 
     def _name_row(self, role: str, table: str, pk: str) -> str:
         row = self.played.snapshot.find_row(table, pk)
-        title = name_row(table, row) if row else ""
-        return f"{role_label(role)}: {row_name(table, pk)}{f' {quote_name(title)}' if title else ''}"
+        return f"{role_label(role)}: {label_row(table, pk, name_row(table, row) if row else '')}"
 
 
 def play_lines(

@@ -13,12 +13,11 @@ from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 
 from audit.narration.phrases import ROUTINE_MOVES, find_phrase
-from audit.narration.wording import row_name, row_noun
+from audit.narration.wording import label_row
 from audit.record.lifecycle import list_moves
 from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
 from audit.timeline.warnings import NOT_STORED, TurnWarning, count_stages, list_warnings
-from convengine.engine.rules.row_names import quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.labels import lifecycle_label, state_label
@@ -176,7 +175,8 @@ def _build_card(
 ) -> TurnCard:
     named = [
         DecidingRow(
-            _describe_row(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk)
+            label_row(row.table, row.pk, shorten_line(find_row_name(row.table, row.pk), _LONGEST_NAME)),
+            addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk),
         )
         for row in rows[:_NAMED]
     ]
@@ -193,12 +193,6 @@ def _build_card(
         addresses.turn_url(turn.conversation_id, turn.turn_no),
         Lifecycle.AWAITING_USER.label.lower() if moves and moves[-1].end == Lifecycle.AWAITING_USER else "",
     )
-
-
-def _describe_row(table: str, pk: str) -> str:
-    """The row with its name: "answer “opening hours”"; a row without a name by its number."""
-    title = shorten_line(find_row_name(table, pk), _LONGEST_NAME)
-    return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
 def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from audit.access_log.write import log_access
-from audit.export.scenario.document import build_scenario, scenario_name
+from audit.export.scenario.document import build_scenario, leave_out_rows, make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
@@ -22,8 +22,6 @@ from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_w
 from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
-from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
-from convengine.play.loading import dump_yaml
 from convengine.play.personal_data import describe_personal_data, leave_memory_out
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import badge_class
@@ -35,7 +33,7 @@ from convengine.server.sessions.models import CeConversation
 _NEXT = 5
 _NO_NUMBER = "“{}” is not a turn number. Enter a whole number such as 3."
 #: Expectations of saved turns that hold for one recording, and would break with most edits.
-_RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
+_RECORDED_ONLY = ("audit_stages_in_order", "llm_calls")
 
 
 @page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", right=VIEW, methods=["GET"], from_replica=True)
@@ -125,21 +123,14 @@ def _offer_test(
     model_admin: Any, request: HttpRequest, conversation: CeConversation, document: dict[str, Any]
 ) -> HttpResponse:
     """Send the turns on to the editor of tests: without their configuration and their events."""
-    turns = [
-        {
-            **{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS},
-            "expect": {key: value for key, value in turn["expect"].items() if key not in _RECORDED_ONLY},
-        }
-        for turn in document["turns"]
-    ]
-    portable = {key: value for key, value in document.items() if key not in (*DATABASE_KEYS, "id", "covers")}
-    scenario = {**portable, "turns": turns, "conversation_id": str(conversation.pk)}
+    portable = leave_out_rows(document, *_RECORDED_ONLY)
+    scenario = {key: value for key, value in portable.items() if key not in ("id", "covers")}
     context = {
         **addresses.page_context(model_admin, request, "Make a test", conversation),
         "title": "Make a test",
         "timeline_url": addresses.timeline_url(conversation.pk),
         "scenario": dumps(scenario),
-        "turns": turns,
+        "turns": scenario["turns"],
         "personal_data": describe_personal_data(scenario),
         "has_memory": leave_memory_out(scenario) != scenario,
         "test_url": reverse("admin:config_admin_cetestcase_add"),
@@ -169,11 +160,7 @@ def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: u
             "given": request.GET,
         }
         return TemplateResponse(request, "audit/save.html", context)
-    return HttpResponse(
-        dump_yaml(document),
-        content_type="application/yaml",
-        headers={"Content-Disposition": f'attachment; filename="{scenario_name(conversation, first, last)}.yaml"'},
-    )
+    return make_yaml_response(document)
 
 
 def _read_turn_number(request: HttpRequest, end: str) -> int | None:
