@@ -150,11 +150,6 @@ class Candidate:
         return row_link(self.table, self.pk, self.label)
 
     @property
-    def content_link(self) -> SafeString:
-        """The content, with the same link."""
-        return row_link(self.table, self.pk, self.about or self.name)
-
-    @property
     def query(self) -> str:
         """The query for the page of past rows."""
         return urlencode({"table": self.table, "row": self.pk})
@@ -265,11 +260,6 @@ class Decision:
     def without_winner(self) -> str:
         """What happened if there is no winner: "no phrase matched"."""
         return f"no {row_noun(self.table)} {'was chosen' if self.matched else 'matched'}"
-
-    @property
-    def loser_noun(self) -> str:
-        """What those that were not chosen are: "rules", or "rule" for one."""
-        return row_noun(self.table, len(self.losers))
 
     @property
     def omitted(self) -> list[tuple[str, int]]:

@@ -13,7 +13,6 @@ from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
 from audit.record.queries import read_turns
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.rules.verdict import BELOW_MIN_SCORE
 from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
@@ -51,10 +50,12 @@ def explain_unstored_turn(turn: Turn) -> list[str]:
 
 
 def _explain_events(events: list[Event], release: Snapshot | None = None) -> list[str]:
-    return [
-        *(sentence.text for sentence in narrate_turn(events, release)),
-        *(line for reason in list_reasons(events, release) for line in _describe_reason(reason)),
-    ]
+    return [*(sentence.text for sentence in narrate_turn(events, release)), *describe_reasons(events, release)]
+
+
+def describe_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[str]:
+    """The decisions of a turn, each in a line, and in further ones the rows that lost."""
+    return [line for reason in list_reasons(events, release) for line in _describe_reason(reason)]
 
 
 def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
@@ -73,11 +74,6 @@ def _describe_reason(reason: Decision) -> list[str]:
 
 def _name_row(row: Candidate) -> str:
     return f"{row.about or row.title or row.table} ({row.table} {row.pk})"
-
-
-def describe_fields_read(events: Sequence[Event]) -> list[str]:
-    """What the form took from the message, and what it refused, in sentences."""
-    return [sentence.text for sentence in narrate_turn(events) if sentence.kind == FIELDS_READ] if events else []
 
 
 def explain_unstored_message(turn: Turn) -> ExplainedMessage:

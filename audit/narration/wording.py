@@ -103,12 +103,9 @@ def _make_fact(
     return (Fact(text, value, seq, path),)
 
 
-def row_noun(table: str, count: int = 1) -> str:
-    """The noun for a row of a table: "phrase", for several "phrases"."""
-    noun = _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
-    if count == 1:
-        return noun
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+def row_noun(table: str) -> str:
+    """The noun for a row of a table: "phrase"."""
+    return _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
 
 
 def row_name(table: str, pk: Json) -> str:

@@ -17,6 +17,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.server.admin_site.record_columns import row_url
+from convengine.server.interfaces.configuration import configuration
 
 #: Finds the address of a row; blank for none.
 FindUrl = Callable[[str, object], str]
@@ -63,6 +64,11 @@ def explain_played_turn(turn: Turn) -> ExplainedTurn:
     """Explain a turn that is stored nowhere; rows have links to their present pages. No query."""
     events = list(expand_events(list_unstored_events(turn)))
     return explain_events(events, turn.request.message, turn.snapshot, row_url)
+
+
+def find_release(events: Sequence[Event]) -> Snapshot | None:
+    """The configuration of a stored turn; null if no event has it."""
+    return configuration().at(events[0].row.config_version or 0) if events else None
 
 
 def explain_events(

@@ -23,7 +23,7 @@ from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
-from audit.timeline.explained_turn import build_sentences, explain_events
+from audit.timeline.explained_turn import build_sentences, explain_events, find_release
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import unsaved_changes
@@ -42,13 +42,11 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
-from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
@@ -66,7 +64,7 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     if part == "details":
         return TemplateResponse(request, "audit/turn_details.html", context)
     before, behind, release = read_neighbours(conversation_id, turn_no)
-    sentences, snapshot = narrate_turn(reading.events), _snapshot_of_turn(reading.events)
+    sentences, snapshot = narrate_turn(reading.events), find_release(reading.events)
     context |= {
         "used_rows": list_used_rows(request, reading.record, sentences, snapshot),
         **addresses.page_context(model_admin, request, "", conversation_id, turn_no),
@@ -88,7 +86,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
     find_url = partial(_find_row_url, record)
-    why = explain_events(events, record.user_input, _snapshot_of_turn(events), find_url, turn_filter, all_rows=all_rows)
+    why = explain_events(events, record.user_input, find_release(events), find_url, turn_filter, all_rows=all_rows)
     return {
         "record": record,
         "look": badge_class(record.status),
@@ -126,14 +124,9 @@ def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable
 def sentence_texts(reading: TurnReading) -> list[str]:
     """The narration as plain text, with rows by name."""
     sentences = build_sentences(
-        narrate_turn(reading.events), _snapshot_of_turn(reading.events), partial(_find_row_url, reading.record)
+        narrate_turn(reading.events), find_release(reading.events), partial(_find_row_url, reading.record)
     )
     return ["".join(piece.text for piece in sentence.pieces) for sentence in sentences]
-
-
-def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
-    """The release of the turn; null if no event has it."""
-    return configuration().at(events[0].row.config_version or 0) if events else None
 
 
 def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
