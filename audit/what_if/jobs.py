@@ -27,7 +27,7 @@ from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.sessions.models import CeConversation
 
 #: The filters of conversations, of those of the search.
-FILTERS = ("q", "intent", "state", "feedback", "release", "since", "until")
+FILTERS = ("id", "q", "intent", "state", "feedback", "release", "since", "until")
 #: How many conversations a run takes if nothing else is said.
 DEFAULT_LAST = 1000
 what_ifs = BackgroundRuns(CeWhatIf, "what-if run", waiting=20)
