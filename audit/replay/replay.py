@@ -6,6 +6,7 @@ Nothing is called and nothing is written: every port answers from the tape.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 
 from audit.record.document import list_unstored_events
 from audit.record.events import StoredEvent, expand_events
@@ -199,9 +200,5 @@ def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
 
 
 def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
-    for index in range(max(len(left), len(right))):
-        own = left[index] if index < len(left) else None
-        other = right[index] if index < len(right) else None
-        if own != other:
-            return Difference(index + 1, own, other)
-    return None
+    pairs = enumerate(zip_longest(left, right), start=1)
+    return next((Difference(seq, own, other) for seq, (own, other) in pairs if own != other), None)

@@ -111,18 +111,13 @@ class Posted:
             return 'The input parameters are no JSON object. Enter one such as {"tier": "gold"}, or nothing.'
         return ""
 
-    def read_time(self) -> datetime | None:
-        """The chosen time of the first message; null for now. Raises ValueError."""
-        text = self.get("at")
-        chosen = parse_datetime(text) if text else None
-        if text and (chosen is None or not 1970 <= chosen.year < 2200):
-            raise ValueError(text)
-        return timezone.make_aware(chosen) if chosen and timezone.is_naive(chosen) else chosen
-
     def read_start(self) -> datetime:
         """The time of the first message: the chosen one, else when it was first sent. Raises ValueError."""
-        if chosen := self.read_time():
-            return chosen
+        if text := self.get("at"):
+            chosen = parse_datetime(text)
+            if chosen is None or not 1970 <= chosen.year < 2200:
+                raise ValueError(text)
+            return timezone.make_aware(chosen) if timezone.is_naive(chosen) else chosen
         try:
             began = None if self.has("new") else parse_datetime(self.get("began"))
         except ValueError:

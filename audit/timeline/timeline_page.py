@@ -18,7 +18,7 @@ from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
 from audit.models import CeAccessLog
 from audit.timeline import addresses
-from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_window, window_around
+from audit.timeline.cards import WINDOW_SIZE, TurnWindow, build_items, find_turn_at, read_window
 from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
@@ -68,34 +68,32 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
 
 
 def _read_window(conversation_id: uuid.UUID, request: HttpRequest) -> tuple[TurnWindow, str]:
-    """The requested turns, and the errors of the request; unreadable parameters are ignored."""
-    given = request.GET
-    for name, read in (
-        ("before", lambda key, number: (newest_window(key, number), "")),
-        ("after", lambda key, number: (window_around(key, number + 1, 0), "")),
-        ("turn", _window_around_turn),
-    ):
-        if text := given.get(name, "").strip():
-            if (number := addresses.read_number(text)) is None:
-                return newest_window(conversation_id), _NO_NUMBER.format(text[:40])
-            return read(conversation_id, number)
-    if text := given.get("at", "").strip():
-        at = _parse_time(text)
-        if at is None:
-            return newest_window(
-                conversation_id
-            ), f"“{text[:40]}” is not a date and time. Enter one such as 2026-01-31 12:00."
-        turn_no = find_turn_at(conversation_id, at)
-        if turn_no is None:
-            return newest_window(conversation_id), "No turn started at or after that time. The newest turns are shown."
-        return window_around(conversation_id, turn_no, 1), ""
-    return newest_window(conversation_id), ""
+    """The requested turns, and the errors of the request, with the newest turns."""
+    given = {name: text for name in ("before", "after", "turn", "at") if (text := request.GET.get(name, "").strip())}
+    for name, text in given.items():
+        if name == "at":
+            number, wrong = _find_turn_at(conversation_id, text)
+        else:
+            number, wrong = addresses.read_number(text), _NO_NUMBER.format(text[:40])
+        if number is None:
+            return read_window(conversation_id), wrong
+        if name == "before":
+            return read_window(conversation_id, number), ""
+        if name == "after":
+            return read_window(conversation_id, number + 1, 0), ""
+        window = read_window(conversation_id, number, 1 if name == "at" else WINDOW_SIZE // 2)
+        is_shown = any(turn.turn_no == number for turn in window.turns)
+        return window, "" if is_shown else f"This conversation has no turn {number}."
+    return read_window(conversation_id), ""
 
 
-def _window_around_turn(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
-    window = window_around(conversation_id, number)
-    is_shown = any(turn.turn_no == number for turn in window.turns)
-    return window, "" if is_shown else f"This conversation has no turn {number}."
+def _find_turn_at(conversation_id: uuid.UUID, text: str) -> tuple[int | None, str]:
+    """The number of the first turn at or after a time, or why there is none."""
+    at = _parse_time(text)
+    if at is None:
+        return None, f"“{text[:40]}” is not a date and time. Enter one such as 2026-01-31 12:00."
+    turn_no = find_turn_at(conversation_id, at)
+    return turn_no, "No turn started at or after that time. The newest turns are shown."
 
 
 def _parse_time(text: str) -> datetime | None:
