@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from audit.narration import phrases
-from audit.narration.sentence import Fact, Part, Parts, RowRef
+from audit.narration.sentence import Fact, Part, Parts, RowRef, get_text
 from convengine.engine.redaction import MASK
 from convengine.engine.rules.conditions.words import act_words, fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
@@ -130,9 +130,11 @@ def quote(value: Json) -> str:
     return f"“{plain(value)}”"
 
 
-def name_rows(parts: Parts, snapshot: Snapshot) -> list[str]:
+def name_rows(parts: Parts, snapshot: Snapshot | None) -> list[str]:
     """The texts of a sentence's parts; a row by its name if the release has it, and no other part says it."""
-    return [part if isinstance(part, str) else _name_row(part, parts, snapshot) for part in parts]
+    return [
+        _name_row(part, parts, snapshot) if isinstance(part, Fact) and snapshot else get_text(part) for part in parts
+    ]
 
 
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:

@@ -10,10 +10,12 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
+from audit.narration import narrate_turn
+from audit.narration.wording import name_rows
 from audit.replay.comparison import compare_events
 from audit.timeline import addresses
+from audit.timeline.explained_turn import find_release
 from audit.timeline.read_turn import TurnReading, read_turn
-from audit.timeline.turn_page import sentence_texts
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.sessions.models import CeConversationHistory
@@ -93,12 +95,12 @@ def _compare_turns(left: Selection, right: Selection) -> dict[str, Any]:
 
 
 def _summarise_turn(reading: TurnReading) -> dict[str, Any]:
-    record = reading.record
+    record, release = reading.record, find_release(reading.events)
     return {
         "record": record,
         "look": badge_class(record.status),
         "answer": answer_text(record.assistant_output),
         "release": release_link(record.config_version),
         "url": addresses.turn_url(record.conversation_id, record.turn_no),
-        "account": sentence_texts(reading),
+        "account": ["".join(name_rows(each.parts, release)) for each in narrate_turn(reading.events, release)],
     }

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from audit.narration import Fact, Sentence, narrate_turn
 from audit.narration.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.narration.reading import MessageReading, read_message_of_turn
-from audit.narration.sentence import get_text
 from audit.narration.wording import name_rows
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
@@ -106,10 +105,9 @@ def build_sentences(
     """The sentences that the filter admits, with links."""
     for sentence in sentences:
         if turn_filter.admits(sentence.family, sentence.text, sentence.kind):
-            texts = name_rows(sentence.parts, snapshot) if snapshot else [*map(get_text, sentence.parts)]
             pieces = [
                 SentencePart(text) if isinstance(part, str) else _build_fact_part(part, text, find_url)
-                for part, text in zip(sentence.parts, texts, strict=True)
+                for part, text in zip(sentence.parts, name_rows(sentence.parts, snapshot), strict=True)
             ]
             yield SentenceView(
                 sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions, sentence.patterns

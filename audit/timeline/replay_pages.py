@@ -34,7 +34,6 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
         "look": badge_class(record.status),
         "all": request.GET.get("all") == "1",
         "turn_url": addresses.turn_url(conversation_id, turn_no),
-        "conversation_url": addresses.replay_url(conversation_id),
         "conversation_id": conversation_id,
     }
     return TemplateResponse(request, "audit/replay.html", context)

@@ -23,7 +23,7 @@ from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
-from audit.timeline.explained_turn import build_sentences, explain_events, find_release
+from audit.timeline.explained_turn import explain_events, find_release
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import unsaved_changes
@@ -119,14 +119,6 @@ def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable
         return ()
     faults = CeExtensionFault.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
     return faults.order_by("id")
-
-
-def sentence_texts(reading: TurnReading) -> list[str]:
-    """The narration as plain text, with rows by name."""
-    sentences = build_sentences(
-        narrate_turn(reading.events), find_release(reading.events), partial(_find_row_url, reading.record)
-    )
-    return ["".join(piece.text for piece in sentence.pieces) for sentence in sentences]
 
 
 def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
