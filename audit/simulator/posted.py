@@ -34,6 +34,14 @@ class SentMessage(NamedTuple):
         return params
 
 
+def find_message_problem(text: str) -> str:
+    """Why a text cannot be sent as a message, or blank."""
+    limit = conf.get("MAX_MESSAGE_BYTES")
+    if not text.strip():
+        return "The message is empty. Enter a message."
+    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
+
+
 @dataclass(frozen=True)
 class Posted:
     """The page as it was sent."""
@@ -96,11 +104,8 @@ class Posted:
         ]
 
     def _find_problem(self, lines: Sequence[SentMessage]) -> str:
-        limit = conf.get("MAX_MESSAGE_BYTES")
-        if not self.message.strip():
-            return "The message is empty. Enter a message."
-        if len(self.message.encode()) > limit:
-            return f"The message is longer than {limit} bytes. Enter a shorter message."
+        if problem := find_message_problem(self.message):
+            return problem
         if len(lines) >= MAX_LINES:
             return f"A simulated conversation has at most {MAX_LINES} messages. Start a new one."
         if len(self.get("params").encode()) > conf.get("MAX_INPUT_PARAMS_BYTES"):

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
+from audit.simulator.posted import find_message_problem
 from audit.timeline.explained_turn import explain_events, find_release
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
@@ -17,7 +18,6 @@ from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, row_url
-from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 
@@ -85,11 +85,8 @@ def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
 
 def _take_turn(conversation_id: uuid.UUID, text: str) -> str:
     """Take a turn. A failed turn is in the record; for an error without a turn, return its message."""
-    limit = conf.get("MAX_MESSAGE_BYTES")
-    if not text.strip():
-        return "The message is empty. Enter a message."
-    if len(text.encode()) > limit:
-        return f"The message is longer than {limit} bytes. Enter a shorter message."
+    if problem := find_message_problem(text):
+        return problem
     try:
         take_turn(TurnRequest(str(conversation_id), text))
     except ConvEngineError as error:

@@ -325,8 +325,9 @@ def _describe_run(run: CeWhatIf) -> dict[str, Any]:
 
 def _describe_filters(run: CeWhatIf) -> str:
     """The filters in words."""
-    labels = {name: str(FindForm.base_fields[name].label).lower() for name in FILTERS}
-    return ", ".join(f"{labels[name]}: {value}" for name, value in run.filters.items() if name in labels)
+    labels = {name: str(FindForm.base_fields[name].label) for name in FILTERS}
+    given = ((labels[name], value) for name, value in run.filters.items() if name in labels)
+    return ", ".join(f"{label[:1].lower()}{label[1:]}: {value}" for label, value in given)
 
 
 def _list_inputs(run: CeWhatIf) -> Mapping[str, Any]:
