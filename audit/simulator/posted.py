@@ -10,6 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from audit.timeline.talk_page import find_message_problem
 from convengine.server.deployment import conf
 from convengine.server.turns.answer import PLAIN_CHANNEL
 
@@ -32,14 +33,6 @@ class SentMessage(NamedTuple):
         if not isinstance(params, dict):
             raise ValueError(self.params)
         return params
-
-
-def find_message_problem(text: str) -> str:
-    """Why a text cannot be sent as a message, or blank."""
-    limit = conf.get("MAX_MESSAGE_BYTES")
-    if not text.strip():
-        return "The message is empty. Enter a message."
-    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
 
 
 @dataclass(frozen=True)
