@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.server.gateway.application import Gateway
+from convengine.server.gateway.environ import SERVES_STREAMS
 from convengine.server.interfaces.live_streams import live_streams
 from convengine.wsgi import application as wsgi
 
@@ -18,4 +19,4 @@ async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None
     if scope["type"] == "http" and str(scope["path"]).startswith(STREAMS):
         await live_streams().serve_streams(scope, receive, send)
     else:
-        await without_streams(scope, receive, send)
+        await without_streams({**scope, SERVES_STREAMS: True}, receive, send)

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from audit.narration import Fact, Sentence, narrate_turn
+from audit.narration.decisions import build_decisions
 from audit.narration.phrases import PHRASES, find_phrase
-from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import FIELD_FORMATS, FORMATS, row_name, write_fields
 from audit.record.events import Event, expand_events
 from convengine.engine.forms.form import get_form
@@ -89,8 +89,8 @@ def read_outcome(events: Sequence[Event], snapshot: Snapshot) -> Outcome:
 
 def list_wrong_decisions(events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
     """Decisions whose rows contradict the winners that their event names, or whose counts contradict their rows."""
-    for made in list_decisions(events):
-        decision, brief = (explain_decision(made, snapshot, limit) for limit in (1000, 2))
+    pairs = zip(*(build_decisions(events, snapshot, limit) for limit in (1000, 2)), strict=True)
+    for decision, brief in ((whole.as_json(), short.as_json()) for whole, short in pairs):
         chosen = sorted(str(row["id"]) for row in decision["candidates"] if row["matched"])
         if chosen != sorted(map(str, decision["winners"])):
             yield f"decision {decision['seq']}: {chosen} are chosen, and the winners are {decision['winners']}"

@@ -22,8 +22,8 @@ from audit.api.serializers import (
 )
 from audit.api.trace import build_trace
 from audit.narration import narrate_turn
+from audit.narration.decisions import FULL_LIMIT, build_decisions
 from audit.narration.reading import read_message_of_turn
-from audit.narration.why import explain_decisions
 from audit.record import queries
 from audit.record.events import Event, expand_events, select_steps
 from audit.record.queries import EventFilter, EventPage, get_position
@@ -216,11 +216,17 @@ class WhyView(ApiView):
         """For each decision of the turn every candidate row with its reason, stored or derived from the release."""
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_required_number(request, "turn")
-        limit = parameters.read_number(request, "limit") or 1000
+        limit = parameters.read_number(request, "limit") or FULL_LIMIT
         events = list(expand_events(queries.read_turns(key, [turn_no])))
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        answer = {"conversationId": key, "turnNo": turn_no, **explain_decisions(events, limit)}
+        snapshot = configuration().at(events[0].row.config_version or 0)
+        answer = {
+            "conversationId": key,
+            "turnNo": turn_no,
+            "configVersion": snapshot.config_version,
+            "decisions": [decision.as_json() for decision in build_decisions(events, snapshot, limit)],
+        }
         return Response(TurnDecisionsSerializer(answer).data)
 
 

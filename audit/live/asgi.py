@@ -36,8 +36,6 @@ _STREAM_HEADERS = [
     (b"x-accel-buffering", b"no"),
 ]
 _streams_per_person: Counter[int] = Counter()
-# A process that loads this serves streams, and its pages may link here.
-hub.is_served = True
 
 
 async def serve_streams(scope: Mapping[str, Any], receive: Any, send: Any) -> None:

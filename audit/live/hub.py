@@ -71,8 +71,6 @@ class Hub:
 
     def __init__(self) -> None:
         self.readers: dict[str, set[Reader]] = {}
-        #: This process serves streams.
-        self.is_served = False
         self._bus: Bus | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._polling: asyncio.Task[None] | None = None

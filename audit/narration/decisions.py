@@ -1,46 +1,52 @@
-"""The decisions of a turn for people: subject, winners, tested rows that lost, and why; the rest is counted."""
+"""The decisions of a turn: what was chosen, and why each other row was not; stored, or derived from the release."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
-from audit.narration import why
 from audit.narration.rule_narrators import dump_comparison
 from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_text
-from audit.narration.why import explain_decision, list_decisions
 from audit.narration.wording import row_name, row_noun
 from audit.record.events import Event
 from convengine.engine.rules.conditions.words import comparison_sentence, fact_name, value_words
+from convengine.engine.rules.explain import OUTRANKED, ExplainedRow, explain, find_row_fault
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.rules.stages import RULE_MATCH, RULE_NO_MATCH
+from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, read_phase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Family
+from convengine.engine.turn.stages import DECISION
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import row_link
 from convengine.server.interfaces.configuration import configuration
 
 #: How many rows of a decision are shown, on demand, and in a few lines; the rest is counted by reason.
 DEFAULT_LIMIT, FULL_LIMIT, BRIEF_LIMIT = 25, 1000, 3
-_FAMILIES: Mapping[str, Family] = {
-    DecisionKind.POLICY: Family.POLICY,
-    DecisionKind.CLASSIFIER: Family.INTENT,
-    DecisionKind.SCHEMA: Family.DATA,
-    DecisionKind.CONTAINER: Family.DATA,
-    DecisionKind.TEMPLATE: Family.RESPONSE,
-    DecisionKind.RESPONSE: Family.RESPONSE,
-    DecisionKind.PENDING_ACTION: Family.ACTION,
-    DecisionKind.TOOL: Family.TOOL,
-    DecisionKind.RULE: Family.RULE,
+#: The table of each kind of decision, and the part of the turn.
+_KINDS: Mapping[str, tuple[type[rows.Row], Family]] = {
+    DecisionKind.POLICY: (rows.Policy, Family.POLICY),
+    DecisionKind.CLASSIFIER: (rows.Classifier, Family.INTENT),
+    DecisionKind.SCHEMA: (rows.OutputSchema, Family.DATA),
+    DecisionKind.TEMPLATE: (rows.PromptTemplate, Family.RESPONSE),
+    DecisionKind.RESPONSE: (rows.Response, Family.RESPONSE),
+    DecisionKind.CONTAINER: (rows.ContainerConfig, Family.DATA),
+    DecisionKind.PENDING_ACTION: (rows.PendingAction, Family.ACTION),
+    DecisionKind.TOOL: (rows.DirectTool, Family.TOOL),
+    DecisionKind.RULE: (rows.Rule, Family.RULE),
 }
-
-
+#: Reasons of rows that matched, and did not win.
+_MATCHED = frozenset({"LOWER_PRIORITY", "LESS_SPECIFIC", "INTENT_COLLISION", "ALREADY_RUN", "AMBIGUOUS", OUTRANKED})
 #: The subjects of decisions.
 _SUBJECTS = {
     "POLICY": "Policies",
@@ -92,19 +98,36 @@ class Operand:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A row that could have decided."""
+    """A row that could have decided. Its reason is stored, or `derived` from the release."""
 
     table: str
-    pk: Json
-    #: Its content: a rule as a sentence, else its description; may be blank.
-    about: str
-    #: Its name; may be blank.
-    title: str
-    #: Why it did not win, with the compared value; blank for a winner.
-    reason: str
-    operands: tuple[Operand, ...]
-    #: True if the reason was computed from the release, not stored.
-    derived: bool
+    explained: ExplainedRow
+    _snapshot: Snapshot = field(repr=False)
+
+    @property
+    def pk(self) -> Json:
+        return self.explained.row_id
+
+    @property
+    def derived(self) -> bool:
+        return self.explained.derived
+
+    @cached_property
+    def row(self) -> Any:
+        """The row as the turn had it; null if the release does not have it."""
+        return self._snapshot.row(rows.ROW_TYPE_OF[self.table], self.pk)
+
+    @property
+    def title(self) -> str:
+        """Its name; may be blank."""
+        return name_row(self.table, self.row) if self.row else ""
+
+    @property
+    def about(self) -> str:
+        """Its content: a rule as a sentence, else its description; may be blank."""
+        if isinstance(self.row, rows.Rule):
+            return shorten(describe_rule(self.row), _LONGEST)
+        return getattr(self.row, "description", None) or self.title
 
     @property
     def name(self) -> str:
@@ -127,68 +150,165 @@ class Candidate:
         return row_link(self.table, self.pk, self.label)
 
     @property
-    def content_link(self) -> SafeString:
-        """The content, with the same link."""
-        return row_link(self.table, self.pk, self.about or self.name)
-
-    @property
     def query(self) -> str:
         """The query for the page of past rows."""
         return urlencode({"table": self.table, "row": self.pk})
 
+    @property
+    def _compared(self) -> list[Mapping[str, Json]]:
+        return [operand for operand in self.explained.operands if isinstance(operand, Mapping)]
+
+    @property
+    def reason(self) -> str:
+        """Why it did not win, with the value of the first failed comparison: "vip is false"; blank for a winner."""
+        if self.explained.matched:
+            return ""
+        reason = _describe_reason(self.explained.reason)
+        failed = (each for each in self._compared if "path" in each and not each.get("result", True))
+        if (first := next(failed, None)) is None:
+            return reason
+        value = first.get("value")
+        return f"{reason}: {fact_name(first['path'])} is {'not set' if value is None else value_words(value)}"
+
+    @property
+    def operands(self) -> list[Operand]:
+        """Its comparisons in words."""
+        return [operand for compared in self._compared for operand in _read_operand(compared)]
+
+    def as_json(self) -> dict[str, Json]:
+        """The row and its result with codes."""
+        explained, snapshot = self.explained, self._snapshot
+        fault = find_row_fault(snapshot, self.row) if self.row and explained.reason == ROW_INVALID else None
+        return {
+            "id": self.pk,
+            "configVersion": snapshot.config_version,
+            "description": getattr(self.row, "description", None),
+            "matched": explained.matched,
+            "reason": explained.reason,
+            "operands": list(explained.operands),
+            "derived": explained.derived,
+            **({"fault": fault.to_json()} if fault else {}),
+        }
+
+
+@dataclass
+class Choice:
+    """What the events say of one choice: a DECISION event, or one pass of a phase of rules."""
+
+    kind: str
+    event: Event
+    payload: dict[str, Json]
+    #: The source of the stage, and the number of the pass (rules only).
+    source: str | None = None
+    number: int | None = None
+    winners: list[Json] = field(default_factory=list)
+
 
 @dataclass(frozen=True)
 class Decision:
-    """One choice."""
+    """One choice of a turn with the rows of its release."""
 
-    seq: int
-    subject: str
-    #: The number of the pass of rules.
-    number: int
-    family: str
-    #: The intent, state and the like of the decision.
-    key: tuple[tuple[str, str], ...]
-    winners: tuple[Candidate, ...]
-    losers: tuple[Candidate, ...]
-    #: Rows that are not shown, by reason.
-    omitted: tuple[tuple[str, int], ...]
-    #: What happened if there is no winner: "no phrase matched".
-    without_winner: str
-    #: How many tested rows matched and did not win, and how many did not match; whether they are shown or not.
+    choice: Choice
+    table: str
+    #: The listed rows: winners, then tested ones that lost, then those whose reason is derived.
+    candidates: Sequence[Candidate]
+    #: The rows that are not listed, by the code of the reason.
+    rest: Mapping[str | None, int]
+    #: How many tested rows won, matched and did not win, and did not match; whether they are listed or not.
+    chosen: int
     matched: int
     unmatched: int
 
     @property
-    def title(self) -> str:
-        """The subject, with the number of a later pass."""
-        return self.subject + (f", pass {self.number}" if self.number > 1 else "")
+    def subject(self) -> str:
+        """What it is about."""
+        phase = read_phase(self.choice.payload["key"].get("phase"))
+        return _SUBJECTS.get(self.choice.kind) or f"Rules {phase.label.lower() if phase else self.choice.source}"
 
     @property
-    def loser_noun(self) -> str:
-        """What those that were not chosen are: "rules", or "rule" for one."""
-        return row_noun(self.losers[0].table, len(self.losers)) if self.losers else ""
+    def title(self) -> str:
+        """The subject, with the number of a later pass of rules."""
+        number = self.choice.number or 1
+        return self.subject + (f", pass {number}" if number > 1 else "")
+
+    @property
+    def family(self) -> str:
+        """The part of the turn."""
+        return _KINDS[self.choice.kind][1].value
+
+    @property
+    def _looked_for(self) -> dict[str, Json]:
+        return {name: value for name, value in self.choice.payload["key"].items() if name != "userText"}
+
+    @property
+    def key(self) -> list[tuple[str, str]]:
+        """The intent, state and the like of the decision, in words."""
+        given = ((name, value) for name, value in self._looked_for.items() if value not in (None, "", False))
+        return [_describe_key(name, value) for name, value in given]
+
+    @property
+    def winners(self) -> list[Candidate]:
+        """The rows that won."""
+        return [row for row in self.candidates if row.explained.matched]
+
+    @property
+    def losers(self) -> list[Candidate]:
+        """The listed rows that did not."""
+        return [row for row in self.candidates if not row.explained.matched]
+
+    @property
+    def without_winner(self) -> str:
+        """What happened if there is no winner: "no phrase matched"."""
+        return f"no {row_noun(self.table)} {'was chosen' if self.matched else 'matched'}"
+
+    @property
+    def omitted(self) -> list[tuple[str, int]]:
+        """How many rows are not listed, by reason in words, the most frequent first."""
+        return [(_describe_reason(code), count) for code, count in Counter(self.rest).most_common()]
 
     @property
     def more(self) -> int:
-        """The number of rows that are not shown."""
-        return sum(count for _, count in self.omitted)
+        """The number of rows that are not listed."""
+        return sum(self.rest.values())
 
     @property
     def tested(self) -> int:
         """The number of tested rows that did not win."""
         return self.matched + self.unmatched
 
+    def as_json(self) -> dict[str, Json]:
+        """The decision with codes."""
+        choice = self.choice
+        return {
+            "seq": choice.event.row.seq,
+            "step": choice.event.step,
+            "kind": choice.kind,
+            "source": choice.source,
+            "pass": choice.number,
+            "table": self.table,
+            "key": self._looked_for,
+            "winners": choice.winners,
+            "cut": choice.payload.get("cut") or {},
+            "candidates": [row.as_json() for row in self.candidates],
+            "omitted": dict(self.rest),
+            "counts": {"chosen": self.chosen, "matched": self.matched, "unmatched": self.unmatched},
+        }
 
-def build_decisions(events: Sequence[Event], snapshot: Snapshot | None, limit: int = DEFAULT_LIMIT) -> list[Decision]:
-    """The decisions of a turn, in order; `snapshot` is its release.
 
-    Without tested rows, rows are only listed with the larger limit, because the reason of each must be computed.
+def build_decisions(
+    events: Sequence[Event], snapshot: Snapshot, limit: int, *, is_untested_listed: bool = True
+) -> list[Decision]:
+    """The decisions of a turn, in order; `snapshot` is its release. At most `limit` rows of each are listed.
+
+    The reason of each row that was not tested must be computed: a decision without tested rows may do without.
     """
-    if snapshot is None:
-        return []
     return [
-        _build_decision(decision, snapshot, limit if limit > DEFAULT_LIMIT or _has_tested_rows(decision) else 0)
-        for decision in list_decisions(events)
+        _build_decision(
+            choice,
+            snapshot,
+            limit if is_untested_listed or choice.winners or choice.payload.get("candidates") else 0,
+        )
+        for choice in list_choices(events)
     ]
 
 
@@ -202,11 +322,11 @@ def list_reasons(events: Sequence[Event], release: Snapshot | None = None) -> li
         return []
     snapshot: Snapshot = release or configuration().at(events[0].row.config_version or 0)
     reasons: dict[Any, Decision] = {}
-    for decision in (_build_decision(each, snapshot, BRIEF_LIMIT) for each in list_decisions(events)):
-        losers = tuple(row for row in decision.losers if not row.derived)
-        if decision.winners or losers or decision.family == Family.INTENT:
-            key = (decision.subject, decision.winners, losers, decision.without_winner)
-            reasons.setdefault(key, replace(decision, losers=losers))
+    for decision in build_decisions(events, snapshot, BRIEF_LIMIT, is_untested_listed=False):
+        tested = [row for row in decision.candidates if not row.derived]
+        if tested or decision.family == Family.INTENT:
+            key = (decision.subject, decision.without_winner, *((row.pk, row.reason) for row in tested))
+            reasons.setdefault(key, replace(decision, candidates=tested))
     return list(reasons.values())
 
 
@@ -215,67 +335,96 @@ def role_label(role: str) -> str:
     return _SUBJECTS.get(role) or in_words(role)
 
 
-def _has_tested_rows(decision: why.Decision) -> bool:
-    return bool(decision.winners or decision.payload.get("candidates"))
+def list_choices(events: Sequence[Event]) -> list[Choice]:
+    """The choices in a turn's events. The events of one pass of rules are one choice."""
+    choices: list[Choice] = []
+    is_pass_open = False
+    for event in events:
+        if event.name == DECISION:
+            winner = event.payload.get("winner")
+            winners = [winner] if winner is not None else []
+            choices.append(Choice(event.payload["kind"], event, event.payload, winners=winners))
+            is_pass_open = False
+        elif event.name in (RULE_MATCH, RULE_NO_MATCH):
+            source, number = event.row.stage.partition(" (")[2].rstrip(")"), event.payload.get("pass")
+            if not is_pass_open or (choices[-1].source, choices[-1].number) != (source, number):
+                choices.append(_begin_pass(event, source, number))
+            _add_event(choices[-1], event)
+            is_pass_open = event.name == RULE_MATCH or "candidates" not in event.payload
+    return choices
 
 
-def _build_decision(decision: why.Decision, snapshot: Snapshot, limit: int) -> Decision:
-    explained = explain_decision(decision, snapshot, limit)
-    table, kind, counts = explained["table"], explained["kind"], explained["counts"]
-    candidates = [_build_candidate(snapshot, table, candidate) for candidate in explained["candidates"]]
-    phase = read_phase(explained["key"].get("phase"))
-    key = [_describe_key(name, value) for name, value in explained["key"].items() if value not in (None, "", False)]
-    omitted = [(_describe_reason(code), count) for code, count in explained["omitted"].items()]
+def _begin_pass(event: Event, source: str, number: int | None) -> Choice:
+    key = event.payload.get("key") or {
+        "phase": event.payload.get("rulePhase"),
+        "intent": event.payload.get("intent"),
+        "state": event.payload.get("state"),
+    }
+    payload: dict[str, Json] = {"key": key, "candidates": [], "cut": {}}
+    return Choice(DecisionKind.RULE.value, event, payload, source, number)
+
+
+def _add_event(rule_pass: Choice, event: Event) -> None:
+    payload, candidates = event.payload, rule_pass.payload["candidates"]
+    if event.name == RULE_MATCH:
+        rule_pass.winners.append(payload["ruleId"])
+        candidates += payload.get("candidates") or [{"id": payload["ruleId"], "matched": True}]
+    elif "candidates" in payload:
+        stored = {candidate["id"] for candidate in candidates}
+        candidates += [candidate for candidate in payload["candidates"] if candidate["id"] not in stored]
+        rule_pass.payload["cut"] = payload.get("cut") or {}
+        if "stoppedBy" in payload:
+            rule_pass.payload["stoppedBy"] = payload["stoppedBy"]
+    elif "ruleId" in payload:
+        # RulesStep/AUDIT_NO_MATCH = EACH: one event per rule that did not hold.
+        operands = payload.get("operands") or []
+        candidates.append(
+            {"id": payload["ruleId"], "matched": False, "reason": payload.get("reason"), "operands": operands}
+        )
+
+
+def _build_decision(choice: Choice, snapshot: Snapshot, limit: int) -> Decision:
+    """One decision with at most `limit` candidates, the others counted; with 0 no row is read."""
+    table = _KINDS[choice.kind][0].table
+    text = choice.event.state.get("userText")
+    if choice.payload["key"].get("queryRewritten"):
+        text = choice.event.state.get("standaloneQuery")
+    explained = explain(snapshot, choice.payload, text) if limit else []
+    # The event names the winners; whatever else is known of a row agrees with that.
+    winning = {str(winner) for winner in choice.winners}
+    judged = [_call_winner(row) if str(row.row_id) in winning else _call_loser(row) for row in explained]
+    tested = [row for row in judged if not row.derived]
+    winners, losers = ([row for row in tested if row.matched is matched] for matched in (True, False))
+    derived = islice((row for row in judged if row.derived), max(limit - len(tested), 0))
+    listed = [*winners, *losers, *derived][:limit]
+    matched = sum(row.reason in _MATCHED for row in losers)
     return Decision(
-        explained["seq"],
-        _SUBJECTS.get(kind) or f"Rules {phase.label.lower() if phase else explained['source']}",
-        explained["pass"] or 1,
-        _FAMILIES[kind].value,
-        tuple(key),
-        tuple(row for row in candidates if not row.reason),
-        tuple(row for row in candidates if row.reason),
-        tuple(sorted(omitted, key=lambda pair: -pair[1])),
-        f"no {row_noun(table)} {'was chosen' if counts['matched'] else 'matched'}",
-        counts["matched"],
-        counts["unmatched"],
+        choice,
+        table,
+        [Candidate(table, row, snapshot) for row in listed],
+        Counter(row.reason for row in judged) - Counter(row.reason for row in listed),
+        len(winners),
+        matched,
+        len(losers) - matched,
     )
+
+
+def _call_winner(row: ExplainedRow) -> ExplainedRow:
+    return ExplainedRow(row.row_id, True, None, row.operands, derived=False)
+
+
+def _call_loser(row: ExplainedRow) -> ExplainedRow:
+    return replace(row, matched=False, reason=row.reason or OUTRANKED) if row.matched else row
 
 
 def _describe_key(name: str, value: Json) -> tuple[str, str]:
-    """The intent, state and the like of a decision, in words."""
     phase = read_phase(value) if name == "phase" else None
     return in_words(name).lower(), phase.label if phase else excerpt_value(value)
-
-
-def _build_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Json]) -> Candidate:
-    row = snapshot.row(rows.ROW_TYPE_OF[table], candidate["id"])
-    title = name_row(table, row) if row else ""
-    about = shorten(describe_rule(row), _LONGEST) if isinstance(row, rows.Rule) else candidate["description"] or title
-    compared = [operand for operand in candidate["operands"] if isinstance(operand, Mapping)]
-    return Candidate(
-        table,
-        candidate["id"],
-        about,
-        title,
-        "" if candidate["matched"] else _describe_loss(candidate["reason"], compared),
-        tuple(built for operand in compared for built in _read_operand(operand)),
-        bool(candidate["derived"]),
-    )
 
 
 def _describe_reason(code: str | None) -> str:
     """Why a row did not win, in words."""
     return _REASONS.get(code or "") or code or "not chosen"
-
-
-def _describe_loss(code: str | None, compared: Sequence[Mapping[str, Json]]) -> str:
-    """Why a candidate did not win, with the actual value of the first failed comparison: "vip is false"."""
-    failed = next((operand for operand in compared if "path" in operand and not operand.get("result", True)), None)
-    if failed is None:
-        return _describe_reason(code)
-    value = failed.get("value")
-    actual = "not set" if value is None else value_words(value)
-    return f"{_describe_reason(code)}: {fact_name(failed['path'])} is {actual}"
 
 
 def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:

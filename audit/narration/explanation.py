@@ -7,14 +7,12 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.decisions import Candidate, Decision, list_choices, list_reasons
 from audit.narration.reading import read_message_of_turn
-from audit.narration.why import list_decisions
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
 from audit.record.queries import read_turns
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.rules.verdict import BELOW_MIN_SCORE
 from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
@@ -52,10 +50,12 @@ def explain_unstored_turn(turn: Turn) -> list[str]:
 
 
 def _explain_events(events: list[Event], release: Snapshot | None = None) -> list[str]:
-    return [
-        *(sentence.text for sentence in narrate_turn(events, release)),
-        *(line for reason in list_reasons(events, release) for line in _describe_reason(reason)),
-    ]
+    return [*(sentence.text for sentence in narrate_turn(events, release)), *describe_reasons(events, release)]
+
+
+def describe_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[str]:
+    """The decisions of a turn, each in a line, and in further ones the rows that lost."""
+    return [line for reason in list_reasons(events, release) for line in _describe_reason(reason)]
 
 
 def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
@@ -76,11 +76,6 @@ def _name_row(row: Candidate) -> str:
     return f"{row.about or row.title or row.table} ({row.table} {row.pk})"
 
 
-def describe_fields_read(events: Sequence[Event]) -> list[str]:
-    """What the form took from the message, and what it refused, in sentences."""
-    return [sentence.text for sentence in narrate_turn(events) if sentence.kind == FIELDS_READ] if events else []
-
-
 def explain_unstored_message(turn: Turn) -> ExplainedMessage:
     """The marked message, what the phrases gave, and how well they fit."""
     events = list(expand_events(list_unstored_events(turn)))
@@ -92,11 +87,11 @@ def explain_unstored_message(turn: Turn) -> ExplainedMessage:
 
 def _describe_comparisons(events: Sequence[Event], turn: Turn) -> Iterator[str]:
     """Each compared phrase with its score, then how much must match."""
-    decided = (decision for decision in list_decisions(events) if decision.kind == DecisionKind.CLASSIFIER)
+    choices = (choice for choice in list_choices(events) if choice.kind == DecisionKind.CLASSIFIER)
     compared = [
         (candidate, operand)
-        for decision in decided
-        for candidate in decision.payload.get("candidates") or ()
+        for choice in choices
+        for candidate in choice.payload.get("candidates") or ()
         for operand in candidate.get("operands") or ()
         if isinstance(operand, Mapping) and "phrase" in operand
     ]

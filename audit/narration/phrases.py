@@ -42,7 +42,6 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "PATTERN_MISMATCH": "it does not have the required form",
         "VALUE_VIOLATES_SCHEMA": "the field does not allow it",
         "VALUE_INVALID": "it is no value of this kind",
-        "NEGATED": "the user denies it",
     },
     "role": {
         "TAKEN": "value, taken",

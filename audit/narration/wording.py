@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from audit.narration import phrases
-from audit.narration.sentence import Fact, Part, Parts, RowRef
+from audit.narration.sentence import Fact, Part, Parts, RowRef, get_text
 from convengine.engine.redaction import MASK
 from convengine.engine.rules.conditions.words import act_words, fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
@@ -103,17 +103,19 @@ def _make_fact(
     return (Fact(text, value, seq, path),)
 
 
-def row_noun(table: str, count: int = 1) -> str:
-    """The noun for a row of a table: "phrase", for several "phrases"."""
-    noun = _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
-    if count == 1:
-        return noun
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+def row_noun(table: str) -> str:
+    """The noun for a row of a table: "phrase"."""
+    return _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
 
 
 def row_name(table: str, pk: Json) -> str:
     """The name of a row: "phrase 12"."""
     return f"{row_noun(table)} {pk}"
+
+
+def label_row(table: str, pk: Json, title: str) -> str:
+    """A row by its name, "answer “opening hours”"; without one by its number."""
+    return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
 def plain(value: Json) -> str:
@@ -128,17 +130,19 @@ def quote(value: Json) -> str:
     return f"“{plain(value)}”"
 
 
-def name_rows(parts: Parts, snapshot: Snapshot) -> list[str]:
+def name_rows(parts: Parts, snapshot: Snapshot | None) -> list[str]:
     """The texts of a sentence's parts; a row by its name if the release has it, and no other part says it."""
-    return [part if isinstance(part, str) else _name_row(part, parts, snapshot) for part in parts]
+    return [
+        _name_row(part, parts, snapshot) if isinstance(part, Fact) and snapshot else get_text(part) for part in parts
+    ]
 
 
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
     title = _find_row_title(fact, snapshot)
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
-    if not title or any(text and text in title for text in others):
+    if fact.row is None or not title or any(text and text in title for text in others):
         return fact.text
-    return f"{fact.text.removesuffix(f' {fact.value}')} {quote_name(title)}"
+    return label_row(fact.row.table, fact.row.pk, title)
 
 
 def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:

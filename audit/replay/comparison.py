@@ -1,14 +1,14 @@
-"""Compare two turns or conversations: align them, and find the differences of each pair. Pure functions."""
+"""Compare the events of two turns: align them, and find the differences of each pair. Pure functions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
+from itertools import islice
+from operator import itemgetter
 from typing import TypeVar
 
 from audit.narration.session_values import dotted_path
 from audit.record.events import Event
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
-from convengine.engine.text.compare import match_text
 from convengine.engine.text.difference import Difference, diff_json, list_opcodes
 from convengine.engine.turn.recording import drop_times
 from convengine.engine.turn.stage import stage_label
@@ -88,39 +88,23 @@ class StepPair:
 
 def compare_events(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
     """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
-    ours, theirs = _group_by_step(left), _group_by_step(right)
     pairs = []
     reported: set[tuple[str, ...]] = set()
-    for own, other in align(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
+    for own, other in align(_group_by_step(left), _group_by_step(right), itemgetter(0)):
         step = (own or other or ("", []))[0]
         events = list(_pair_events(own[1] if own else [], other[1] if other else [], reported))
         pairs.append(StepPair(step, own is not None, other is not None, events))
     return pairs
 
 
-def align(
-    left: Sequence[T],
-    right: Sequence[T],
-    left_keys: Sequence[str],
-    right_keys: Sequence[str],
-    *,
-    by_place: bool = False,
-) -> Iterator[tuple[T | None, T | None]]:
-    """Pairs with the same key, in order; others stand alone.
-
-    `by_place` also pairs items in the same position between two pairs, whatever their key.
-    """
-    for kind, a, b, c, d in list_opcodes(left_keys, right_keys):
-        if kind == "equal" or by_place:
-            yield from zip_longest(left[a:b], right[c:d])
+def align(left: Sequence[T], right: Sequence[T], get_key: Callable[[T], str]) -> Iterator[tuple[T | None, T | None]]:
+    """Pairs with the same key, in order; others stand alone."""
+    for kind, a, b, c, d in list_opcodes([get_key(item) for item in left], [get_key(item) for item in right]):
+        if kind == "equal":
+            yield from zip(left[a:b], right[c:d], strict=True)
         else:
             yield from ((item, None) for item in left[a:b])
             yield from ((None, other) for other in right[c:d])
-
-
-def turn_key(user_input: str | None) -> str:
-    """The key for aligning turns of two conversations: the user's message."""
-    return match_text(user_input)
 
 
 def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
@@ -136,8 +120,7 @@ def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
 
 
 def _pair_events(left: Sequence[Event], right: Sequence[Event], reported: set[tuple[str, ...]]) -> Iterator[EventPair]:
-    keys = [[event.row.stage for event in side] for side in (left, right)]
-    for own, other in align(left, right, *keys):
+    for own, other in align(left, right, lambda event: event.row.stage):
         event = own or other
         if event is not None:
             differences: list[Difference] = []

@@ -124,7 +124,7 @@ def _find_failures(outcome: Replay | None) -> Iterator[str]:
     if outcome.turn is None:
         yield f"it cannot be replayed: {outcome.refused}"
         return
-    yield from (shorten(text, _CALL) for text in (*outcome.missing, *outcome.stretched))
+    yield from (shorten(text, _CALL) for text in outcome.missing)
     if outcome.is_on_own_release and not outcome.is_equal and not outcome.missing:
         yield _describe_first_difference(outcome)
 

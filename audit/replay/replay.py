@@ -1,11 +1,12 @@
-"""Replay a stored turn from its recording, on its own release, and compare event for event.
+"""Run a stored turn again from its recording, on its own release, event for event, or on another one.
 
 Nothing is called and nothing is written: every port answers from the tape.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 
 from audit.record.document import list_unstored_events
 from audit.record.events import StoredEvent, expand_events
@@ -14,6 +15,7 @@ from audit.replay.comparison import StepPair, compare_events
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import Playback, Reuse, drop_times
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 from convengine.play.play import PlayedTurn, play_recorded
@@ -53,8 +55,6 @@ class Replay:
     #: Requested and not recorded; recorded and not requested.
     missing: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
-    #: Answered from the recording of another prompt.
-    stretched: tuple[str, ...] = ()
 
     @cached_property
     def stored_events(self) -> list[StoredEvent]:
@@ -115,7 +115,7 @@ class Replay:
 def replay_turn(record: CeConversationHistory, config_version: int | None = None) -> Replay:
     """Replay a turn on a release, by default its own. Nothing outside is called, and nothing is written.
 
-    On another release, recorded answers are reused in any order. Raises LookupError for an unknown release.
+    On another release, recorded answers to the same questions are reused. Raises LookupError for an unknown release.
     """
     version = record.config_version if config_version is None else config_version
     snapshot = configuration().at(version)
@@ -123,10 +123,33 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
         recorded = restore_recording(record)
     except NotReplayable as refused:
         return Replay(record, version, refused=str(refused))
-    tape = Playback(recorded.tape) if version == record.config_version else Reuse(recorded.tape)
-    turn = play_recorded(recorded, tape, snapshot)
-    stretched = tuple(tape.stretched) if isinstance(tape, Reuse) else ()
-    return Replay(record, version, turn, "", tuple(tape.missing), tuple(tape.unasked), stretched)
+    if version == record.config_version:
+        tape: Playback | Reuse = Playback(recorded.tape)
+        turn = play_recorded(recorded, tape, snapshot)
+    else:
+        turn, tape = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
+    return Replay(record, version, turn, "", tuple(tape.missing), tuple(tape.unasked))
+
+
+def play_elsewhere(
+    recorded: StoredRecording, snapshot: Snapshot, subjects: Mapping[int, Json]
+) -> tuple[PlayedTurn, Reuse]:
+    """Play a recorded turn on any configuration, and the tape, which names the calls that it cannot answer."""
+    tape = Reuse(recorded.tape, subjects)
+    return play_recorded(recorded, tape, snapshot), tape
+
+
+def find_subjects(recorded: StoredRecording, read_release: Callable[[int], Snapshot]) -> Mapping[int, Json]:
+    """What the recorded calls of tasks and transformers were about, by their position on the tape.
+
+    The recording does not have it: the turn runs once more on its own release. Turns without such calls do not. Raises
+    LookupError for a release that does not exist.
+    """
+    if not any(port == "task" or (port == "transform" and answer["transformer"]) for port, _, answer in recorded.tape):
+        return {}
+    tape = Playback(recorded.tape)
+    play_recorded(recorded, tape, read_release(recorded.config_version))
+    return tape.subjects
 
 
 def get_current_release() -> int:
@@ -177,9 +200,5 @@ def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
 
 
 def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
-    for index in range(max(len(left), len(right))):
-        own = left[index] if index < len(left) else None
-        other = right[index] if index < len(right) else None
-        if own != other:
-            return Difference(index + 1, own, other)
-    return None
+    pairs = enumerate(zip_longest(left, right), start=1)
+    return next((Difference(seq, own, other) for seq, (own, other) in pairs if own != other), None)

@@ -13,15 +13,13 @@ import structlog
 from django.db.models import Q
 
 from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone, has_stage
-from audit.replay.replay import NotReplayable, restore_recording
+from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
 from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
 from convengine.engine.forms.stages import FORM_LEFT
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
-from convengine.engine.turn.recording import ExactReuse
 from convengine.engine.turn.scope import HAND_OVER, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.play.play import play_recorded
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -135,8 +133,7 @@ def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
 
 def _play(turn: CeConversationHistory, snapshot: Snapshot) -> PlayedResult | None:
     recorded = restore_recording(turn)
-    tape = ExactReuse(recorded.tape)
-    played = play_recorded(recorded, tape, snapshot)
+    played, tape = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
     if tape.unanswered:
         return None
     session = played.outcome.session

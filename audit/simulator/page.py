@@ -14,9 +14,9 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from audit.access_log.write import log_access
+from audit.export.scenario.document import make_yaml_response
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
-from audit.simulator.calls import list_calls
 from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
@@ -27,7 +27,6 @@ from convengine.engine.text.difference import Difference
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
-from convengine.play.loading import dump_yaml
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stub_documents import (
     SECTIONS,
@@ -129,7 +128,7 @@ def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     except NotPlayed as error:
         simulation.problem = str(error)
     if posted.has("download") and simulation.played:
-        return _download(simulation)
+        return make_yaml_response(build_test_document(simulation))
     _offer_answers(request, simulation)
     return _render(request, simulation)
 
@@ -257,7 +256,7 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "turns": _compare_with_before(simulation),
         "shown": line,
         "why": explain_played_turn(line.played.turn) if line else None,
-        "calls": list_calls(line) if line else [],
+        "calls": line.calls if line else [],
         "at": posted.get("at"),
         "channel": posted.channel,
         "params": posted.get("params") if simulation.problem else "",
@@ -324,9 +323,3 @@ def build_test_document(simulation: Simulation) -> dict[str, Json]:
     }
     scenario: dict[str, Json] = to_plain(document)
     return scenario
-
-
-def _download(simulation: Simulation) -> HttpResponse:
-    document = build_test_document(simulation)
-    name = f'attachment; filename="{document["id"]}.yaml"'
-    return HttpResponse(dump_yaml(document), content_type="application/yaml", headers={"Content-Disposition": name})

@@ -7,21 +7,24 @@ from datetime import datetime
 from functools import cached_property
 
 from audit.narration.decisions import role_label
-from audit.narration.wording import row_name
+from audit.narration.wording import label_row
 from audit.simulator.posted import SentMessage
-from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play import play, scenario
-from convengine.play.comparison import MET, Aspect, Summary, compare_turns, summarise
+from convengine.play.comparison import Aspect, Summary, compare_turns, summarise
 from convengine.play.play import Message, PlayedConversation, PlayedTurn
 from convengine.play.seen_turn import Call
-from convengine.play.stub_documents import CallName
+from convengine.play.stub_documents import ADDRESS, CallName, export_call, read_stub_answer
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
+
+_KINDS = {"model": "Model", "task": "Task", "tool": "Tool", "container": "Data source"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,38 @@ class NamedCall:
 
     name: CallName
     call: Call
+
+    @property
+    def kind(self) -> str:
+        return _KINDS[self.call.port]
+
+    @property
+    def title(self) -> str:
+        """What was called."""
+        request = self.call.request
+        match self.call.port:
+            case "model":
+                return purpose_label(request["purpose"])
+            case "task":
+                return f"{request['task']}:{request['method']}"
+            case "tool":
+                return str(request["tool"] or request["group"])
+            case _:
+                return " / ".join(str(request[key]) for key in ADDRESS)
+
+    @property
+    def request(self) -> str:
+        """With what, as text."""
+        request = self.call.request
+        if self.call.port == "model":
+            return "\n\n".join(filter(None, (request["system"], request["user"])))
+        sent = {"tool": "args", "container": "input_params"}.get(self.call.port)
+        return json.dumps(request[sent], ensure_ascii=False, indent=2, default=str) if sent else ""
+
+    @cached_property
+    def answer(self) -> tuple[str, bool]:
+        """The answer as text, and whether it is a failure; blank for a call that nobody answered."""
+        return ("", False) if self.call.is_unanswered else read_stub_answer(export_call(self.call))
 
 
 @dataclass(frozen=True)
@@ -77,7 +112,7 @@ class PlayedLine:
         """The differences to an earlier summary of the same message."""
         if before.get("message") != self.message:
             return []
-        differing = compare_turns(before, self.summary, {*MET, Aspect.DECISIONS})
+        differing = compare_turns(before, self.summary, set(Aspect) - {Aspect.REMEMBERED})
         return [self._describe_difference(*each) for each in differing]
 
     def _describe_difference(self, aspect: Aspect, before: Json, after: Json) -> Difference:
@@ -96,8 +131,7 @@ class PlayedLine:
 
     def _name_row(self, role: str, table: str, pk: str) -> str:
         row = self.played.snapshot.find_row(table, pk)
-        title = name_row(table, row) if row else ""
-        return f"{role_label(role)}: {row_name(table, pk)}{f' {quote_name(title)}' if title else ''}"
+        return f"{role_label(role)}: {label_row(table, pk, name_row(table, row) if row else '')}"
 
 
 def play_lines(

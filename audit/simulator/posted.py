@@ -10,6 +10,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from audit.timeline.talk_page import find_message_problem
 from convengine.server.deployment import conf
 from convengine.server.turns.answer import PLAIN_CHANNEL
 
@@ -96,11 +97,8 @@ class Posted:
         ]
 
     def _find_problem(self, lines: Sequence[SentMessage]) -> str:
-        limit = conf.get("MAX_MESSAGE_BYTES")
-        if not self.message.strip():
-            return "The message is empty. Enter a message."
-        if len(self.message.encode()) > limit:
-            return f"The message is longer than {limit} bytes. Enter a shorter message."
+        if problem := find_message_problem(self.message):
+            return problem
         if len(lines) >= MAX_LINES:
             return f"A simulated conversation has at most {MAX_LINES} messages. Start a new one."
         if len(self.get("params").encode()) > conf.get("MAX_INPUT_PARAMS_BYTES"):
@@ -111,18 +109,13 @@ class Posted:
             return 'The input parameters are no JSON object. Enter one such as {"tier": "gold"}, or nothing.'
         return ""
 
-    def read_time(self) -> datetime | None:
-        """The chosen time of the first message; null for now. Raises ValueError."""
-        text = self.get("at")
-        chosen = parse_datetime(text) if text else None
-        if text and (chosen is None or not 1970 <= chosen.year < 2200):
-            raise ValueError(text)
-        return timezone.make_aware(chosen) if chosen and timezone.is_naive(chosen) else chosen
-
     def read_start(self) -> datetime:
         """The time of the first message: the chosen one, else when it was first sent. Raises ValueError."""
-        if chosen := self.read_time():
-            return chosen
+        if text := self.get("at"):
+            chosen = parse_datetime(text)
+            if chosen is None or not 1970 <= chosen.year < 2200:
+                raise ValueError(text)
+            return timezone.make_aware(chosen) if timezone.is_naive(chosen) else chosen
         try:
             began = None if self.has("new") else parse_datetime(self.get("began"))
         except ValueError:

@@ -11,10 +11,6 @@ from django.utils.http import urlencode
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
-TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
-    f"audit_ceaudit_{name}"
-    for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
-)
 #: The beginning of the routes of a turn.
 OF_A_TURN = "<uuid:conversation_id>/turn/<turn:turn_no>/"
 
@@ -54,38 +50,26 @@ def page_context(
 
 def timeline_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
     """The timeline of a conversation, optionally at a turn."""
-    address = reverse(f"admin:{TIMELINE}", args=[conversation_id])
+    address = reverse("admin:audit_ceaudit_timeline", args=[conversation_id])
     return f"{address}?turn={turn_no}#turn-{turn_no}" if turn_no else address
 
 
 def turn_url(conversation_id: uuid.UUID, turn_no: int) -> str:
     """The page of a turn."""
-    return reverse(f"admin:{TURN}", args=[conversation_id, turn_no])
+    return reverse("admin:audit_ceaudit_turn", args=[conversation_id, turn_no])
 
 
 def row_url(conversation_id: uuid.UUID, turn_no: int, table: str, pk: Any) -> str:
     """A configuration row as it was in a turn, beside the present one."""
     query = urlencode({"table": table, "row": pk})
-    return f"{reverse(f'admin:{ROW}', args=[conversation_id, turn_no])}?{query}"
+    return f"{reverse('admin:audit_ceaudit_row', args=[conversation_id, turn_no])}?{query}"
 
 
 def compare_url(*picked: str) -> str:
-    """The comparison of two turns (`conversation.number`) or two conversations."""
-    return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', pick) for pick in picked])}"
+    """The comparison of two turns (`conversation.number`)."""
+    return f"{reverse('admin:audit_ceaudit_compare')}?{urlencode([('pick', pick) for pick in picked])}"
 
 
 def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:
     """The changes of the configuration between an earlier turn of a conversation and this one."""
-    return f"{reverse(f'admin:{BETWEEN}', args=[conversation_id, turn_no])}?since={since}"
-
-
-def compare_form_url() -> str:
-    """The empty comparison page."""
-    return reverse(f"admin:{COMPARE}")
-
-
-def replay_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
-    """The replay page of a turn, or of all turns of a conversation."""
-    if turn_no is None:
-        return reverse(f"admin:{REPLAYS}", args=[conversation_id])
-    return reverse(f"admin:{REPLAY}", args=[conversation_id, turn_no])
+    return f"{reverse('admin:audit_ceaudit_between', args=[conversation_id, turn_no])}?since={since}"

@@ -13,12 +13,11 @@ from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 
 from audit.narration.phrases import ROUTINE_MOVES, find_phrase
-from audit.narration.wording import row_name, row_noun
+from audit.narration.wording import label_row
 from audit.record.lifecycle import list_moves
 from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
 from audit.timeline.warnings import NOT_STORED, TurnWarning, count_stages, list_warnings
-from convengine.engine.rules.row_names import quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.labels import lifecycle_label, state_label
@@ -92,27 +91,20 @@ class Divider:
     labels: Sequence[MoveLabel] = ()
 
 
-def newest_window(conversation_id: uuid.UUID, before: int | None = None) -> TurnWindow:
-    """The newest turns, or those before a number; one query."""
-    turns = _select_turns(conversation_id).order_by("-turn_no")
-    if before is not None:
-        turns = turns.filter(turn_no__lt=before)
-    rows = list(reversed(turns[: WINDOW_SIZE + 1]))
-    previous, shown = (rows[0], rows[1:]) if len(rows) > WINDOW_SIZE else (None, rows)
-    newer = shown[-1].turn_no if before is not None and shown else None
-    return TurnWindow(shown, previous, shown[0].turn_no if previous else None, newer)
+def read_window(conversation_id: uuid.UUID, at: int | None = None, in_front: int = WINDOW_SIZE) -> TurnWindow:
+    """The turns around a number, with so many before it, all by default; without a number the newest.
 
-
-def window_around(conversation_id: uuid.UUID, turn_no: int, in_front: int = WINDOW_SIZE // 2) -> TurnWindow:
-    """The turns around a number, with so many before it; two queries."""
-    turns = _select_turns(conversation_id)
-    front = list(reversed(turns.filter(turn_no__lt=turn_no).order_by("-turn_no")[: in_front + 1]))
-    behind = list(turns.filter(turn_no__gte=turn_no).order_by("turn_no")[: WINDOW_SIZE - in_front + 1])
+    One query, or two for turns on both sides.
+    """
+    turns, behind_size = _select_turns(conversation_id), WINDOW_SIZE - in_front
+    before = turns if at is None else turns.filter(turn_no__lt=at)
+    front = list(reversed(before.order_by("-turn_no")[: in_front + 1]))
+    behind = list(turns.filter(turn_no__gte=at).order_by("turn_no")[: behind_size + 1]) if behind_size else []
     previous, front = (front[0], front[1:]) if len(front) > in_front else (None, front)
-    more = len(behind) > WINDOW_SIZE - in_front
-    shown = [*front, *behind[: WINDOW_SIZE - in_front]]
+    shown = [*front, *behind[:behind_size]]
+    more = len(behind) > behind_size if behind_size else at is not None
     return TurnWindow(
-        shown, previous, shown[0].turn_no if previous and shown else None, shown[-1].turn_no if more else None
+        shown, previous, shown[0].turn_no if previous and shown else None, shown[-1].turn_no if more and shown else None
     )
 
 
@@ -176,7 +168,8 @@ def _build_card(
 ) -> TurnCard:
     named = [
         DecidingRow(
-            _describe_row(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk)
+            label_row(row.table, row.pk, shorten_line(find_row_name(row.table, row.pk), _LONGEST_NAME)),
+            addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk),
         )
         for row in rows[:_NAMED]
     ]
@@ -193,12 +186,6 @@ def _build_card(
         addresses.turn_url(turn.conversation_id, turn.turn_no),
         Lifecycle.AWAITING_USER.label.lower() if moves and moves[-1].end == Lifecycle.AWAITING_USER else "",
     )
-
-
-def _describe_row(table: str, pk: str) -> str:
-    """The row with its name: "answer “opening hours”"; a row without a name by its number."""
-    title = shorten_line(find_row_name(table, pk), _LONGEST_NAME)
-    return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
 def _build_move_divider(moves: Sequence[LifecycleMove]) -> Iterator[Divider]:

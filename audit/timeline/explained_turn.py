@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from audit.narration import Fact, Sentence, narrate_turn
 from audit.narration.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.narration.reading import MessageReading, read_message_of_turn
-from audit.narration.sentence import get_text
 from audit.narration.wording import name_rows
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
@@ -17,6 +16,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.server.admin_site.record_columns import row_url
+from convengine.server.interfaces.configuration import configuration
 
 #: Finds the address of a row; blank for none.
 FindUrl = Callable[[str, object], str]
@@ -65,6 +65,11 @@ def explain_played_turn(turn: Turn) -> ExplainedTurn:
     return explain_events(events, turn.request.message, turn.snapshot, row_url)
 
 
+def find_release(events: Sequence[Event]) -> Snapshot | None:
+    """The configuration of a stored turn; null if no event has it."""
+    return configuration().at(events[0].row.config_version or 0) if events else None
+
+
 def explain_events(
     events: Sequence[Event],
     message: str | None,
@@ -75,9 +80,11 @@ def explain_events(
     all_rows: bool = False,
 ) -> ExplainedTurn:
     """Explain a turn by its events. `snapshot` is its configuration; null without events."""
+    limit = FULL_LIMIT if all_rows else DEFAULT_LIMIT
+    made = build_decisions(events, snapshot, limit, is_untested_listed=all_rows) if snapshot else []
     decisions = [
         decision
-        for decision in build_decisions(events, snapshot, FULL_LIMIT if all_rows else DEFAULT_LIMIT)
+        for decision in made
         if turn_filter.admits(decision.family, decision.title, *(row.about for row in decision.winners))
     ]
     shown = [decision for decision in decisions if all_rows or decision.winners or decision.tested]
@@ -98,10 +105,9 @@ def build_sentences(
     """The sentences that the filter admits, with links."""
     for sentence in sentences:
         if turn_filter.admits(sentence.family, sentence.text, sentence.kind):
-            texts = name_rows(sentence.parts, snapshot) if snapshot else [*map(get_text, sentence.parts)]
             pieces = [
                 SentencePart(text) if isinstance(part, str) else _build_fact_part(part, text, find_url)
-                for part, text in zip(sentence.parts, texts, strict=True)
+                for part, text in zip(sentence.parts, name_rows(sentence.parts, snapshot), strict=True)
             ]
             yield SentenceView(
                 sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions, sentence.patterns

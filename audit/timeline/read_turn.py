@@ -27,11 +27,17 @@ class TurnReading:
 
 def read_turn(conversation_id: uuid.UUID, turn_no: int) -> TurnReading:
     """A turn with its events; two queries. Raises Http404."""
+    record = read_record(conversation_id, turn_no)
+    return TurnReading(record, list(expand_events(read_turns(conversation_id, [turn_no]))))
+
+
+def read_record(conversation_id: uuid.UUID, turn_no: int) -> CeConversationHistory:
+    """The record of a turn; one query. Raises Http404."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
     record = turns.select_related("conversation").defer(*_OF_CONVERSATION).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
-    return TurnReading(record, list(expand_events(read_turns(conversation_id, [turn_no]))))
+    return record
 
 
 class Neighbours(NamedTuple):

@@ -1,4 +1,4 @@
-"""The replay pages: one turn with every difference, or a list of all turns of a conversation."""
+"""The replay pages: one turn on its own release with every difference, or a list of all turns of a conversation."""
 
 import uuid
 from typing import Any
@@ -8,33 +8,33 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
-from audit.replay.replay import MAX_TURNS, Replay, get_current_release, replay_turn
+from audit.replay.replay import MAX_TURNS, Replay, replay_turn
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
 from convengine.server.admin_site.pages import VIEW, page
-from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 
 @page(f"{OF_A_TURN}replay/", of="audit.CeAudit", right=VIEW, name="replay", methods=["GET"], from_replica=True)
 def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
-    """One turn beside its replay, on its own release or on the named one."""
+    """One turn beside its replay."""
     record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
-    outcome, context = _replay_turn(record, request)
-    context |= {
+    outcome = replay_turn(record)
+    context = {
         **addresses.page_context(model_admin, request, "Replay", conversation_id, turn_no),
         "title": f"Replay of turn {turn_no}",
         "record": record,
         "outcome": outcome,
-        "answers": _differing_answers(outcome),
+        "answers": _list_differing_answers(outcome),
         "look": badge_class(record.status),
         "all": request.GET.get("all") == "1",
         "turn_url": addresses.turn_url(conversation_id, turn_no),
-        "conversation_url": addresses.replay_url(conversation_id),
+        "conversation_id": conversation_id,
     }
     return TemplateResponse(request, "audit/replay.html", context)
 
@@ -47,20 +47,12 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)
     start = addresses.read_number(request.GET.get("behind", "")) or 0
     records = read_rows(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
-    lines, context = [], _read_release(request)
-    for record in records[:MAX_TURNS]:
-        outcome, run_context = _replay_turn(record, request)
-        context["wrong"] = context["wrong"] or run_context["wrong"]
-        if outcome:
-            address = addresses.replay_url(conversation_id, record.turn_no)
-            lines.append(
-                (outcome, f"{address}?release={context['chosen_release']}" if context["chosen_release"] else address)
-            )
-    context |= {
+    outcomes = [replay_turn(record) for record in records[:MAX_TURNS]]
+    context = {
         **addresses.page_context(model_admin, request, "Replay", conversation_id),
         "title": "Replay of the conversation",
-        "lines": lines,
-        "equal": sum(outcome.is_equal for outcome, _ in lines),
+        "outcomes": outcomes,
+        "equal": sum(outcome.is_equal for outcome in outcomes),
         "more": records[MAX_TURNS - 1].turn_no if len(records) > MAX_TURNS else None,
         "timeline_url": addresses.timeline_url(conversation_id),
         "conversation_id": conversation_id,
@@ -72,28 +64,8 @@ def _select_turns(conversation_id: uuid.UUID) -> Any:
     return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(None)
 
 
-def _read_release(request: HttpRequest) -> dict[str, Any]:
-    """The requested release; blank for each turn's own."""
-    text = request.GET.get("release", "").strip()
-    readable = not text or addresses.read_number(text) is not None
-    wrong = "" if readable else f"“{text[:40]}” is not a release number. Enter a whole number such as 12."
-    return {"chosen_release": text if readable else "", "today": get_current_release(), "wrong": wrong}
-
-
-def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[Replay | None, dict[str, Any]]:
-    context = _read_release(request)
-    if context["wrong"]:
-        return None, context
-    try:
-        outcome = replay_turn(record, int(context["chosen_release"]) if context["chosen_release"] else None)
-    except LookupError as error:
-        return None, context | {"wrong": str(error)}
-    return outcome, context | {"release": release_link(outcome.config_version)}
-
-
-def _differing_answers(outcome: Replay | None) -> tuple[str, str] | None:
+def _list_differing_answers(outcome: Replay) -> list[str]:
     """The answers then and now, if they differ."""
-    if outcome is None or outcome.turn is None or outcome.answers[0] == outcome.answers[1]:
-        return None
-    then, now = outcome.answers
-    return answer_text(then) or str(then or "no answer"), answer_text(now) or str(now or "no answer")
+    if outcome.turn is None or outcome.answers[0] == outcome.answers[1]:
+        return []
+    return [answer_text(answer) or str(answer or "no answer") for answer in outcome.answers]

@@ -10,6 +10,7 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeTurnIndex
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
+from audit.timeline.read_turn import read_record
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import find_row_name
@@ -22,7 +23,7 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     """The row of `?table=` and `?row=`. Deleted rows are shown too."""
     rows = release_history()
     table, pk = request.GET.get("table", ""), request.GET.get("row", "")
-    record = _get_record(conversation_id, turn_no)
+    record = read_record(conversation_id, turn_no)
     try:
         right = rows.right_to_read(table)
     except KeyError:
@@ -49,12 +50,12 @@ def show_releases_between(
     model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
 ) -> HttpResponse:
     """The releases between the turn of `?since=` and this one, with their changes."""
-    record = _get_record(conversation_id, turn_no)
+    record = read_record(conversation_id, turn_no)
     require_right(request, "config_admin.view_cerelease")
     since = addresses.read_number(request.GET.get("since", ""))
     if since is None:
         raise Http404("Name the first turn to compare: ?since=1.")
-    earlier = _get_record(conversation_id, since)
+    earlier = read_record(conversation_id, since)
     log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
     first, last = sorted((earlier, record), key=lambda turn: turn.turn_no)
     behind = addresses.read_number(request.GET.get("behind", ""))
@@ -69,13 +70,6 @@ def show_releases_between(
         "newest_url": f"?since={since}" if behind else "",
     }
     return TemplateResponse(request, "audit/between.html", context)
-
-
-def _get_record(conversation_id: uuid.UUID, turn_no: int) -> CeConversationHistory:
-    record = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no).first()
-    if record is None:
-        raise Http404(f"This conversation has no turn {turn_no}.")
-    return record
 
 
 def _row_page_context(

@@ -8,16 +8,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from audit.narration.decisions import list_reasons
-from audit.narration.explanation import describe_fields_read
 from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
+from audit.timeline.explained_turn import explain_events, find_release
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
-from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.admin_site.record_columns import answer_text, row_url
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
@@ -84,13 +83,18 @@ def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
         return None
 
 
-def _take_turn(conversation_id: uuid.UUID, text: str) -> str:
-    """Take a turn. A failed turn is in the record; for an error without a turn, return its message."""
+def find_message_problem(text: str) -> str:
+    """Why a text cannot be sent as a message, or blank."""
     limit = conf.get("MAX_MESSAGE_BYTES")
     if not text.strip():
         return "The message is empty. Enter a message."
-    if len(text.encode()) > limit:
-        return f"The message is longer than {limit} bytes. Enter a shorter message."
+    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
+
+
+def _take_turn(conversation_id: uuid.UUID, text: str) -> str:
+    """Take a turn. A failed turn is in the record; for an error without a turn, return its message."""
+    if problem := find_message_problem(text):
+        return problem
     try:
         take_turn(TurnRequest(str(conversation_id), text))
     except ConvEngineError as error:
@@ -106,10 +110,10 @@ def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     turns = list(records.order_by("turn_no"))
     rows = CeConversation.objects.filter(pk=conversation_id)
     last = list(expand_events(read_turns(conversation_id, numbers[-1:]))) if numbers else []
+    message = turns[-1].user_input if turns else None
     return {
         "turns": [(turn, answer_text(turn.assistant_output)) for turn in turns],
-        "why": list_reasons(last),
-        "fields_read": describe_fields_read(last),
+        "why": explain_events(last, message, find_release(last), row_url) if last else None,
         "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
         "more": len(numbers) == MAX_TURNS,
     }

@@ -12,30 +12,28 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from audit.access_log.write import log_access
-from audit.export.scenario.document import build_scenario, scenario_name
+from audit.export.scenario.document import build_scenario, leave_out_rows, make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
-from audit.live.hub import hub
 from audit.models import CeAccessLog
 from audit.timeline import addresses
-from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_window, window_around
+from audit.timeline.cards import WINDOW_SIZE, TurnWindow, build_items, find_turn_at, read_window
 from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
-from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
-from convengine.play.loading import dump_yaml
 from convengine.play.personal_data import describe_personal_data, leave_memory_out
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import badge_class
 from convengine.server.deployment import conf
+from convengine.server.gateway.environ import SERVES_STREAMS
 from convengine.server.sessions.models import CeConversation
 
 #: Maximum following sessions to name.
 _NEXT = 5
 _NO_NUMBER = "“{}” is not a turn number. Enter a whole number such as 3."
 #: Expectations of saved turns that hold for one recording, and would break with most edits.
-_RECORDED_ONLY = frozenset({"audit_stages_in_order", "llm_calls"})
+_RECORDED_ONLY = ("audit_stages_in_order", "llm_calls")
 
 
 @page("<uuid:conversation_id>/timeline/", of="audit.CeAudit", right=VIEW, methods=["GET"], from_replica=True)
@@ -63,42 +61,39 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         "older": window.older,
         "newer": window.newer,
         "wrong": wrong,
-        "compare_page": addresses.compare_form_url(),
         "lease": conversation.lease_info if conversation.lease_token else None,
-        **stream_context(conversation_id, window.turns),
+        **_stream_context(request, conversation_id, window.turns),
     }
     return TemplateResponse(request, "audit/timeline.html", context)
 
 
 def _read_window(conversation_id: uuid.UUID, request: HttpRequest) -> tuple[TurnWindow, str]:
-    """The requested turns, and the errors of the request; unreadable parameters are ignored."""
-    given = request.GET
-    for name, read in (
-        ("before", lambda key, number: (newest_window(key, number), "")),
-        ("after", lambda key, number: (window_around(key, number + 1, 0), "")),
-        ("turn", _window_around_turn),
-    ):
-        if text := given.get(name, "").strip():
-            if (number := addresses.read_number(text)) is None:
-                return newest_window(conversation_id), _NO_NUMBER.format(text[:40])
-            return read(conversation_id, number)
-    if text := given.get("at", "").strip():
-        at = _parse_time(text)
-        if at is None:
-            return newest_window(
-                conversation_id
-            ), f"“{text[:40]}” is not a date and time. Enter one such as 2026-01-31 12:00."
-        turn_no = find_turn_at(conversation_id, at)
-        if turn_no is None:
-            return newest_window(conversation_id), "No turn started at or after that time. The newest turns are shown."
-        return window_around(conversation_id, turn_no, 1), ""
-    return newest_window(conversation_id), ""
+    """The requested turns, and the errors of the request, with the newest turns."""
+    given = {name: text for name in ("before", "after", "turn", "at") if (text := request.GET.get(name, "").strip())}
+    for name, text in given.items():
+        if name == "at":
+            number, wrong = _find_turn_at(conversation_id, text)
+        else:
+            number, wrong = addresses.read_number(text), _NO_NUMBER.format(text[:40])
+        if number is None:
+            return read_window(conversation_id), wrong
+        if name == "before":
+            return read_window(conversation_id, number), ""
+        if name == "after":
+            return read_window(conversation_id, number + 1, 0), ""
+        window = read_window(conversation_id, number, 1 if name == "at" else WINDOW_SIZE // 2)
+        is_shown = any(turn.turn_no == number for turn in window.turns)
+        return window, "" if is_shown else f"This conversation has no turn {number}."
+    return read_window(conversation_id), ""
 
 
-def _window_around_turn(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
-    window = window_around(conversation_id, number)
-    is_shown = any(turn.turn_no == number for turn in window.turns)
-    return window, "" if is_shown else f"This conversation has no turn {number}."
+def _find_turn_at(conversation_id: uuid.UUID, text: str) -> tuple[int | None, str]:
+    """The number of the first turn at or after a time, or why there is none."""
+    at = _parse_time(text)
+    if at is None:
+        return None, f"“{text[:40]}” is not a date and time. Enter one such as 2026-01-31 12:00."
+    turn_no = find_turn_at(conversation_id, at)
+    return turn_no, "No turn started at or after that time. The newest turns are shown."
 
 
 def _parse_time(text: str) -> datetime | None:
@@ -111,9 +106,9 @@ def _parse_time(text: str) -> datetime | None:
     return make_aware(moment) if is_naive(moment) else moment
 
 
-def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
+def _stream_context(request: HttpRequest, conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
     """The stream's address and start position; blank if this deployment serves no streams."""
-    served = hub.is_served or conf.get("STREAMS_URL")
+    served = request.META.get(SERVES_STREAMS) or conf.get("STREAMS_URL")
     last = turns[-1].turn_no if turns else 0
     return {
         "stream_url": reverse("stream", args=[conversation_id]) if served else "",
@@ -126,21 +121,14 @@ def _offer_test(
     model_admin: Any, request: HttpRequest, conversation: CeConversation, document: dict[str, Any]
 ) -> HttpResponse:
     """Send the turns on to the editor of tests: without their configuration and their events."""
-    turns = [
-        {
-            **{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS},
-            "expect": {key: value for key, value in turn["expect"].items() if key not in _RECORDED_ONLY},
-        }
-        for turn in document["turns"]
-    ]
-    portable = {key: value for key, value in document.items() if key not in (*DATABASE_KEYS, "id", "covers")}
-    scenario = {**portable, "turns": turns, "conversation_id": str(conversation.pk)}
+    portable = leave_out_rows(document, *_RECORDED_ONLY)
+    scenario = {key: value for key, value in portable.items() if key not in ("id", "covers")}
     context = {
         **addresses.page_context(model_admin, request, "Make a test", conversation),
         "title": "Make a test",
         "timeline_url": addresses.timeline_url(conversation.pk),
         "scenario": dumps(scenario),
-        "turns": turns,
+        "turns": scenario["turns"],
         "personal_data": describe_personal_data(scenario),
         "has_memory": leave_memory_out(scenario) != scenario,
         "test_url": reverse("admin:config_admin_cetestcase_add"),
@@ -170,11 +158,7 @@ def download_scenario(model_admin: Any, request: HttpRequest, conversation_id: u
             "given": request.GET,
         }
         return TemplateResponse(request, "audit/save.html", context)
-    return HttpResponse(
-        dump_yaml(document),
-        content_type="application/yaml",
-        headers={"Content-Disposition": f'attachment; filename="{scenario_name(conversation, first, last)}.yaml"'},
-    )
+    return make_yaml_response(document)
 
 
 def _read_turn_number(request: HttpRequest, end: str) -> int | None:

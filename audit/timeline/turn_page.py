@@ -5,26 +5,25 @@ The steps are a waterfall: start, duration and failures.
 
 import json
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
-from audit.api.trace import Frame, build_frames
+from audit.api.trace import build_frames
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
 from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
-from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
-from audit.timeline.explained_turn import build_sentences, explain_events
+from audit.timeline.explained_turn import explain_events, find_release
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import unsaved_changes
@@ -43,15 +42,11 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage, is_error
-from convengine.engine.turn.verbose import VerboseLine
-from convengine.engine.verbose.publish import listen
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
-from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
@@ -69,7 +64,7 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     if part == "details":
         return TemplateResponse(request, "audit/turn_details.html", context)
     before, behind, release = read_neighbours(conversation_id, turn_no)
-    sentences, snapshot = narrate_turn(reading.events), _snapshot_of_turn(reading.events)
+    sentences, snapshot = narrate_turn(reading.events), find_release(reading.events)
     context |= {
         "used_rows": list_used_rows(request, reading.record, sentences, snapshot),
         **addresses.page_context(model_admin, request, "", conversation_id, turn_no),
@@ -91,7 +86,7 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
     find_url = partial(_find_row_url, record)
-    why = explain_events(events, record.user_input, _snapshot_of_turn(events), find_url, turn_filter, all_rows=all_rows)
+    why = explain_events(events, record.user_input, find_release(events), find_url, turn_filter, all_rows=all_rows)
     return {
         "record": record,
         "look": badge_class(record.status),
@@ -109,7 +104,6 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "unsaved": unsaved_changes(events) if record.status in NOT_STORED else None,
         "calls": read_model_calls(reading),
         "tools": list(_tool_events(events)),
-        "progress": rebuild_progress(record) if request.GET.get("progress") else None,
         "lines": list(build_lines(events, turn_filter)),
         "opened": find_opened_event(events, request),
         "faults": read_faults(record, request),
@@ -125,19 +119,6 @@ def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable
         return ()
     faults = CeExtensionFault.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
     return faults.order_by("id")
-
-
-def sentence_texts(reading: TurnReading) -> list[str]:
-    """The narration as plain text, with rows by name."""
-    sentences = build_sentences(
-        narrate_turn(reading.events), _snapshot_of_turn(reading.events), partial(_find_row_url, reading.record)
-    )
-    return ["".join(piece.text for piece in sentence.pieces) for sentence in sentences]
-
-
-def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
-    """The release of the turn; null if no event has it."""
-    return configuration().at(events[0].row.config_version or 0) if events else None
 
 
 def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
@@ -180,32 +161,10 @@ def feedback_context(request: Any, turn_id: Any) -> dict[str, Any]:
     }
 
 
-class Progress(NamedTuple):
-    """The texts in order, or why they are unavailable."""
-
-    lines: tuple[VerboseLine, ...] = ()
-    problem: str = ""
-
-
-def rebuild_progress(record: CeConversationHistory) -> Progress:
-    """The progress texts of a turn. They are not stored, so its recording is replayed; nothing is called or written."""
-    faults: list[str] = []
-    try:
-        turn = rebuild_turn(record)
-    except ValueError as error:
-        return Progress(problem=str(error))
-    listen(turn, lambda fault: faults.append(str(fault)))
-    for event in turn.trail.events:
-        for listener in turn.trail.listeners:
-            listener(event)
-        if event.stage in turn.trail.watchers:
-            turn.trail.watchers[event.stage](event)
-    return Progress(tuple(turn.verbose), faults[0] if faults else "")
-
-
+#: Starts and ends of steps are half of all events, and the waterfall shows them: only unusual ones have details.
+_FRAME = frozenset({STEP_ENTER, STEP_EXIT})
 #: Minimum width of a bar.
 _MIN_WIDTH = 0.4
-_FRAME_STAGES = frozenset({STEP_ENTER, STEP_EXIT})
 
 
 @dataclass(frozen=True)
@@ -227,48 +186,36 @@ class Bar:
 
 
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
-    """The steps in order; those without an end come last."""
-    timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), None)
-    frames = build_frames(events)
-    counts = Counter(event.step for event in events if event.name not in _FRAME_STAGES)
-    if timing and isinstance(timing.get("stepList"), list):
-        return list(_build_timed_bars(timing, frames, counts))
-    return [
+    """The steps in order, with exact times where the turn came to its end; those without an end come last."""
+    timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), {})
+    listed = timing.get("stepList")
+    timed = [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
+    frames, counts = build_frames(events), Counter(event.step for event in events if event.name not in _FRAME)
+    whole = max([float(timing.get("wallMs") or 0), *(sum(_read_times(step)) for step in timed), 0.01])
+    bars = []
+    for step in timed:
+        name = str(step.get("step"))
+        frame = next((frame for frame in frames if frame.step == name), None)
+        if frame:
+            frames.remove(frame)
+        start, took = _read_times(step)
+        width = max(100 * took / whole, _MIN_WIDTH)
+        offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
+        error = (frame.error if frame else None) or ""
+        bars.append(Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name]))
+    return bars + [
         Bar(frame.step, frame.status, None, frame.duration_ms, "0", "0", frame.error or "", counts[frame.step])
         for frame in frames
     ]
 
 
-def _build_timed_bars(
-    timing: Mapping[str, Json], frames: Sequence[Frame], counts: Counter[str | None]
-) -> Iterator[Bar]:
-    steps = [step for step in timing["stepList"] if isinstance(step, Mapping)]
-    whole = max([float(timing.get("wallMs") or 0), *(_end_ms(step) for step in steps), 0.01])
-    by_step: dict[str, list[Frame]] = defaultdict(list)
-    for frame in frames:
-        by_step[frame.step].append(frame)
-    for step in steps:
-        name = str(step.get("step"))
-        of_it = by_step[name].pop(0) if by_step[name] else None
-        start, took = float(step.get("startedAtMs") or 0), float(step.get("durationMs") or 0)
-        width = max(100 * took / whole, _MIN_WIDTH)
-        offset = min(100 * start / whole, 100 - width)
-        status = "OK" if step.get("success", True) else "ERROR"
-        yield Bar(
-            name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", (of_it and of_it.error) or "", counts[name]
-        )
-    for left_over in (frame for rest in by_step.values() for frame in rest):
-        yield Bar(left_over.step, left_over.status, None, None, "0", "0", "", counts[left_over.step])
-
-
-def _end_ms(step: Mapping[str, Json]) -> float:
-    return float(step.get("startedAtMs") or 0) + float(step.get("durationMs") or 0)
+def _read_times(step: Mapping[str, Json]) -> tuple[float, float]:
+    """When a step began, and how long it took."""
+    return float(step.get("startedAtMs") or 0), float(step.get("durationMs") or 0)
 
 
 _SHOWN = 140
 _META = "_meta"
-#: Starts and ends of steps are half of all events, and the waterfall shows them: only unusual ones have details.
-_FRAME = frozenset({STEP_ENTER, STEP_EXIT})
 _USUAL_VALUES: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
 
 
@@ -284,18 +231,6 @@ class EventLine:
     says: str
     is_error: bool
     family: str
-
-
-@dataclass(frozen=True)
-class OpenedEvent:
-    """One event whole."""
-
-    seq: int
-    stage: str
-    stored: SafeString
-    expanded: SafeString
-    #: False if the stored form is the same.
-    differs: bool
 
 
 def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[EventLine]:
@@ -327,16 +262,7 @@ def _drop_usual_values(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
 
 
-def find_opened_event(events: Sequence[Event], request: HttpRequest) -> OpenedEvent | None:
-    """The event of `?event=`, or null."""
-    turn_filter: Any = request.GET.get("event", "")
-    event = next((event for event in events if str(event.row.seq) == turn_filter), None)
-    if event is None:
-        return None
-    return OpenedEvent(
-        event.row.seq,
-        event.row.stage,
-        render_json(event.row.payload_json),
-        render_json(event.payload),
-        event.row.payload_json != event.payload,
-    )
+def find_opened_event(events: Sequence[Event], request: HttpRequest) -> tuple[int, SafeString] | None:
+    """The number and the content of the event of `?event=`, or null."""
+    event = next((event for event in events if str(event.row.seq) == request.GET.get("event")), None)
+    return (event.row.seq, render_json(event.payload)) if event else None

@@ -116,12 +116,12 @@ class WhatIfTurnSerializer(serializers.Serializer[Any]):
 
     conversationId = serializers.UUIDField(source="row.conversation_id")
     turnNo = serializers.IntegerField(source="row.turn_no")
-    kind = serializers.CharField(source="result.difference.kind", help_text="SAME occurs after a difference only.")
+    kind = serializers.CharField(source="result.kind", help_text="SAME occurs after a difference only.")
     afterDifference = serializers.BooleanField(source="row.is_after_difference")
     message = serializers.CharField()
     table = BlankAsNullField(source="row.table_name")
     row = BlankAsNullField(source="row.row_pk")
-    notes = serializers.ListField(source="result.difference.notes", child=serializers.CharField())
+    notes = serializers.ListField(source="result.notes", child=serializers.CharField())
     old = WhatIfSideSerializer(source="result.sides.old", allow_null=True)
     new = WhatIfSideSerializer(source="result.sides.new", allow_null=True)
 

@@ -8,7 +8,7 @@ from convengine.engine.turn.recording import name_call
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import DecidingRow
 from convengine.json_value import Json
-from convengine.play.comparison import LASTING, Aspect, Summary, compare_turns
+from convengine.play.comparison import Aspect, Summary
 from convengine.server.admin_site.record_columns import answer_text
 
 #: Table and primary key as text.
@@ -30,12 +30,8 @@ class Kind(StrEnum):
     SAME = "SAME"
 
 
-#: The kinds that are differences.
-DIFFERENCES = (Kind.ERROR, Kind.INTENT, Kind.STATE, Kind.ACTION, Kind.ANSWER, Kind.VALUES)
-
-
-#: What of a turn is compared, in the order in which it is told, and its kind.
-_KINDS: Mapping[Aspect, Kind] = {
+#: What of a turn is compared, and the kind of its difference.
+KINDS: Mapping[Aspect, Kind] = {
     Aspect.ERROR: Kind.ERROR,
     Aspect.INTENT: Kind.INTENT,
     Aspect.STATE: Kind.STATE,
@@ -44,6 +40,8 @@ _KINDS: Mapping[Aspect, Kind] = {
     Aspect.FIELDS: Kind.VALUES,
     Aspect.REMEMBERED: Kind.VALUES,
 }
+#: The kinds that are differences.
+DIFFERENCES = tuple(dict.fromkeys(KINDS.values()))
 
 
 @dataclass(frozen=True)
@@ -80,30 +78,6 @@ class WhatIfTurn:
         """What the next turn would find; null for a failed turn, which leaves the conversation as it was or reset."""
         values = self.summary.get(Aspect.REMEMBERED)
         return values and {**values, "context": {**values["context"], **self.summary[Aspect.FIELDS]}}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a turn on one configuration differs from the same turn on another."""
-
-    kind: Kind
-    cause: RowKey | None = None
-    #: The calls that the recording cannot answer, or why the turn cannot run again.
-    notes: tuple[str, ...] = ()
-    #: True when later turns of the conversation would find another situation. Another text alone changes none.
-    is_lasting: bool = False
-
-
-def compare_sides(old: WhatIfTurn, new: WhatIfTurn, changed: Collection[RowKey]) -> Outcome:
-    """How a turn differs; `changed` are the rows that differ between the two configurations."""
-    if notes := tuple(dict.fromkeys((*new.unanswered, *old.unanswered))):
-        return Outcome(Kind.NEEDS_MODEL, find_cause(old.decided, new.decided, changed) if changed else None, notes)
-    differences = compare_turns(old.summary, new.summary, _KINDS)
-    if not differences:
-        return Outcome(Kind.SAME)
-    kind = _KINDS[differences[0].aspect]
-    is_lasting = any(difference.aspect in LASTING for difference in differences)
-    return Outcome(kind, find_cause(old.decided, new.decided, changed), is_lasting=is_lasting)
 
 
 def find_cause(old: Sequence[DecidingRow], new: Sequence[DecidingRow], changed: Collection[RowKey]) -> RowKey | None:

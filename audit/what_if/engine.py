@@ -1,18 +1,16 @@
 """Compare stored turns on two configurations: each is played on both from its recorded session. Nothing is called."""
 
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from audit.replay.replay import NotReplayable, restore_recording
-from audit.what_if.difference import DIFFERENCES, Kind, Outcome, RowKey, WhatIfTurn, compare_sides, list_changed_rows
+from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
+from audit.what_if.difference import DIFFERENCES, KINDS, Kind, RowKey, WhatIfTurn, find_cause, list_changed_rows
 from audit.what_if.selection import TurnKey, read_turns
-from convengine.engine.turn.recording import ExactReuse, Playback
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
-from convengine.play.comparison import summarise
-from convengine.play.play import play_recorded
+from convengine.play.comparison import LASTING, compare_turns, summarise
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording
@@ -26,7 +24,14 @@ class ComparedTurn:
     """One turn on both configurations."""
 
     key: TurnKey
-    difference: Outcome
+    #: What differs first.
+    kind: Kind
+    #: The row that caused it, if one is known.
+    cause: RowKey | None = None
+    #: The calls that a recording cannot answer, or why it cannot run.
+    notes: Sequence[str] = ()
+    #: The next turn of the conversation would find another situation. Another text alone changes none.
+    is_lasting: bool = False
     #: An earlier turn of the conversation left another situation, so this one would not have been the same: it does not
     #: count.
     is_after_difference: bool = False
@@ -37,13 +42,17 @@ class ComparedTurn:
     @property
     def differs(self) -> bool:
         """True for a difference that counts."""
-        return not self.is_after_difference and self.difference.kind in DIFFERENCES
+        return not self.is_after_difference and self.kind in DIFFERENCES
 
     @property
     def sides(self) -> dict[str, Json]:
         """`old` and `new` as JSON; null for a turn that does not differ, or asks what was not recorded."""
-        sides, is_shown = {"old": self.old, "new": self.new}, self.difference.kind in DIFFERENCES
+        sides, is_shown = {"old": self.old, "new": self.new}, self.kind in DIFFERENCES
         return {name: side.as_json() if side and is_shown else None for name, side in sides.items()}
+
+
+def _cache_releases() -> Callable[[int], Snapshot]:
+    return lru_cache(_HELD)(configuration().at)
 
 
 @dataclass
@@ -53,7 +62,8 @@ class Comparison:
     new: Snapshot
     #: Null: each turn on its own release, as it was recorded.
     old: Snapshot | None
-    _own: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
+    #: Reads a release. Raises LookupError.
+    _read_release: Callable[[int], Snapshot] = field(default_factory=_cache_releases)
     _changed: dict[int, Collection[RowKey]] = field(default_factory=dict)
 
     def compare_turns(self, keys: Sequence[TurnKey]) -> Iterator[ComparedTurn]:
@@ -64,7 +74,7 @@ class Comparison:
             if key.conversation_id != conversation:
                 conversation, has_difference = key.conversation_id, False
             result = self.compare_turn(key, record, is_after_difference=has_difference)
-            has_difference = has_difference or result.difference.is_lasting
+            has_difference = has_difference or result.is_lasting
             yield result
 
     def compare_turn(
@@ -72,28 +82,34 @@ class Comparison:
     ) -> ComparedTurn:
         """One turn on both."""
         if record is None:
-            return ComparedTurn(key, Outcome(Kind.NOT_REPLAYABLE, notes=("The turn is no longer stored.",)))
+            return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=("The turn is no longer stored.",))
         try:
             recorded = restore_recording(record)
-            own = recorded.config_version
-            old_snapshot = self.old or self._read_release(own)
-            subjects = _find_subjects(recorded, lambda: self._read_release(own))
+            old_snapshot = self.old or self._read_release(recorded.config_version)
+            subjects = find_subjects(recorded, self._read_release)
         except (NotReplayable, LookupError) as refused:
-            note = Outcome(Kind.NOT_REPLAYABLE, notes=(str(refused),))
-            return ComparedTurn(key, note, is_after_difference)
+            return ComparedTurn(
+                key, Kind.NOT_REPLAYABLE, notes=(str(refused),), is_after_difference=is_after_difference
+            )
         old, new = (_play(recorded, snapshot, subjects) for snapshot in (old_snapshot, self.new))
-        difference = compare_sides(old, new, self._list_changed_rows(old_snapshot))
-        return ComparedTurn(key, difference, is_after_difference, old, new)
-
-    def _read_release(self, config_version: int) -> Snapshot:
-        """Raises LookupError for a release that does not exist."""
-        snapshot = self._own.get(config_version)
-        if snapshot is None:
-            snapshot = self._own[config_version] = configuration().at(config_version)
-            if len(self._own) > _HELD:
-                self._own.popitem(last=False)
-        self._own.move_to_end(config_version)
-        return snapshot
+        changed = self._list_changed_rows(old_snapshot)
+        notes = tuple(dict.fromkeys((*new.unanswered, *old.unanswered)))
+        aspects = [difference.aspect for difference in compare_turns(old.summary, new.summary, KINDS)]
+        if notes:
+            kind, has_cause = Kind.NEEDS_MODEL, bool(changed)
+        else:
+            kind = KINDS[aspects[0]] if aspects else Kind.SAME
+            has_cause = bool(aspects)
+        return ComparedTurn(
+            key,
+            kind,
+            find_cause(old.decided, new.decided, changed) if has_cause else None,
+            notes,
+            is_lasting=not notes and not LASTING.isdisjoint(aspects),
+            is_after_difference=is_after_difference,
+            old=old,
+            new=new,
+        )
 
     def _list_changed_rows(self, old: Snapshot) -> Collection[RowKey]:
         if old.config_version not in self._changed:
@@ -102,18 +118,5 @@ class Comparison:
 
 
 def _play(recorded: StoredRecording, snapshot: Snapshot, subjects: Mapping[int, Json]) -> WhatIfTurn:
-    tape = ExactReuse(recorded.tape, subjects=subjects)
-    played = play_recorded(recorded, tape, snapshot)
+    played, tape = play_elsewhere(recorded, snapshot, subjects)
     return WhatIfTurn(summarise(played), tuple(played.turn.decided_rows), tape.unanswered)
-
-
-def _find_subjects(recorded: StoredRecording, read_own: Callable[[], Snapshot]) -> Mapping[int, Json]:
-    """What the recorded calls of tasks and transformers were about, by their position on the tape.
-
-    The recording does not have it: the turn runs once more on its own release. Turns without such calls do not.
-    """
-    if not any(port == "task" or (port == "transform" and answer["transformer"]) for port, _, answer in recorded.tape):
-        return {}
-    tape = Playback(recorded.tape)
-    play_recorded(recorded, tape, read_own())
-    return tape.subjects

@@ -27,7 +27,7 @@ from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.sessions.models import CeConversation
 
 #: The filters of conversations, of those of the search.
-FILTERS = ("q", "intent", "state", "feedback", "release", "since", "until")
+FILTERS = ("id", "q", "intent", "state", "feedback", "release", "since", "until")
 #: How many conversations a run takes if nothing else is said.
 DEFAULT_LAST = 1000
 what_ifs = BackgroundRuns(CeWhatIf, "what-if run", waiting=20)
@@ -132,11 +132,7 @@ def _in_reports(results: Iterator[ComparedTurn]) -> Iterator[list[ComparedTurn]]
 
 def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
     """Store what is not the same. An erasure meanwhile removes the results of its conversation."""
-    rows = [
-        _build_row(run, result)
-        for result in results
-        if result.difference.kind is not Kind.SAME or result.is_after_difference
-    ]
+    rows = [_build_row(run, result) for result in results if result.kind is not Kind.SAME or result.is_after_difference]
     if not rows:
         return
     keys = {row.conversation_id for row in rows}
@@ -150,18 +146,17 @@ def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
 
 
 def _build_row(run: CeWhatIf, result: ComparedTurn) -> CeWhatIfTurn:
-    key, difference = result.key, result.difference
-    table, pk = difference.cause or ("", "")
+    key, (table, pk) = result.key, result.cause or ("", "")
     return CeWhatIfTurn(
         what_if=run,
         conversation_id=key.conversation_id,
         turn_no=key.turn_no,
         history_id=key.history_id,
-        kind=difference.kind.value,
+        kind=result.kind.value,
         is_after_difference=result.is_after_difference,
         table_name=table,
         row_pk=pk,
-        note=shorten("; ".join(difference.notes), _NOTE),
+        note=shorten("; ".join(result.notes), _NOTE),
     )
 
 

@@ -16,6 +16,7 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeAudit, CeWhatIf
 from audit.search.form import FindForm
 from audit.search.page import suggest_values
+from audit.timeline.addresses import read_number
 from audit.what_if.engine import Comparison
 from audit.what_if.jobs import (
     DEFAULT_LAST,
@@ -49,7 +50,7 @@ from convengine.server.admin_site.configuration_choice import (
 )
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
-from convengine.server.admin_site.record_columns import row_url
+from convengine.server.admin_site.record_columns import badge_class, row_url
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.unsaved_form import UnsavedForm
 from convengine.server.jobs.background_runs import RunStatus
@@ -203,9 +204,7 @@ def _start(request: HttpRequest, run: CeWhatIf) -> bool:
 @page("what-if/<uuid:what_if_id>/cancel/", of="audit.CeAudit", methods=["POST"])
 def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
     """End a run."""
-    require_rights(request)
-    run = _find_run(what_if_id)
-    require_rights(request, run.configuration)
+    run = _find_run(request, what_if_id)
     if what_ifs.cancel(run.pk):
         messages.success(request, "The run is cancelled. What it found so far is listed.")
     return HttpResponseRedirect(run_url(run))
@@ -214,10 +213,8 @@ def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
 @page("what-if/<uuid:what_if_id>/", of="audit.CeAudit", name="what_if_run", methods=["GET"])
 def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpResponse:
     """A run: its progress, its groups, or the turns of one group."""
-    require_rights(request)
     what_ifs.mark_lost()
-    run = _find_run(what_if_id)
-    require_rights(request, run.configuration)
+    run = _find_run(request, what_if_id)
     groups = read_groups(run)
     comparison, problem = _read_comparison(run)
     context = {
@@ -246,9 +243,8 @@ def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison |
     """The turns of a group, which are read now, so it is logged."""
     given = {name: request.GET[name] for name in ("kind", "table", "row", "note") if name in request.GET}
     log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"run": str(run.pk), **given}))
-    page = request.GET.get("page", "1")
-    number = int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 6 else 1
-    start = (max(number, 1) - 1) * PAGE
+    number = min(read_number(request.GET.get("page", "")) or 1, 99_999)
+    start = (number - 1) * PAGE
     rows = list(select_results(run, given)[start : start + PAGE + 1])
     return {
         "chosen": {"kind": kind, "title": GROUPS[kind][0], "query": urlencode(given)},
@@ -274,10 +270,13 @@ def _find_draft_of_row(request: HttpRequest, run: CeWhatIf, given: Mapping[str, 
     return {"enter_url": enter_url, "row_url": row_url(given["table"], given.get("row", ""))}
 
 
-def _find_run(key: Any) -> CeWhatIf:
+def _find_run(request: HttpRequest, key: Any) -> CeWhatIf:
+    """Raises RightMissing, and Http404 for a run that does not exist."""
+    require_rights(request)
     run: CeWhatIf | None = CeWhatIf.objects.filter(pk=key).first()
     if run is None:
         raise Http404("This run does not exist. Results are removed after a week.")
+    require_rights(request, run.configuration)
     return run
 
 
@@ -315,15 +314,10 @@ def _describe_progress(run: CeWhatIf) -> str:
 
 def _describe_run(run: CeWhatIf) -> dict[str, Any]:
     """A run for lists."""
-    looks = {
-        RunStatus.DONE: "added", RunStatus.FAILED: "removed", RunStatus.LOST: "removed",
-        RunStatus.CANCELLED: "changed",
-    }  # fmt: skip
-    look = looks.get(RunStatus(run.status), "")
     return {
         "run": run,
         "url": run_url(run),
-        "look": f"ce-how ce-how-{look}" if look else "ce-how",
+        "look": badge_class(run.status),
         "by": run.owner.partition(":")[2],
         "filters": _describe_filters(run),
     }
@@ -331,8 +325,9 @@ def _describe_run(run: CeWhatIf) -> dict[str, Any]:
 
 def _describe_filters(run: CeWhatIf) -> str:
     """The filters in words."""
-    labels = {name: str(FindForm.base_fields[name].label).lower() for name in FILTERS}
-    return ", ".join(f"{labels[name]}: {value}" for name, value in run.filters.items() if name in labels)
+    labels = {name: str(FindForm.base_fields[name].label) for name in FILTERS}
+    given = ((labels[name], value) for name, value in run.filters.items() if name in labels)
+    return ", ".join(f"{label[:1].lower()}{label[1:]}: {value}" for label, value in given)
 
 
 def _list_inputs(run: CeWhatIf) -> Mapping[str, Any]:

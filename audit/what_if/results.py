@@ -9,13 +9,13 @@ from django.db.models import Count, QuerySet
 from django.utils.http import urlencode
 
 from audit.models import CeWhatIf, CeWhatIfTurn
-from audit.narration.wording import row_noun
+from audit.narration.wording import label_row
 from audit.timeline import addresses
 from audit.what_if.difference import DIFFERENCES, Kind, RowKey, WhatIfTurn
 from audit.what_if.engine import ComparedTurn, Comparison
 from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
-from convengine.engine.rules.row_names import name_row, quote_name
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.difference import Difference, diff_json
 from convengine.play.comparison import Aspect, compare_turns
 from convengine.server.admin_site.record_columns import answer_text, row_link
@@ -195,6 +195,6 @@ def link_row(cause: RowKey, comparison: Comparison | None) -> Any:
     table, pk = cause
     for snapshot in (comparison.new, comparison.old) if comparison else ():
         if snapshot and (row := snapshot.find_row(table, pk)):
-            title = name_row(table, row)
-            return row_link(table, pk, f"{row_noun(table).capitalize()} {pk}{f' {quote_name(title)}' if title else ''}")
+            label = label_row(table, pk, name_row(table, row))
+            return row_link(table, pk, label[:1].upper() + label[1:])
     return row_link(table, pk)

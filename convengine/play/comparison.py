@@ -47,8 +47,6 @@ _LABELS: Mapping[Aspect, str] = {
 }
 #: Where turns that come later would run differently. A text alone changes none.
 LASTING = frozenset({Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS, Aspect.FIELDS, Aspect.REMEMBERED})
-#: What the user of a conversation meets.
-MET = (Aspect.ERROR, Aspect.INTENT, Aspect.STATE, Aspect.CALLS, Aspect.ANSWER, Aspect.FIELDS)
 #: Fields of the session that the next turn begins with, besides intent, state, context, answer and input params.
 _REMEMBERED = ("lifecycle", "status", "preferences", "mounted_kb_id")
 #: Branches of the context that only repeat: a summary of the turn, and the open question.

@@ -256,7 +256,7 @@ def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:
         if stub.get(section.failure) is not None:
             return str(stub[section.failure]), True
     value = next((stub[section.result] for section in _BY_NAME.values() if section.result in stub), None)
-    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), False
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)), False
 
 
 def export_answers(calls: Iterable[Call]) -> Iterator[tuple[str, Stub]]:

@@ -74,7 +74,7 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     first = events.first
     expect(first).to_contain_text("RULE_")
     first.get_by_role("link").click()
-    expect(tab.locator(".ce-opened")).to_contain_text("Event as stored")
+    expect(tab.locator(".ce-opened")).to_contain_text("_meta")
     no_violations(tab)
 
     # The row that answered turn 5, which was edited since.
@@ -169,7 +169,7 @@ def test_everything_is_reached_without_a_script(plain: Visitor, conversation: st
     tab.get_by_role("link", name="Open the page of turn 4").click()
     expect(tab.locator(".ce-account")).to_contain_text("The user wrote “no”")
     tab.locator(".ce-account .ce-seqs a").first.click()
-    expect(tab.locator(".ce-opened")).to_contain_text("Event as shown to readers")
+    expect(tab.locator(".ce-opened")).to_contain_text("_meta")
     tab.get_by_label("Text", exact=True).fill("GUARDRAIL")
     tab.get_by_role("button", name="Filter", exact=True).click()
     expect(tab.get_by_role("heading", name=re.compile(r"Events: \d+ match"))).to_be_visible()

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import CeTurnIndex
-from audit.replay.replay import restore_recording
+from audit.replay.replay import find_subjects, play_elsewhere, restore_recording
 from audit.search.query import SearchQuery
 from audit.what_if.difference import Kind
 from audit.what_if.engine import ComparedTurn, Comparison
@@ -17,11 +17,14 @@ from config_admin.drafts.open_draft import open_draft
 from config_admin.models import CeDraft, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of
-from convengine.engine.turn.recording import Reuse
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.play.play import play_recorded
 from convengine.server.extensions.registry import Registry
-from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
+from convengine.server.interfaces.configuration import (
+    ConfigurationName,
+    UnsavedRows,
+    configuration,
+    named_configurations,
+)
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.audit.what_if.tripwire import set_tripwire
@@ -71,7 +74,7 @@ def run_all(keys: list[TurnKey], snapshot: Snapshot) -> dict[int, Any]:
     outcomes = {}
     for record in CeConversationHistory.objects.filter(pk__in=[key.history_id for key in keys]).defer(None):
         recorded = restore_recording(record)
-        turn = play_recorded(recorded, Reuse(recorded.tape), snapshot)
+        turn, _ = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
         where = None if turn.error else (turn.session.intent, turn.session.state, turn.session.context)
         outcomes[record.pk] = (turn.error, None if turn.error else turn.seen.answer, where)
     return outcomes
@@ -91,7 +94,7 @@ def test_what_is_unchanged_differs_nowhere_and_calls_nothing(keys: list[TurnKey]
     live = read()
     with set_tripwire(shared_helpdesk):
         for old in (live, None):
-            assert {result.difference.kind for result in compare(live, old, keys)} == {Kind.SAME}
+            assert {result.kind for result in compare(live, old, keys)} == {Kind.SAME}
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.nightly)])
@@ -107,12 +110,10 @@ def test_one_changed_rule_gives_the_turns_of_an_independent_replay(
         expected = {pk for pk in before if before[pk] != after[pk]}
         with set_tripwire(shared_helpdesk):
             results = compare(new, live, keys)
-        needs = {result.key.history_id for result in results if result.difference.kind is Kind.NEEDS_MODEL}
-        differing = {
-            result.key.history_id for result in results if result.difference.kind not in (Kind.SAME, Kind.NEEDS_MODEL)
-        }
+        needs = {result.key.history_id for result in results if result.kind is Kind.NEEDS_MODEL}
+        differing = {result.key.history_id for result in results if result.kind not in (Kind.SAME, Kind.NEEDS_MODEL)}
         assert differing == expected - needs, rule
-        causes = {result.difference.cause for result in results if result.differs}
+        causes = {result.cause for result in results if result.differs}
         assert causes <= {("ce_rule", str(rule))}
         changed += bool(expected)
     assert changed
@@ -135,7 +136,7 @@ def test_a_thousand_turns_take_less_than_a_minute(customer: Caller) -> None:
     results = compare(read(change_answer()), live, keys)
     assert time.process_time() - began < 60
     assert len(results) >= 1000
-    assert {result.difference.kind for result in results if result.differs} == {Kind.ANSWER}
+    assert {result.kind for result in results if result.differs} == {Kind.ANSWER}
 
 
 @pytest.mark.nightly
@@ -148,9 +149,7 @@ def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_repl
     live, draft = read(), CeDraft.objects.create(title="Without a rule")
     name = ConfigurationName("draft", draft.pk)
     with set_tripwire(shared_helpdesk):
-        assert {result.difference.kind for result in compare(named_configurations().read(name), live, keys)} == {
-            Kind.SAME
-        }
+        assert {result.kind for result in compare(named_configurations().read(name), live, keys)} == {Kind.SAME}
     rule = list_deciding_rules(keys)[0]
     with open_draft(draft.pk, writing=True), change_set():
         CeRule.objects.filter(pk=rule).update(enabled=False)
@@ -158,7 +157,7 @@ def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_repl
     before, after = run_all(keys, live), run_all(keys, new)
     with set_tripwire(shared_helpdesk):
         results = compare(new, live, keys)
-    by_kind = {kind: {result.key.history_id for result in results if result.difference.kind is kind} for kind in Kind}
+    by_kind = {kind: {result.key.history_id for result in results if result.kind is kind} for kind in Kind}
     expected = {pk for pk in before if before[pk] != after[pk]} - by_kind[Kind.NEEDS_MODEL]
     assert expected
     assert set(before) - by_kind[Kind.SAME] - by_kind[Kind.NEEDS_MODEL] == expected

@@ -1,9 +1,13 @@
 """A conversation, or some of its turns, as a scenario file that `manage.py scenarios` plays (docs/scenarios.md)."""
 
+from django.http import HttpResponse
+
 from audit.export.scenario import configuration, external_answers, turn_entries
 from audit.export.scenario.recorded_turns import RecordedTurn, read_time_before
 from convengine.engine.turn.codec import to_plain
 from convengine.json_value import Json
+from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS
+from convengine.play.loading import dump_yaml
 from convengine.server.sessions.models import CeConversation
 
 
@@ -37,6 +41,25 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
     }
     scenario: dict[str, Json] = to_plain({key: value for key, value in document.items() if value not in (None, {}, [])})
     return scenario
+
+
+def leave_out_rows(document: dict[str, Json], *expectations: str) -> dict[str, Json]:
+    """The document without its rows, which the releases have, and without some expectations."""
+    turns = [
+        {
+            **{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS},
+            "expect": {key: value for key, value in turn["expect"].items() if key not in expectations},
+        }
+        for turn in document["turns"]
+    ]
+    return {**{key: value for key, value in document.items() if key not in DATABASE_KEYS}, "turns": turns}
+
+
+def make_yaml_response(document: dict[str, Json]) -> HttpResponse:
+    """The document as a file to download, with its ID as the name."""
+    disposition = f'attachment; filename="{document["id"]}.yaml"'
+    headers = {"Content-Disposition": disposition}
+    return HttpResponse(dump_yaml(document), content_type="application/yaml", headers=headers)
 
 
 def _describe_title(conversation: CeConversation, turns: list[RecordedTurn]) -> str:

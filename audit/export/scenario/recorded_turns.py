@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 
 from audit.record.model_calls import read_calls
 from audit.record.queries import read_turns
+from audit.replay.replay import NotReplayable, restore_recording
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.stored_recording import StoredRecording, read_recording
+from convengine.server.turns.stored_recording import StoredRecording
 
 #: Maximum turns of one file.
 MAX_TURNS = 500
@@ -88,13 +89,11 @@ def read_time_before(turn: RecordedTurn) -> datetime | None:
 
 
 def _restore_recording(record: CeConversationHistory) -> StoredRecording:
-    if not record.recording or not record.replayable:
-        why = record.replay_note or "it has no recording."
-        raise NotExportable(f"Turn {record.turn_no} cannot be played again: {why} Save a range without it.")
     try:
-        recording = read_recording(record.recording)
-    except ValueError as unreadable:
-        raise NotExportable(f"Turn {record.turn_no} cannot be played again: {unreadable}") from unreadable
+        recording = restore_recording(record)
+    except NotReplayable as refused:
+        text = f"Turn {record.turn_no} cannot be played again: {refused} Save a range without it."
+        raise NotExportable(text) from refused
     if uuid.UUID(recording.request.conversation_id) != record.conversation_id:
         raise NotExportable(
             f"Turn {record.turn_no} began in another session, {recording.request.conversation_id}; save that one, "

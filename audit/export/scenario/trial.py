@@ -3,13 +3,13 @@
 import json
 from collections.abc import Sequence
 
-from audit.export.scenario.document import build_scenario, scenario_name
+from audit.export.scenario.document import build_scenario, leave_out_rows, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
 from convengine.json_value import Json
 from convengine.play.expectations import Miss, find_misses
-from convengine.play.in_memory import DATABASE_KEYS, DATABASE_TURN_KEYS, MemoryPlayer, build_test
+from convengine.play.in_memory import MemoryPlayer, build_test
 from convengine.play.scenario import BEGINNING
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
@@ -30,7 +30,8 @@ def check_scenario(document: dict[str, Json], played: Sequence[tuple[int, int]],
 
     `played` has the number and the release of each of its turns.
     """
-    scenario = build_test(_leave_out_database(document))
+    # Some calls of models follow a turn.
+    scenario = build_test(leave_out_rows(document, "llm_calls"))
     player = MemoryPlayer(
         scenario,
         configuration().at(played[0][1]),
@@ -42,17 +43,6 @@ def check_scenario(document: dict[str, Json], played: Sequence[tuple[int, int]],
         player.snapshot = configuration().at(release)
         for miss in find_misses(turn.expect, player.play(turn).seen):
             raise NotExportable(_describe_failure(number, miss))
-
-
-def _leave_out_database(document: dict[str, Json]) -> dict[str, Json]:
-    """The document without its rows, which the releases have, and without counts of calls: some calls follow a turn."""
-    world = {key: value for key, value in document.items() if key not in DATABASE_KEYS}
-    return {**world, "turns": [_leave_out_keys(turn) for turn in document["turns"]]}
-
-
-def _leave_out_keys(turn: dict[str, Json]) -> dict[str, Json]:
-    expected = {key: value for key, value in turn["expect"].items() if key != "llm_calls"}
-    return {**{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS}, "expect": expected}
 
 
 def _describe_failure(number: int, miss: Miss) -> str:

@@ -6,11 +6,10 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from audit.api import parameters
-from audit.export.scenario.document import scenario_name
+from audit.export.scenario.document import make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable
 from audit.export.scenario.trial import build_passing_scenario
 from convengine.engine.errors import RequestInvalid
-from convengine.play.loading import dump_yaml
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
 
@@ -40,5 +39,4 @@ class ScenarioView(ApiView):
             document = build_passing_scenario(conversation, first, last)
         except NotExportable as refusal:
             raise RequestInvalid(fields={"turns": [str(refusal)]}) from refusal
-        name = f'attachment; filename="{scenario_name(conversation, first, last)}.yaml"'
-        return HttpResponse(dump_yaml(document), content_type="application/yaml", headers={"Content-Disposition": name})
+        return make_yaml_response(document)

@@ -142,64 +142,7 @@ NOTHING: Mapping[str, Json] = {
 }
 
 
-@dataclass
-class Reuse:
-    """A tape for another configuration: recorded answers in any order, and never an effect.
-
-    A model with another prompt gets the next recorded answer of the same purpose, which is noted; a tool, task or
-    container with another request has no answer.
-    """
-
-    entries: list[list[Json]]
-    #: Requests without a recorded answer.
-    missing: list[str] = field(default_factory=list)
-    #: Requests that got the answer to another prompt.
-    stretched: list[str] = field(default_factory=list)
-    _used: set[int] = field(default_factory=set)
-
-    def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
-        """The recorded answer. Raises ReplayMismatch when there is none."""
-        same = [index for index, (name, recorded, _) in enumerate(self.entries) if (name, recorded) == (port, request)]
-        fresh = [index for index in same if index not in self._used]
-        if fresh or same:
-            return self._take_entry((fresh or same)[0])
-        return self._answer_unrecorded(port, request, call)
-
-    def _answer_unrecorded(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
-        if port in _HERE:
-            return call()
-        if port in NOTHING:
-            return NOTHING[port]
-        if port == "execution.claim":
-            # The claim itself has no effect outside; the task that it allows needs a recorded answer.
-            return {"claimed": True, "execution_id": 0, "status": "CLAIMED", "request_hash": request["request_hash"]}
-        if port == "model":
-            for index, (name, recorded, _) in enumerate(self.entries):
-                if name == port and index not in self._used and recorded["purpose"] == request["purpose"]:
-                    self.stretched.append(f"The model got another prompt for “{purpose_label(request['purpose'])}”.")
-                    return self._take_entry(index)
-        raise self._report_missing(port, request)
-
-    def _report_missing(self, port: str, request: Json) -> ReplayMismatch:
-        text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to it."
-        self.missing.append(text)
-        return ReplayMismatch(text)
-
-    @property
-    def unasked(self) -> list[str]:
-        """Recorded calls of models, tools, tasks and containers that the turn no longer makes."""
-        return [
-            _describe_briefly(port, request)
-            for index, (port, request, _) in enumerate(self.entries)
-            if index not in self._used and port in ("model", "tool", "task", "container", "finder")
-        ]
-
-    def _take_entry(self, index: int) -> Json:
-        self._used.add(index)
-        return self.entries[index][2]
-
-
-#: Calls of ExactReuse without a recorded answer that are made: `_HERE`, and whether the deployment has a model.
+#: Calls without a recorded answer that are made: `_HERE`, and whether the deployment has a model.
 _KNOWN = _HERE | {"model.configured"}
 #: Their answer decides nothing in the turn.
 _IGNORED = frozenset({"memory.write", "pace.wait", "execution.finish"})
@@ -210,38 +153,54 @@ _WITH_SUBJECT = frozenset({"task", "transform"})
 
 
 @dataclass
-class ExactReuse(Reuse):
-    """The same without any assumption: only a recorded answer to the very same question counts.
+class Reuse:
+    """A tape for another configuration: recorded answers in any order, without any assumption, and never an effect.
 
-    The question of a task or a transformer includes its subject. A call that would reach nobody needs no recording.
+    Only a recorded answer to the very same question counts. That of a task or a transformer includes its subject. A
+    call that would reach nobody needs no recording.
     """
 
+    entries: list[list[Json]]
     #: What the recorded calls of tasks and transformers were about, by their position on the tape.
     subjects: Mapping[int, Json] = field(default_factory=dict)
-    #: The requests without an answer, in few words without the data of people.
+    #: Requests without a recorded answer.
+    missing: list[str] = field(default_factory=list)
+    #: The same in few words, without the data of people.
     unanswered: list[str] = field(default_factory=list)
+    _used: set[int] = field(default_factory=set)
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when there is none."""
-        recorded = [index for index, entry in enumerate(self.entries) if (entry[0], entry[1]) == (port, request)]
+        same = [index for index, entry in enumerate(self.entries) if (entry[0], entry[1]) == (port, request)]
         nothing = NOTHING.get(port, _ASKED)
-        if all(self.entries[index][2] == nothing for index in recorded) and aside.is_idle():
+        if all(self.entries[index][2] == nothing for index in same) and aside.is_idle():
             return nothing
-        if port not in _WITH_SUBJECT:
-            return super().ask(port, request, call)
-        subject = drop_times(aside.subject())
-        for index in recorded:
-            if index not in self._used and self.subjects.get(index) == subject:
-                return self._take_entry(index)
-        return self._answer_unrecorded(port, request, call)
-
-    def _answer_unrecorded(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
+        fresh = [index for index in same if index not in self._used]
+        if port in _WITH_SUBJECT:
+            subject = drop_times(aside.subject())
+            usable = [index for index in fresh if self.subjects.get(index) == subject]
+        else:
+            usable = fresh or same
+        if usable:
+            self._used.add(usable[0])
+            return self.entries[usable[0]][2]
         if port in _KNOWN:
             return call()
         if port in _IGNORED:
             return NOTHING[port]
         self.unanswered.append(name_call(port, request))
-        raise self._report_missing(port, request)
+        text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to it."
+        self.missing.append(text)
+        raise ReplayMismatch(text)
+
+    @property
+    def unasked(self) -> list[str]:
+        """Recorded calls of models, tools, tasks and containers that the turn no longer makes."""
+        return [
+            _describe_briefly(port, request)
+            for index, (port, request, _) in enumerate(self.entries)
+            if index not in self._used and port in ("model", "tool", "task", "container", "finder")
+        ]
 
 
 def name_call(port: str, request: Json) -> str:

@@ -33,10 +33,12 @@ STATUS_BADGES: Mapping[str, str] = {
     "PENDING_COMPLETE": "info",
     "COMPLETE": "info",
     "EXECUTED": "success",
+    "DONE": "success",
     "BLOCKED": "warning",
     "INTERRUPTED": "warning",
     "ABORTED": "warning",
     "CLAIMED": "warning",
+    "CANCELLED": "warning",
     "LOST": "warning",
     "FAILED": "danger",
 }

@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 
+#: The key, in scopes and environments, that says that this server serves event streams, too.
+SERVES_STREAMS = "convengine.serves_streams"
 _CONTENT = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 
 
@@ -32,6 +34,7 @@ def build_environ(scope: Mapping[str, Any], body: IO[bytes], length: int) -> dic
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
         "wsgi.input_terminated": True,
+        SERVES_STREAMS: bool(scope.get(SERVES_STREAMS)),
     }
     for name, value in scope["headers"]:
         if (variable := _variable(name)) is None:

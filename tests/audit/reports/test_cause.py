@@ -160,7 +160,7 @@ def test_a_turn_that_cannot_run_for_any_reason_is_unknown(monkeypatch: pytest.Mo
     def fail(*about: object) -> None:
         raise ZeroDivisionError("a fault of an extension")
 
-    monkeypatch.setattr(cause, "play_recorded", fail)
+    monkeypatch.setattr(cause, "play_elsewhere", fail)
     assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == Evidence(6)
 
 

@@ -7,16 +7,17 @@ import pytest
 import yaml
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.urls import reverse
 
 from audit.export.scenario import trial
 from audit.models import CeAccessLog, CeAudit
-from audit.replay.replay import replay_turn
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
 from convengine.play.expectations import Miss
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
+from tests.record import change_payload, events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
@@ -37,37 +38,33 @@ def page(client: Client, caller: Caller, path: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
-def edit_response() -> int:
-    """Another text for the hours; gives the release."""
-    response = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
-    response.exact_text = "Ten to six."
-    response.save()
-    return replay_turn(CeConversationHistory.objects.get(turn_no=1)).config_version + 1
-
-
-def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_named(
-    caller: Caller, qa: Client
-) -> None:
+def test_a_turn_is_equal_on_its_own_release_whatever_changed_since(caller: Caller, qa: Client) -> None:
     caller.say("hours")
-    release = edit_response()
+    CeResponse.objects.all().delete()
 
     assert "All 79 events and the answer are the same." in page(qa, caller, "turn/1/replay/")
-    there = page(qa, caller, f"turn/1/replay/?release={release}")
-
-    assert "steps are different" in there
-    assert "Original Nine to five. Replay Ten to six." in there
-    assert "RESPONSE_EXACT" in there
     kinds = CeAccessLog.objects.order_by("access_id").values_list("reader", "kind", "turn_no")
-    assert list(kinds) == [("quentin", "REPLAY", 1)] * 2
+    assert list(kinds) == [("quentin", "REPLAY", 1)]
+
+
+def test_a_record_that_says_otherwise_is_shown_beside_what_the_turn_does(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    (event,) = events("RESPONSE_EXACT", turn_no=1)
+    change_payload(caller.conversation_id, 1, event.seq, text="Ten to six.")
+
+    text = page(qa, caller, "turn/1/replay/")
+
+    assert "1 of" in text
+    assert "The stored record or the program has changed." in text
+    assert "RESPONSE_EXACT" in text
 
 
 def test_nothing_is_written_and_no_effect_is_caused(caller: Caller, qa: Client) -> None:
     caller.say("hours")
-    release = edit_response()
     registry.add_task("counter", TaskEntry({"run": lambda call: pytest.fail("called")}))
     before = [CeAudit.objects.count(), CeConversationHistory.objects.count(), CePendingActionExecution.objects.count()]
 
-    page(qa, caller, f"turn/1/replay/?release={release}")
+    page(qa, caller, "turn/1/replay/")
 
     registry.tasks.pop("counter")
     after = [CeAudit.objects.count(), CeConversationHistory.objects.count(), CePendingActionExecution.objects.count()]
@@ -77,22 +74,20 @@ def test_nothing_is_written_and_no_effect_is_caused(caller: Caller, qa: Client) 
 def test_all_turns_of_a_conversation_stand_in_a_list(caller: Caller, qa: Client) -> None:
     caller.say("hours")
     caller.say("fees")
-    release = edit_response()
     CeConversationHistory.objects.filter(turn_no=2).update(replayable=False, replay_note="REDACT_KEYS took a part.")
 
-    assert "1 of 2 turns have the same events." in page(qa, caller, "replay/")
-    there = page(qa, caller, f"replay/?release={release}")
+    text = page(qa, caller, "replay/")
 
-    assert f"0 of 2 turns have the same events on release {release}." in there
-    assert "REDACT_KEYS took a part." in there
+    assert "1 of 2 turns have the same events." in text
+    assert "REDACT_KEYS took a part." in text
 
 
-@pytest.mark.parametrize(("release", "said"), [("x", "is not a release number"), ("9999", "Release 9999")])
-def test_a_release_that_there_is_not_is_said(caller: Caller, qa: Client, release: str, said: str) -> None:
+def test_another_release_is_tried_with_what_if_of_the_conversation(caller: Caller, qa: Client) -> None:
     caller.say("hours")
+    address = f"{reverse('admin:audit_ceaudit_what_if')}?id={caller.conversation_id}"
 
-    assert said in page(qa, caller, f"turn/1/replay/?release={release}")
-    assert said in page(qa, caller, f"replay/?release={release}")
+    assert address in qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/replay/").content.decode()
+    assert f'value="{caller.conversation_id}"' in qa.get(address).content.decode()
 
 
 def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:

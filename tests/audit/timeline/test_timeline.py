@@ -6,13 +6,14 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
+from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import CeAccessLog
 from audit.timeline.addresses import timeline_url, turn_url
 from audit.timeline.cards import WINDOW_SIZE, TurnCard
+from convengine.server.gateway.environ import SERVES_STREAMS
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.timeline.conftest import BEGAN, long_conversation
 from tests.record import add_to_turn
@@ -205,3 +206,12 @@ def test_only_readers_come_in_and_their_look_is_noted(reader: Client) -> None:
     reader.get(timeline_url(row.pk))
     assert CeAccessLog.objects.filter(kind="CONVERSATION", conversation_id=row.pk, reader="quinn").count() == 1
     assert WINDOW_SIZE == 40
+
+
+def test_a_timeline_waits_for_new_turns_only_where_streams_are_served(reader: Client) -> None:
+    address = timeline_url(long_conversation(1).pk)
+
+    assert b"data-stream" not in reader.get(address).content
+    assert b"data-stream" in reader.get(address, **{SERVES_STREAMS: True}).content
+    with override_settings(CONVENGINE={"STREAMS_URL": ":8001"}):
+        assert b"data-stream" in reader.get(address).content

@@ -30,7 +30,7 @@ def compare(unsaved: UnsavedRows | None = None, *, as_recorded: bool = False) ->
 
 
 def kinds(results: list[ComparedTurn]) -> list[Kind]:
-    return [result.difference.kind for result in results]
+    return [result.kind for result in results]
 
 
 def edit(row: Any, **values: Any) -> UnsavedRows:
@@ -50,7 +50,7 @@ def test_another_text_is_a_difference_of_the_answer_by_its_row(caller: Caller) -
     first, second = compare(edit(row, exact_text="Ten."))
 
     assert kinds([first, second]) == [Kind.SAME, Kind.ANSWER]
-    assert second.difference.cause == ("ce_response", str(row.pk))
+    assert second.cause == ("ce_response", str(row.pk))
     assert second.old
     assert second.old.answer["value"] == "No fees."
     assert second.new
@@ -63,8 +63,8 @@ def test_another_phrase_is_a_difference_of_the_intent(caller: Caller) -> None:
 
     (result,) = compare(edit(row, pattern="costs"))
 
-    assert result.difference.kind is Kind.INTENT
-    assert result.difference.cause == ("ce_intent_classifier", str(row.pk))
+    assert result.kind is Kind.INTENT
+    assert result.cause == ("ce_intent_classifier", str(row.pk))
     assert [side and side.summary[Aspect.INTENT] for side in (result.old, result.new)] == ["FEES", "UNKNOWN"]
 
 
@@ -74,8 +74,8 @@ def test_another_state_comes_before_the_answer(caller: Caller) -> None:
 
     (result,) = compare({"ce_rule": {rule.pk: None}})
 
-    assert result.difference.kind is Kind.STATE
-    assert result.difference.cause == ("ce_rule", str(rule.pk))
+    assert result.kind is Kind.STATE
+    assert result.cause == ("ce_rule", str(rule.pk))
 
 
 def test_a_turn_that_fails_then_is_an_error(caller: Caller) -> None:
@@ -83,7 +83,7 @@ def test_a_turn_that_fails_then_is_an_error(caller: Caller) -> None:
 
     (result,) = compare({"ce_response": {answer(intent_code="FEES").pk: None}})
 
-    assert result.difference.kind is Kind.ERROR
+    assert result.kind is Kind.ERROR
     assert result.new
     assert result.new.summary[Aspect.ERROR]
 
@@ -95,8 +95,8 @@ def test_a_remembered_value_is_a_difference_too(caller: Caller) -> None:
 
     (result,) = compare({"ce_rule": {900: added}})
 
-    assert result.difference.kind is Kind.VALUES
-    assert result.difference.cause == ("ce_rule", "900")
+    assert result.kind is Kind.VALUES
+    assert result.cause == ("ce_rule", "900")
 
 
 def test_a_turn_that_fails_on_both_sides_remembers_nothing(caller: Caller) -> None:
@@ -113,7 +113,7 @@ def test_a_turn_that_fails_on_both_sides_remembers_nothing(caller: Caller) -> No
 
     assert result.old
     assert result.old.summary[Aspect.ERROR]
-    assert result.difference.kind is Kind.SAME
+    assert result.kind is Kind.SAME
 
 
 def test_of_several_changed_rows_the_one_that_decided_is_the_cause(caller: Caller) -> None:
@@ -126,7 +126,7 @@ def test_of_several_changed_rows_the_one_that_decided_is_the_cause(caller: Calle
 
     (result,) = compare({"ce_response": rows})
 
-    assert result.difference.cause == ("ce_response", str(row.pk))
+    assert result.cause == ("ce_response", str(row.pk))
 
 
 def test_another_text_changes_no_later_turn(caller: Caller) -> None:
@@ -192,9 +192,9 @@ def test_a_recorded_task_answers_only_the_question_that_was_recorded(caller: Cal
     assert kinds(compare()) == [Kind.SAME]
     assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [Kind.ANSWER]
     (result,) = compare({"ce_rule": {900: before}})
-    assert result.difference.kind is Kind.NEEDS_MODEL
-    assert result.difference.notes == ("the task counter:run",)
-    assert result.difference.cause == ("ce_rule", "900")
+    assert result.kind is Kind.NEEDS_MODEL
+    assert result.notes == ("the task counter:run",)
+    assert result.cause == ("ce_rule", "900")
 
 
 def test_a_task_that_was_not_recorded_is_not_run(caller: Caller, task: CeRule) -> None:
@@ -202,7 +202,7 @@ def test_a_task_that_was_not_recorded_is_not_run(caller: Caller, task: CeRule) -
 
     (result,) = compare({"ce_rule": {900: {**content_of(task), "rule_id": 900}}})
 
-    assert result.difference.kind is Kind.NEEDS_MODEL
+    assert result.kind is Kind.NEEDS_MODEL
     assert not result.differs
 
 
@@ -211,8 +211,8 @@ def test_a_masked_turn_cannot_run_again(caller: Caller) -> None:
 
     (result,) = compare()
 
-    assert result.difference.kind is Kind.NOT_REPLAYABLE
-    assert "Redaction" in result.difference.notes[0]
+    assert result.kind is Kind.NOT_REPLAYABLE
+    assert "Redaction" in result.notes[0]
 
 
 def test_a_removed_turn_is_said(caller: Caller) -> None:
@@ -224,5 +224,5 @@ def test_a_removed_turn_is_said(caller: Caller) -> None:
     (result,) = Comparison(live, live).compare_turns(keys)
     (gone,) = Comparison(live, live).compare_turns([keys[0]._replace(history_id=0)])
 
-    assert result.difference.kind is gone.difference.kind is Kind.NOT_REPLAYABLE
-    assert gone.difference.notes == ("The turn is no longer stored.",)
+    assert result.kind is gone.kind is Kind.NOT_REPLAYABLE
+    assert gone.notes == ("The turn is no longer stored.",)

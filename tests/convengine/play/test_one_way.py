@@ -34,9 +34,9 @@ def list_modules(pattern: str) -> list[str]:
             ["convengine/play/play.py"],
         ),
         (
-            "the tapes of recorded turns are chosen by replay, what-if and the look for causes",
-            r"(?:Playback|ExactReuse|Reuse)\(recorded",
-            ["audit/replay/replay.py", "audit/reports/cause.py", "audit/what_if/engine.py"],
+            "the tapes of recorded turns are chosen in one place",
+            r"(?:Playback|Reuse)\(recorded",
+            ["audit/replay/replay.py"],
         ),
         (
             "a played turn is compared in one place",

@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from django.db import DatabaseError
 
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.explanation import describe_reasons
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from convengine.engine.errors import ConvEngineError
@@ -125,8 +125,8 @@ class Command(ExactCommand):
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is replayed.
         self._say(answer)
         events = list(expand_events(read_turns(uuid.UUID(conversation_id), [answer.turn_no])))
-        for reason in list_reasons(events):
-            self.stdout.write(f"        · {_format_reason(reason)}")
+        for line in describe_reasons(events):
+            self.stdout.write(f"        · {line}")
         for sentence in narrate_turn(events):
             if sentence.tone is Tone.ERROR:
                 self.stdout.write(f"        ! {sentence.text}")
@@ -144,15 +144,3 @@ class Command(ExactCommand):
             f"        {session.intent}/{session.state}  turn {answer.turn_no}, release {answer.config_version}, "
             f"{answer.duration_ms:.0f} ms"
         )
-
-
-def _format_reason(reason: Decision) -> str:
-    """The winner, and the tested rows that did not win."""
-    losers = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.losers)
-    return f"{reason.subject}: {', '.join(map(_name_row, reason.winners)) or reason.without_winner}" + (
-        f"; not chosen: {losers}" if losers else ""
-    )
-
-
-def _name_row(row: Candidate) -> str:
-    return row.name + (f" “{row.about}”" if row.about else "")

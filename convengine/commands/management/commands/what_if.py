@@ -68,7 +68,7 @@ class Command(ExactCommand):
         counts: Counter[str] = Counter()
         turns = []
         for done, result in enumerate(comparison.compare_turns(keys), start=1):
-            group = AFTER if result.is_after_difference else result.difference.kind.value
+            group = AFTER if result.is_after_difference else result.kind.value
             counts[group] += 1
             if group != Kind.SAME:
                 turns.append(_describe_turn(result))
@@ -105,14 +105,13 @@ def _describe_problem(run: CeWhatIf, error: Exception) -> str:
 
 
 def _describe_turn(result: ComparedTurn) -> dict[str, Any]:
-    difference = result.difference
     return {
         "conversationId": str(result.key.conversation_id),
         "turnNo": result.key.turn_no,
-        "kind": difference.kind.value,
+        "kind": result.kind.value,
         "afterDifference": result.is_after_difference,
-        "cause": {"table": difference.cause[0], "row": difference.cause[1]} if difference.cause else None,
-        "notes": list(difference.notes),
+        "cause": {"table": result.cause[0], "row": result.cause[1]} if result.cause else None,
+        "notes": list(result.notes),
         **{name: side for name, side in result.sides.items() if side},
     }
 

@@ -27,8 +27,8 @@ def ask_refused(tape: Playback | Reuse, port: str, request: object) -> str:
 
 def test_values_stand_as_json_and_nothing_as_nothing() -> None:
     assert Reuse([TOOL]).unasked == ['tool for {"tool": "look.up", "args": {"city": "Köln", "day": null}}']
-    assert ask_refused(Reuse([]), "model.configured", None) == (
-        "The turn asks model.configured, and the recording has no answer to it."
+    assert ask_refused(Reuse([]), "container", None) == (
+        "The turn asks container, and the recording has no answer to it."
     )
     assert ask_refused(Playback([TOOL]), "clock", None).startswith(
         "Call 1 of the turn asks clock; recorded is tool for {"
