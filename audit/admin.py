@@ -38,7 +38,7 @@ import_declarations("audit")
 
 
 class StageFilter(DropdownFilter):
-    """Filters by stage, from any step; the index finds rare stages, and nearly every turn has the others."""
+    """Filters by stage, from any step; the index finds rare stages, and most turns have the others."""
 
     title = "stage"
     parameter_name = "of_stage"
