@@ -61,13 +61,10 @@ def are_of_rows(entries: Sequence[IndexEntry], rows: Iterable[tuple[int, bool]])
     return not entries
 
 
-def insert_index_stmts(turn_id: UUID, at: datetime, index_entries: Sequence[IndexEntry]) -> list[Statement]:
-    """One statement for all entries; none if there are none."""
-    if not index_entries:
-        return []
+def insert_index_stmt(turn_id: UUID, at: datetime, index_entries: Sequence[IndexEntry]) -> Statement:
+    """Insert the entries of a turn."""
     sql = dialect()
-    params = [sql.uuid_param(turn_id), sql.time_param(at), dumps(index_entries)]
-    return [Statement(_INSERT[sql.vendor], params)]
+    return Statement(_INSERT[sql.vendor], [sql.uuid_param(turn_id), sql.time_param(at), dumps(index_entries)])
 
 
 def read_index_entries(turn_ids: Iterable[UUID]) -> dict[UUID, list[IndexEntry]]:
