@@ -162,7 +162,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
 def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> tuple[list[StoredMessage], bool]:
     """The next events of turns, and whether there are more. They are computed from the first event of each turn."""
     wanted = queries.EventFilter(without=_AFTER)
-    page = queries.read_page(uuid.UUID(conversation_id), wanted, cursor[:2], SIZE)
+    page = queries.read_page(uuid.UUID(conversation_id), wanted, SIZE, after=cursor[:2])
     positions = set(map(queries.get_position, page.rows))
     events = ((StreamCursor(*queries.get_position(event.row)), event) for event in expand_events(page.whole))
     return [_to_message(event, position) for position, event in events if position[:2] in positions], page.more

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -19,7 +19,7 @@ from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversationHistory
 
 #: The columns of a turn record in lists.
 _TURN_COLUMNS = (
@@ -49,11 +49,13 @@ class EventFilter:
     text: str = ""
     #: Names of unwanted stages.
     without: Collection[str] = ()
+    #: Class names of steps; none for all events, including those outside of steps.
+    steps: Collection[str] = ()
 
     @property
     def selective(self) -> bool:
         """True when only some events of a turn are wanted."""
-        return bool(self.stages or self.since or self.until or self.text)
+        return bool(self.stages or self.since or self.until or self.text or self.steps)
 
     @property
     def turns(self) -> Q:
@@ -75,6 +77,7 @@ class EventFilter:
         return (
             self._names(event.stage)
             and event.stage not in self.without
+            and (not self.steps or event.step in self.steps)
             and (self.since is None or event.created_at >= self.since)
             and (self.until is None or event.created_at <= self.until)
             and (not self.text or self.text.casefold() in dumps(event.payload_json).casefold())
@@ -100,39 +103,28 @@ class EventPage(NamedTuple):
     more: bool
 
 
-def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConversation | None:
-    """The conversation if it exists in the workspace."""
-    return CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id).first()
-
-
-def read_page(conversation_id: uuid.UUID, wanted: EventFilter, after: EventPosition | None, size: int) -> EventPage:
-    """Up to `size` wanted events after a position, or from the beginning."""
-    behind = Q() if after is None else Q(turn_no__gte=after[0])
-    return _read_page(conversation_id, wanted, behind, lambda position: after is None or position > after, size)
-
-
-def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: EventPosition, size: int) -> EventPage:
-    """Up to `size` wanted events before a position, in order."""
-    front = Q(turn_no__lte=before[0])
-    return _read_page(conversation_id, wanted, front, lambda position: position < before, size, newest_first=True)
-
-
-def _read_page(
+def read_page(
     conversation_id: uuid.UUID,
     wanted: EventFilter,
-    where: Q,
-    fits: Callable[[EventPosition], bool],
     size: int,
     *,
-    newest_first: bool = False,
+    after: EventPosition | None = None,
+    before: EventPosition | None = None,
 ) -> EventPage:
-    """Read whole turns until a page is full."""
+    """Up to `size` wanted events in order: the first ones after a position, or the last ones before another.
+
+    Whole turns are read until the page is full.
+    """
+    newest_first = before is not None
+    where = Q(turn_no__lte=before[0]) if before else Q(turn_no__gte=after[0]) if after else Q()
     turns: list[list[StoredEvent]] = []
     count, most, more = 0, _FIRST_TURNS, True
     running = group_by_turn(read_running_events(conversation_id, wanted.turn_no))
 
     def is_wanted(event: StoredEvent) -> bool:
-        return fits(get_position(event)) and wanted.admits(event)
+        position = get_position(event)
+        is_between = (after is None or position > after) and (before is None or position < before)
+        return is_between and wanted.admits(event)
 
     while more and count <= size:
         numbers, more = _list_turn_numbers(conversation_id, wanted.turns & where, most, newest_first=newest_first)
@@ -214,13 +206,13 @@ def read_turn_page(
     Before `before` the newest; after `after` the oldest. Without recordings and the like.
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
-    if after is not None:
-        rows = list(turns.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
-        return list(reversed(rows[:size])), len(rows) > size
     if before is not None:
         turns = turns.filter(turn_no__lt=before)
-    rows = list(turns.order_by("-turn_no")[: size + 1])
-    return rows[:size], len(rows) > size
+    if after is not None:
+        turns = turns.filter(turn_no__gt=after)
+    rows = list(turns.order_by("-turn_no" if after is None else "turn_no")[: size + 1])
+    page = rows[:size]
+    return page if after is None else page[::-1], len(rows) > size
 
 
 def read_last_seq(conversation_id: str, turn_no: int | None) -> int:

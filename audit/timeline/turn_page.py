@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
-from audit.api.trace import Frame, build_frames
+from audit.api.trace import build_steps
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
 from audit.narration.session_values import excerpt_value
@@ -229,24 +229,24 @@ class Bar:
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     """The steps in order; those without an end come last."""
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), None)
-    frames = build_frames(events)
+    run = build_steps(events)
     counts = Counter(event.step for event in events if event.name not in _FRAME_STAGES)
     if timing and isinstance(timing.get("stepList"), list):
-        return list(_build_timed_bars(timing, frames, counts))
+        return list(_build_timed_bars(timing, run, counts))
     return [
-        Bar(frame.step, frame.status, None, frame.duration_ms, "0", "0", frame.error or "", counts[frame.step])
-        for frame in frames
+        Bar(step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]])
+        for step in run
     ]
 
 
 def _build_timed_bars(
-    timing: Mapping[str, Json], frames: Sequence[Frame], counts: Counter[str | None]
+    timing: Mapping[str, Json], run: Sequence[Mapping[str, Json]], counts: Counter[str | None]
 ) -> Iterator[Bar]:
     steps = [step for step in timing["stepList"] if isinstance(step, Mapping)]
     whole = max([float(timing.get("wallMs") or 0), *(_end_ms(step) for step in steps), 0.01])
-    by_step: dict[str, list[Frame]] = defaultdict(list)
-    for frame in frames:
-        by_step[frame.step].append(frame)
+    by_step: dict[str, list[Mapping[str, Json]]] = defaultdict(list)
+    for step in run:
+        by_step[step["step"]].append(step)
     for step in steps:
         name = str(step.get("step"))
         of_it = by_step[name].pop(0) if by_step[name] else None
@@ -254,11 +254,10 @@ def _build_timed_bars(
         width = max(100 * took / whole, _MIN_WIDTH)
         offset = min(100 * start / whole, 100 - width)
         status = "OK" if step.get("success", True) else "ERROR"
-        yield Bar(
-            name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", (of_it and of_it.error) or "", counts[name]
-        )
-    for left_over in (frame for rest in by_step.values() for frame in rest):
-        yield Bar(left_over.step, left_over.status, None, None, "0", "0", "", counts[left_over.step])
+        error = (of_it and of_it["error"]) or ""
+        yield Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name])
+    for left_over in (step for rest in by_step.values() for step in rest):
+        yield Bar(left_over["step"], left_over["status"], None, None, "0", "0", "", counts[left_over["step"]])
 
 
 def _end_ms(step: Mapping[str, Json]) -> float:
