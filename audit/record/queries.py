@@ -9,12 +9,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, Event, StoredEvent, expand_alone, read_events
 from audit.record.running import read_running_events
 from audit.record.sql_views import has_in_document
+from audit.record.turn_index import has_stage
 from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.codec import dumps
@@ -68,8 +69,7 @@ class EventFilter:
         if self.text and _is_stored_verbatim(self.text):
             wanted &= Q(has_in_document(self.text, any_case=True))
         if self.stages and all(stage in STAGES and stage not in COMMON for stage in self.stages):
-            of_turn = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-            wanted &= Q(Exists(of_turn.filter(value__in=self.stages)))
+            wanted &= Q(has_stage(*self.stages))
         return wanted
 
     def admits(self, event: StoredEvent) -> bool:
@@ -160,10 +160,10 @@ def group_by_turn(events: Iterable[StoredEvent]) -> dict[int, list[StoredEvent]]
     return {turn_no: list(of_turn) for turn_no, of_turn in groupby(events, attrgetter("turn_no"))}
 
 
-def read_outside_events(conversation_id: uuid.UUID, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
-    """The events outside of turns of rows after `after`, oldest first; of at most `limit` rows."""
-    rows = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None, history_id__gt=after)
-    return list(read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id")[:limit]))
+def read_outside_events(conversation_id: uuid.UUID) -> list[StoredEvent]:
+    """The events outside of turns, oldest first."""
+    rows = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None)
+    return list(read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id")))
 
 
 def expand_outside(conversation_id: uuid.UUID, wanted: EventFilter) -> Iterator[Event]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from audit.models import CeTurnIndex
 from audit.record.document import list_deciding_rows
@@ -40,6 +42,15 @@ def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[Ste
         *dict.fromkeys(list_deciding_rows(entries)),
         *((CeTurnIndex.STAGE, stage, roles.get(stage, "")) for stage in stages if stage not in COMMON),
     ]
+
+
+def has_entry(kind: str, *values: str, **more: str) -> Exists:
+    """The turns with an entry of a kind, which has one of some values."""
+    return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value__in=values, **more))
+
+
+#: The turns with one of some rare stages.
+has_stage = partial(has_entry, CeTurnIndex.STAGE)
 
 
 def hash_entries(entries: Iterable[IndexEntry]) -> int:
