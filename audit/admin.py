@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -16,6 +16,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
 from audit.narration.decisions import role_label
 from audit.record.events import IDS_PER_ROW
+from audit.record.turn_index import has_stage
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import purpose_label
@@ -38,7 +39,7 @@ import_declarations("audit")
 
 
 class StageFilter(DropdownFilter):
-    """Filters by stage, from any step; the index finds rare stages, and nearly every turn has the others."""
+    """Filters by stage, from any step; the index finds rare stages, and most turns have the others."""
 
     title = "stage"
     parameter_name = "of_stage"
@@ -80,8 +81,7 @@ class NewestOfTurns(NewestFirst):
             turns = turns.filter(conversation_id=key)
         stage = query.get(StageFilter.parameter_name)
         if stage and stage not in COMMON:
-            indexed = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value=stage)
-            turns = turns.filter(Exists(indexed))
+            turns = turns.filter(has_stage(stage))
         return turns.filter(model_calls__gt=0) if self.model is CeLlmCallLog else turns
 
     def _read_window(self, window: Sequence[tuple[int, Any, Any]], before: int | None) -> list[Any]:

@@ -10,7 +10,7 @@ from audit.live.hub import hub
 from audit.live.publish import join
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explanation import explain_turn, explain_unstored_message, explain_unstored_turn
-from audit.record import removals, running, turn_row
+from audit.record import removals, running
 from audit.record import sealed_states as states
 from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events
@@ -35,8 +35,8 @@ from convengine.server.interfaces.unsaved_form import Simulator, WhatIf
 
 
 class _TurnLog:
-    insert_turn_stmts = staticmethod(turn_row.insert_turn_stmts)
-    insert_dead_turn_stmts = staticmethod(turn_row.insert_dead_turn_stmts)
+    insert_turn_stmts = staticmethod(writer.insert_turn_stmts)
+    insert_dead_turn_stmts = staticmethod(writer.insert_dead_turn_stmts)
     add_after_turn = staticmethod(writer.add_after_turn)
     add_outside = staticmethod(writer.add_outside)
     flush_events = staticmethod(running.flush_events)

@@ -11,7 +11,6 @@ from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.record.queries import find_conversation
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
@@ -109,10 +108,8 @@ def require_signed_in_reader(request: HttpRequest) -> Any:
 
 def find_readable_conversation(conversation_id: uuid.UUID, key: CeApiKey | None) -> CeConversation:
     """The conversation, if the key may read it; users may read all. Raises ConversationNotFound."""
-    if key:
-        conversation = find_conversation(conversation_id, key.workspace_id)
-    else:
-        conversation = CeConversation.objects.filter(pk=conversation_id).first()
+    rows = CeConversation.objects.filter(pk=conversation_id)
+    conversation = (rows.filter(workspace_id=key.workspace_id) if key else rows).first()
     if conversation is None or (key and not may_read(key, conversation)):
         raise ConversationNotFound()
     return conversation

@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from audit.api.trace import build_frames
+from audit.api.trace import build_steps
 from audit.record import queries
 from audit.record.events import Event, expand_events
 from convengine.engine.turn.codec import dumps
@@ -32,10 +32,7 @@ def build_original_trace(conversation_id: uuid.UUID) -> Json:
     events = _read_events(conversation_id)
     return {
         "conversationId": str(conversation_id),
-        "steps": [
-            {**step, "stages": [_trim_stage(stage) for stage in step["stages"]]}
-            for step in (frame.as_json() for frame in build_frames(events))
-        ],
+        "steps": [{**step, "stages": [_trim_stage(stage) for stage in step["stages"]]} for step in build_steps(events)],
         "stages": [
             {
                 "auditId": event.row.audit_id,
@@ -54,7 +51,7 @@ def _trim_stage(stage: Json) -> Json:
 
 def _read_events(conversation_id: uuid.UUID) -> list[Event]:
     """Whole events by time; simultaneous ones in the order of writing."""
-    inside = queries.read_page(conversation_id, queries.EventFilter(), None, MAX_EVENTS).rows
+    inside = queries.read_page(conversation_id, queries.EventFilter(), MAX_EVENTS).rows
     events = [*expand_events(inside), *queries.expand_outside(conversation_id, queries.EventFilter())]
     # The sort is stable.
     return sorted(events, key=lambda event: event.row.created_at)[:MAX_EVENTS]

@@ -20,16 +20,6 @@ _CURSOR = re.compile(r"^([ab])(\d{1,9})\.(\d{1,9})$")
 
 
 @dataclass(frozen=True)
-class EventSelection:
-    """Filters of whole events that stored rows do not allow."""
-
-    #: Class names of steps; none for all events, including those outside of steps.
-    steps: frozenset[str] = frozenset()
-    #: Params, context and session in every event.
-    full_meta: bool = False
-
-
-@dataclass(frozen=True)
 class Cursor:
     """A position in a conversation's events: after or before (turn, seq)."""
 
@@ -67,7 +57,7 @@ def read_uuid(text: str, name: str) -> uuid.UUID:
 
 
 def read_event_filter(request: Request) -> EventFilter:
-    """The filter of `turn`, `stage`, `from`, `to` and `q`. Raises RequestInvalid."""
+    """The filter of `turn`, `stage`, `step`, `from`, `to` and `q`. Raises RequestInvalid."""
     given = request.query_params
     if given.get("q") and not access_scope.sees_prompts(request):
         # Hits would reveal masked data.
@@ -78,18 +68,18 @@ def read_event_filter(request: Request) -> EventFilter:
         since=_read_time(request, "from"),
         until=_read_time(request, "to"),
         text=storable(given.get("q", "")),
+        steps=frozenset(filter(None, given.getlist("step"))),
     )
 
 
-def read_event_selection(request: Request) -> EventSelection:
-    """The values of `step` and `expand`. Raises RequestInvalid."""
-    given = request.query_params
-    expand = given.get("expand") or ""
+def is_meta_expanded(request: Request) -> bool:
+    """True for `?expand=meta`: params, context and session in every event. Raises RequestInvalid."""
+    expand = request.query_params.get("expand") or ""
     if expand not in ("", "meta"):
         raise RequestInvalid(fields={"expand": [f"Unknown value {expand!r}. Known: meta."]})
     if expand and is_unpaged(request):
         raise RequestInvalid(fields={"expand": ["Not with ?page=off: take pages, by ?cursor= from `next`."]})
-    return EventSelection(frozenset(name for name in given.getlist("step") if name), bool(expand))
+    return bool(expand)
 
 
 def is_unpaged(request: Request) -> bool:

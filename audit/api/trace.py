@@ -5,46 +5,19 @@ Nothing of it is stored: both can always be computed again.
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from audit.record import queries
 from audit.record.events import Event, expand_events
+from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.rules.stages import RULE_APPLIED
 from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversationHistory
 
 _MODEL_CALLS = "_LLM_INPUT"
 _TOOL_CALLS = frozenset({"MCP_TOOL_CALL", "TOOL_ORCHESTRATION_REQUEST"})
-
-
-@dataclass
-class Frame:
-    """An open step with its events."""
-
-    step: str
-    step_class: str | None
-    started_at: str
-    status: str = "RUNNING"
-    ended_at: str | None = None
-    duration_ms: int | None = None
-    error: str | None = None
-    stages: list[dict[str, Json]] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Json]:
-        """The step for the trace."""
-        return {
-            "step": self.step,
-            "stepClass": self.step_class,
-            "sourceFile": _source_file(self.step_class),
-            "status": self.status,
-            "startedAt": self.started_at,
-            "endedAt": self.ended_at,
-            "durationMs": self.duration_ms,
-            "error": self.error,
-            "stages": self.stages,
-        }
+_STATUS: Mapping[str, str] = {STEP_EXIT: "OK", STEP_ERROR: "ERROR"}
 
 
 def build_trace(
@@ -63,29 +36,39 @@ def build_trace(
     }
 
 
-def build_frames(events: Iterable[Event]) -> list[Frame]:
+def build_steps(events: Iterable[Event]) -> list[dict[str, Json]]:
     """The steps of one turn. A step without an end stays RUNNING: a dead process, or a filtered end."""
-    done: list[Frame] = []
-    open_frames: list[Frame] = []
+    steps: list[dict[str, Json]] = []
+    running: list[dict[str, Json]] = []
     for event in events:
         payload, at = event.payload, event.row.created_at.isoformat()
-        if event.name == "STEP_ENTER":
-            frame = Frame(str(payload.get("step")), payload.get("stepClass"), at)
-            done.append(frame)
-            open_frames.append(frame)
-        elif event.name in ("STEP_EXIT", "STEP_ERROR") and open_frames:
-            frame = _find_open_frame(open_frames, payload.get("step"))
-            open_frames.remove(frame)
-            frame.status = "OK" if event.name == "STEP_EXIT" else "ERROR"
-            frame.ended_at, frame.duration_ms = at, payload.get("durationMs")
-            frame.error = payload.get("errorMessage")
-        elif open_frames:
-            open_frames[-1].stages.append(_stage_document(event))
-    return done
+        if event.name == STEP_ENTER:
+            steps.append(_build_step(str(payload.get("step")), payload.get("stepClass"), startedAt=at))
+            running.append(steps[-1])
+        elif event.name in (STEP_EXIT, STEP_ERROR) and running:
+            name = payload.get("step")
+            step = next((step for step in reversed(running) if step["step"] == name), running[-1])
+            running.remove(step)
+            status, took, error = _STATUS[event.name], payload.get("durationMs"), payload.get("errorMessage")
+            step.update(status=status, endedAt=at, durationMs=took, error=error)
+        elif running:
+            running[-1]["stages"].append(_stage_document(event))
+    return steps
 
 
-def _find_open_frame(open_frames: list[Frame], step: str | None) -> Frame:
-    return next((frame for frame in reversed(open_frames) if frame.step == step), open_frames[-1])
+def _build_step(step: str, step_class: str | None, **known: Json) -> dict[str, Json]:
+    return {
+        "step": step,
+        "stepClass": step_class,
+        "sourceFile": step_class.rpartition(".")[0].replace(".", "/") + ".py" if step_class else None,
+        "status": "RUNNING",
+        "startedAt": None,
+        "endedAt": None,
+        "durationMs": None,
+        "error": None,
+        "stages": [],
+        **known,
+    }
 
 
 def _turn_document(turn_no: int, events: list[Event], record: CeConversationHistory | None) -> dict[str, Json]:
@@ -105,29 +88,23 @@ def _turn_document(turn_no: int, events: list[Event], record: CeConversationHist
         "stateTo": record.state_code if record else last.state.get("state"),
         "llmCalls": sum(event.name.endswith(_MODEL_CALLS) for event in events),
         "toolCalls": sum(event.name in _TOOL_CALLS for event in events),
-        "steps": [frame.as_json() for frame in build_frames(events)] or _derived_fields(events),
+        "steps": build_steps(events) or _derive_steps(events),
     }
 
 
-def _derived_fields(events: list[Event]) -> list[dict[str, Json]]:
+def _derive_steps(events: list[Event]) -> list[dict[str, Json]]:
     """Steps from the timing record, when STEP_ENTER and STEP_EXIT were filtered out."""
-    timing = next((event for event in events if event.name == "PIPELINE_TIMING"), None)
-    if timing is None:
-        return []
+    timing = next((event for event in events if event.name == PIPELINE_TIMING), None)
     return [
-        {
-            "step": item["step"],
-            "stepClass": None,
-            "sourceFile": None,
-            "status": "OK" if item["success"] else "ERROR",
-            "startedAt": None,
-            "endedAt": None,
-            "durationMs": int(item["durationMs"]),
-            "error": None,
-            "stages": [_stage_document(event) for event in events if event.step == item["step"]],
-            "derived": True,
-        }
-        for item in timing.payload.get("stepList", ())
+        _build_step(
+            item["step"],
+            None,
+            status="OK" if item["success"] else "ERROR",
+            durationMs=int(item["durationMs"]),
+            stages=[_stage_document(event) for event in events if event.step == item["step"]],
+            derived=True,
+        )
+        for item in (timing.payload.get("stepList", ()) if timing else ())
     ]
 
 
@@ -140,10 +117,6 @@ def _stage_document(event: Event) -> dict[str, Json]:
         "createdAt": event.row.created_at.isoformat(),
         "payload": event.payload,
     }
-
-
-def _source_file(step_class: str | None) -> str | None:
-    return None if not step_class else step_class.rpartition(".")[0].replace(".", "/") + ".py"
 
 
 def read_turn_trace(conversation_id: uuid.UUID, turn_no: int) -> dict[str, Any] | None:

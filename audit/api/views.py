@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from audit.api import access_scope, original, parameters
 from audit.api.access_scope import OwnScopeMixin
-from audit.api.parameters import Cursor, EventSelection
+from audit.api.parameters import Cursor
 from audit.api.serializers import (
     EventPageSerializer,
     EventSerializer,
@@ -25,7 +25,7 @@ from audit.narration import narrate_turn
 from audit.narration.decisions import FULL_LIMIT, build_decisions
 from audit.narration.reading import read_message_of_turn
 from audit.record import queries
-from audit.record.events import Event, expand_events, select_steps
+from audit.record.events import Event, expand_events
 from audit.record.queries import EventFilter, EventPage, get_position
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.engine.turn.codec import dumps
@@ -52,10 +52,10 @@ class LinesRenderer(OrjsonRenderer):
 def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpResponse:
     """The answer to a call for lines. Raises RequestInvalid, ConversationNotFound."""
     key = parameters.get_conversation(request, conversation_id).pk
-    wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
+    wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": ["Not with lines, which have no pages: leave it out."]})
-    events = iterate_events(key, wanted, shown)
+    events = iterate_events(key, wanted, full_meta)
     texts = (dumps(document) + "\n" for document in _serialize_events(events, access_scope.sees_prompts(request)))
     name = f'attachment; filename="events-{key}.ndjson"'
     # A proxy that buffers the answer would make its reader wait for the end.
@@ -63,17 +63,16 @@ def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpR
     return StreamingHttpResponse(texts, content_type=NDJSON, headers=headers)
 
 
-def iterate_events(key: uuid.UUID, wanted: EventFilter, shown: EventSelection) -> Iterator[Event]:
+def iterate_events(key: uuid.UUID, wanted: EventFilter, full_meta: bool) -> Iterator[Event]:
     """Whole events in order of (turn, seq), then those outside of turns."""
     size = SELECTIVE_PAGE_SIZE if wanted.selective else PAGE_SIZE
     after, more = None, True
     while more:
-        page = queries.read_page(key, wanted, after, size)
-        yield from expand_page(page, shown)
+        page = queries.read_page(key, wanted, size, after=after)
+        yield from expand_page(page, full_meta)
         if more := page.more:
             after = get_position(page.rows[-1])
-    if not shown.steps:
-        yield from queries.expand_outside(key, wanted)
+    yield from queries.expand_outside(key, wanted)
 
 
 def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
@@ -82,13 +81,10 @@ def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[s
         yield document if prompts else access_scope.strip_prompts(document)
 
 
-def expand_page(page: EventPage, shown: EventSelection) -> list[Event]:
+def expand_page(page: EventPage, full_meta: bool) -> list[Event]:
     """The wanted rows as whole events, computed from the first event of each of their turns."""
     wanted = set(map(get_position, page.rows))
-    events = expand_events(page.whole, shown.full_meta)
-    if shown.steps:
-        events = select_steps(events, shown.steps)
-    return [event for event in events if get_position(event.row) in wanted]
+    return [event for event in expand_events(page.whole, full_meta) if get_position(event.row) in wanted]
 
 
 _PAGE = 500
@@ -145,22 +141,22 @@ class EventsView(OwnScopeMixin, ApiView):
             key_or_none = _find_original_key(request, conversation_id)
             return Response(original.list_raw_events(key_or_none) if key_or_none else [])
         key = parameters.get_conversation(request, conversation_id).pk
-        wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
+        wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
         if parameters.is_unpaged(request):
-            events = expand_page(queries.read_page(key, wanted, None, _MAX_UNPAGED), shown)
+            events = expand_page(queries.read_page(key, wanted, _MAX_UNPAGED), full_meta)
             return Response(EventSerializer(events, many=True).data)
-        size = _FULL_META_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
+        size = _FULL_META_PAGE if full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
             # The row of the request comes after it.
-            page = queries.read_page_before(key, wanted, cursor.position, size)._replace(more=True)
+            page = queries.read_page(key, wanted, size, before=cursor.position)._replace(more=True)
         else:
-            page = queries.read_page(key, wanted, cursor.position if cursor else None, size)
+            page = queries.read_page(key, wanted, size, after=cursor.position if cursor else None)
         rows = page.rows
         answer = {
             "next": Cursor(True, get_position(rows[-1])) if rows and page.more else None,
             "previous": Cursor(False, get_position(rows[0])) if rows and cursor else None,
-            "results": expand_page(page, shown),
+            "results": expand_page(page, full_meta),
         }
         return Response(EventPageSerializer(answer).data)
 

@@ -70,7 +70,7 @@ def erase_searches(participant: str, by: str, reason: str) -> Iterator[Counts]:
         entries = CeAccessLog.objects.exclude(search="").values_list("pk", "search", "path")
         logged = {pk: match_search(search, path, participant) for pk, search, path in entries.iterator()}
         certain = [pk for pk, match in saved.items() if match is Match.YES]
-        CeSavedSearch.objects.filter(pk__in=certain).delete()
+        delete_saved_searches(certain, by, reason)
         emptied = [pk for pk, match in logged.items() if match is Match.YES]
         undecided = {
             model._meta.db_table: pks
@@ -98,3 +98,12 @@ def empty_searches(keys: Sequence[int], by: str, reason: str) -> int:
         pks = [row.pk for row in entries]
         removals.note_removal(removals.Kind.ERASURE, CeAccessLog._meta.db_table, pks, by, reason, emptied=pks)
     return len(entries)
+
+
+def delete_saved_searches(keys: Sequence[int], by: str, reason: str) -> int:
+    """Delete searches that users saved, and record it. Needs an open transaction."""
+    rows = CeSavedSearch.objects.filter(pk__in=keys)
+    if pks := list(rows.values_list("pk", flat=True)):
+        rows.delete()
+        removals.note_removal(removals.Kind.ERASURE, CeSavedSearch._meta.db_table, pks, by, reason)
+    return len(pks)

@@ -82,7 +82,7 @@ def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Itera
         more = {
             "events": list(map(_event_document, events.get(record.turn_no, ()))),
             "decidedBy": [{"table": row.table, "row": row.pk, "role": row.role} for row in deciding],
-            "modelCalls": [vars(call) for call in calls.get(record.turn_no, ())],
+            "modelCalls": [_column_values(call) for call in calls.get(record.turn_no, ())],
         }
         yield {**_column_values(record), **more}
 

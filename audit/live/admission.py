@@ -1,8 +1,7 @@
 """Who may watch a conversation, and from which event on. Readers need the rights of the audit endpoints."""
 
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from django.core.handlers.asgi import ASGIRequest
@@ -28,23 +27,7 @@ from convengine.server.api.authentication import ApiKeyAuthentication, need_scop
 _TRUE, _FALSE = frozenset({"", "1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})
 
 
-@dataclass(frozen=True)
-class Admission:
-    """A permitted reader."""
-
-    request: StreamRequest
-    cursor: StreamCursor
-    #: The request names no event to continue from.
-    is_new: bool
-    #: The signed-in user; null for a key.
-    user_id: int | None
-    #: Returns why the reader must leave, or blank.
-    find_refusal: Callable[[], str]
-    #: Nothing is left and nothing will come: the reader need not connect again.
-    is_over: bool
-
-
-def admit(request: ASGIRequest, conversation_id: str) -> Admission:
+def admit(request: ASGIRequest, conversation_id: str) -> StreamRequest:
     """Check the rights and the parameters. Raises ConvEngineError, APIException.
 
     SuspiciousOperation for a host that is not served here.
@@ -52,15 +35,13 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admission:
     request.get_host()
     pk = read_uuid(conversation_id, "conversationId")
     sees_prompts, user_id = _check_rights(request, pk)
-    stream_request = StreamRequest(str(pk), _read_stages(request), _read_flag(request, "verbose"), sees_prompts)
+    stages, verbose = _read_stages(request), _read_flag(request, "verbose")
     if user_id:
         log_access(request, CeAccessLog.Kind.STREAM, pk)
     event_id = str(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
     cursor = _read_cursor(request, event_id, str(pk))
-    is_over = bool(read_events.read_after(str(pk), cursor).ended)
-    return Admission(
-        stream_request, cursor, not event_id, user_id, lambda: _find_refusal(request, stream_request), is_over
-    )
+    find_refusal = partial(_find_refusal, request, pk, sees_prompts)
+    return StreamRequest(str(pk), cursor, stages, verbose, sees_prompts, not event_id, user_id, find_refusal)
 
 
 def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, int | None]:
@@ -76,9 +57,9 @@ def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, int | None
     return SCOPE_WORKSPACE in key.scopes, None
 
 
-def _find_refusal(request: ASGIRequest, stream_request: StreamRequest) -> str:
+def _find_refusal(request: ASGIRequest, pk: uuid.UUID, saw_prompts: bool) -> str:
     try:
-        sees_prompts, _ = _check_rights(request, uuid.UUID(stream_request.conversation_id))
+        sees_prompts, _ = _check_rights(request, pk)
     except APIException:
         return "FORBIDDEN"
     except ConvEngineError as error:
@@ -86,7 +67,7 @@ def _find_refusal(request: ASGIRequest, stream_request: StreamRequest) -> str:
     except Error:
         # If the check is impossible now, it may be possible later.
         return ""
-    return "FORBIDDEN" if stream_request.prompts and not sees_prompts else ""
+    return "FORBIDDEN" if saw_prompts and not sees_prompts else ""
 
 
 def _read_cursor(request: ASGIRequest, text: str, conversation_id: str) -> StreamCursor:

@@ -15,9 +15,10 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 
-from audit.live.admission import Admission, admit
-from audit.live.hub import hub
-from audit.live.stream import Stream
+from audit.live.admission import admit
+from audit.live.hub import Reader, hub
+from audit.live.read_events import read_after
+from audit.live.stream import StreamRequest, iterate_frames
 from convengine.engine.errors import TooManyStreams
 from convengine.engine.turn.codec import dumps
 from convengine.server.api.errors import envelope, handle
@@ -58,30 +59,29 @@ async def _serve_stream(request: ASGIRequest, headers: Headers, receive: Any, se
     try:
         admitted = await hub.read(partial(admit, request, conversation_id))
         _check_limits(admitted)
+        first_page = await hub.read(partial(read_after, admitted.conversation_id, admitted.cursor))
     except Exception as refused:
         status, more, body = _refusal_answer(refused, request, conversation_id)
         await _send_answer(send, status, body, [*headers, *more])
         return
-    if admitted.is_over:
-        # Tells an EventSource not to connect again.
+    if first_page.ended:
+        # Nothing is left and nothing will come: an EventSource must not connect again.
         await _send_answer(send, 204, b"", headers)
         return
     who = admitted.user_id or 0
     _streams_per_person[who] += 1
-    reader = hub.join(admitted.request.conversation_id)
-    lasts = conf.get("STREAM_SECONDS")
-    stream = Stream(hub, reader, admitted.request, admitted.cursor, lasts, admitted.find_refusal, admitted.is_new)
+    reader = hub.join(admitted.conversation_id)
     try:
         await send({"type": "http.response.start", "status": 200, "headers": [*_STREAM_HEADERS, *headers]})
-        await _send_stream(stream, receive, send)
+        await _send_stream(reader, admitted, receive, send)
     finally:
         hub.leave(reader)
         _streams_per_person[who] -= 1
 
 
-async def _send_stream(stream: Stream, receive: Any, send: Any) -> None:
+async def _send_stream(reader: Reader, admitted: StreamRequest, receive: Any, send: Any) -> None:
     """Send until the stream ends, the reader leaves, or stops reading."""
-    sending = asyncio.ensure_future(_send_frames(stream, send))
+    sending = asyncio.ensure_future(_send_frames(reader, admitted, send))
     gone = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -93,14 +93,14 @@ async def _send_stream(stream: Stream, receive: Any, send: Any) -> None:
         log.error("a stream broke off", error=str(error), exc_info=error)
 
 
-async def _send_frames(stream: Stream, send: Any) -> None:
+async def _send_frames(reader: Reader, admitted: StreamRequest, send: Any) -> None:
     await send(_body_message(_RETRY))
-    async for sent in stream.frames():
+    async for sent in iterate_frames(hub, reader, admitted, conf.get("STREAM_SECONDS")):
         taken = asyncio.ensure_future(send(_body_message(sent)))
         if not (await asyncio.wait({taken}, timeout=_PATIENCE))[0]:
             # Its queue is dropped. If it reads after all, it gets the message to connect again.
-            stream.reader.give_up()
-            stream.hub.leave(stream.reader)
+            reader.give_up()
+            hub.leave(reader)
             await asyncio.wait_for(taken, _LAST_PATIENCE)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -114,7 +114,7 @@ async def _wait_for_disconnect(receive: Any) -> None:
         pass
 
 
-def _check_limits(admitted: Admission) -> None:
+def _check_limits(admitted: StreamRequest) -> None:
     """Raises TooManyStreams."""
     if hub.count >= conf.get("MAX_STREAMS"):
         raise TooManyStreams()

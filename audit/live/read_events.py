@@ -58,9 +58,7 @@ class StreamPage:
     messages: list[StoredMessage] = field(default_factory=list)
     #: There is more; read again.
     more: bool = False
-    #: The conversation no longer exists.
-    gone: bool = False
-    #: The session is over and everything was sent.
+    #: Why nothing will follow, as everything was sent; or blank.
     ended: str = ""
 
 
@@ -119,7 +117,7 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
     """The next page of events after a position."""
     row = _read_conversation(conversation_id)
     if row is None:
-        return StreamPage(gone=True)
+        return StreamPage(ended="NOT_FOUND")
     if row.lapsed:
         # Nobody else may read this conversation for long, and its viewers wait for the end of the turn.
         recover_expired_lease(conversation_id)
@@ -132,7 +130,7 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
     if row.lifecycle in CLOSED and not row.may_go_on:
         # The next page says that nothing follows the last messages. Nobody wakes a reader of a closed conversation.
         page.more = more or bool(page.messages)
-        page.ended = "" if page.messages else row.lifecycle
+        page.ended = "" if page.messages else f"SESSION_{row.lifecycle}"
     return page
 
 
@@ -162,7 +160,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
 def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> tuple[list[StoredMessage], bool]:
     """The next events of turns, and whether there are more. They are computed from the first event of each turn."""
     wanted = queries.EventFilter(without=_AFTER)
-    page = queries.read_page(uuid.UUID(conversation_id), wanted, cursor[:2], SIZE)
+    page = queries.read_page(uuid.UUID(conversation_id), wanted, SIZE, after=cursor[:2])
     positions = set(map(queries.get_position, page.rows))
     events = ((StreamCursor(*queries.get_position(event.row)), event) for event in expand_events(page.whole))
     return [_to_message(event, position) for position, event in events if position[:2] in positions], page.more

@@ -9,7 +9,7 @@ The row has a header (texts, intent, state, status, times, cost) and three colum
   (`audit.seal`). It covers the row once more by parts, so that it stays valid when a part is
   removed. The conversation's row holds the hash of its newest seal.
 
-Write   `turn_row` makes the statements of the turn's commit: `event_filter` says which events are stored,
+Write   `turn_log` makes the statements of the turn's commit: `event_filter` says which events are stored,
         `model_calls` and `prompt_redaction` what of a model call. `turn_index` makes the turn findable by deciding
         rows and rare stages. `running` stores the events of a turn that runs, if somebody watches; the commit deletes
         them.

@@ -12,10 +12,10 @@ Stored, the beginnings and ends of the steps are one list (`step_times`); reader
 An entry without a stage holds rows and calls of a turn none of whose events is stored.
 """
 
-import math
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from uuid import UUID
 
 from audit.record import session_state
@@ -47,6 +47,12 @@ class Document(NamedTuple):
     #: Events that could not be stored, and are marked.
     lost_events: int = 0
 
+    @classmethod
+    def of(cls, entries: Sequence[Entry], lost_events: int = 0) -> Self:
+        """Encode entries. Raises RecursionError, ValueError."""
+        text, parts = encode_document(entries)
+        return cls(text, entries, parts, lost_events)
+
 
 def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> Document:
     """The events of a turn after `after_seq`, filtered and masked.
@@ -55,16 +61,15 @@ def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continu
     """
     entries = _build_entries(turn, after_seq, limited=limited, continued=continued)
     try:
-        (text, parts), lost_count = encode_document(entries), 0
+        document = Document.of(entries)
     except (RecursionError, ValueError):
-        entries, lost_count = _mark_lost(entries)
-        text, parts = encode_document(entries)
+        document = Document.of(*_mark_lost(entries))
     redaction = Redaction.of(turn.snapshot)
     # Nearly always there is nothing to mask: one test of everything is cheaper than a walk.
-    if redaction.touches(text):
-        entries = [_mask_entry(entry, redaction) for entry in read_document(text)]
-        text, parts = encode_document(entries)
-    return Document(text, entries, parts, lost_count)
+    if redaction.touches(document.text):
+        masked = [_mask_entry(entry, redaction) for entry in read_document(document.text)]
+        document = Document.of(masked, document.lost_events)
+    return document
 
 
 def list_unstored_events(turn: Turn) -> list[StoredEvent]:
@@ -84,22 +89,15 @@ def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool
     everything = wanted.keeps_everything and not (limited and limiter.on)
     entries: list[Entry] = []
     filtered, session, is_first = 0, None, not continued
-    take_additions = _AdditionQueue(turn, after_seq)
     for event in turn.trail.events:
         if not everything and not is_admitted(event, turn, wanted, limited=limited):
             filtered += 1
             continue
         if event.seq > after_seq:
-            entry = _build_entry(event, session, wanted, filtered, is_first=is_first)
-            if take_additions.next_seq <= event.seq:
-                take_additions(entry, event.seq)
-            entries.append(entry)
+            entries.append(_build_entry(event, session, wanted, filtered, is_first=is_first))
             is_first = False
         session = event.session
-    if take_additions.next_seq < math.inf:
-        if not entries:
-            entries.append({"seq": len(turn.trail.events), "stage": None, "step": None, "ms": 0, "payload": {}})
-        take_additions(entries[-1], math.inf)
+    _add_rows_and_calls(entries, turn, after_seq)
     return entries
 
 
@@ -132,36 +130,21 @@ def _is_changed(before: Session | None, session: Session) -> bool:
     return session is not before and (before is None or not before.has_same_state(session))
 
 
-class _AdditionQueue:
-    """Puts the deciding rows and the model calls of a turn into the entries of their events."""
-
-    def __init__(self, turn: Turn, after_seq: int) -> None:
-        redaction, started = PromptRedaction.of(turn.snapshot), turn.ports.clock.now()
-        numbered = enumerate(turn.model_calls, start=1)
-        self._rows = [
-            (seq, [row.table, row.row_pk, row.role])
-            for row, seq in turn.decided_rows.items()
-            if seq > after_seq or not after_seq
-        ]
-        self._calls = [
-            (call.seq, {"no": number, **call_columns(call, started, redaction)})
-            for number, call in numbered
-            if call.seq > after_seq or not after_seq
-        ]
-        #: The event of the next row or call; infinity when none is left.
-        self.next_seq = self._find_next_seq()
-
-    def _find_next_seq(self) -> float:
-        return min((waiting[0][0] for waiting in (self._rows, self._calls) if waiting), default=math.inf)
-
-    def __call__(self, entry: Entry, seq: float) -> None:
-        """Add what was recorded up to event `seq`."""
-        for name, waiting in (("rows", self._rows), ("calls", self._calls)):
-            count = sum(1 for at, _ in waiting if at <= seq)
-            if count:
-                entry[name] = [*entry.get(name, ()), *(value for _, value in waiting[:count])]
-                del waiting[:count]
-        self.next_seq = self._find_next_seq()
+def _add_rows_and_calls(entries: list[Entry], turn: Turn, after_seq: int) -> None:
+    """Add the deciding rows and the model calls of a turn, each to the first event after it; else to the last."""
+    redaction, started = PromptRedaction.of(turn.snapshot), turn.ports.clock.now()
+    rows = [("rows", seq, [row.table, row.row_pk, row.role]) for row, seq in turn.decided_rows.items()]
+    calls = [
+        ("calls", call.seq, {"no": number, **call_columns(call, started, redaction)})
+        for number, call in enumerate(turn.model_calls, start=1)
+    ]
+    additions = [addition for addition in (*rows, *calls) if addition[1] > after_seq or not after_seq]
+    if additions and not entries:
+        entries.append({"seq": len(turn.trail.events), "stage": None, "step": None, "ms": 0, "payload": {}})
+    seqs = [entry["seq"] for entry in entries]
+    for name, seq, value in additions:
+        entry = entries[min(bisect_left(seqs, seq), len(entries) - 1)]
+        entry[name] = [*entry.get(name, ()), value]
 
 
 def _mark_lost(entries: Sequence[Entry]) -> tuple[list[Entry], int]:

@@ -33,16 +33,9 @@ def encode_document(entries: Sequence[Entry]) -> tuple[str, Sequence[bytes]]:
     try:
         # Each entry is encoded once, except for the few that belong to several parts.
         for entry in step_times.fold_steps(entries):
-            text = dump_unchanged(entry)
-            texts.append(text)
-            is_list = step_times.STEPS in entry
-            part = STEPS if is_list else _part_of(entry["stage"] or "")
-            is_whole = "calls" not in entry and (len(entry) == len(_OWN) or part == EVENTS) and entry["stage"]
-            if is_list or is_whole:
-                pieces[part].append(text)
-            else:
-                for part, piece in _split_entry(entry):
-                    pieces[part].append(dump_unchanged(piece))
+            texts.append(dump_unchanged(entry))
+            for part, piece in _split_entry(entry):
+                pieces[part].append(texts[-1] if piece is entry else dump_unchanged(piece))
     except TypeError:
         stored = dumps(step_times.fold_steps(entries))
         return stored, encode_parts(read_parts(stored))
@@ -84,14 +77,14 @@ def encode_stored_document(text: str | None) -> Sequence[bytes]:
 
 
 def _split_entry(entry: Entry) -> Iterator[tuple[int, Entry]]:
-    """The parts to which an entry belongs, each with its piece of it."""
-    if step_times.STEPS in entry:
-        yield STEPS, entry
-        return
+    """The parts to which an entry belongs, each with its piece of it: itself, if it belongs to one part only."""
     stage = entry.get("stage")
-    part = _part_of(str(stage or ""))
-    event = {name: entry[name] for name in _OWN if name in entry}
+    part = STEPS if step_times.STEPS in entry else _part_of(str(stage or ""))
+    if step_times.STEPS in entry or (stage and "calls" not in entry and (part == EVENTS or len(entry) == len(_OWN))):
+        yield part, entry
+        return
     more = {name: value for name, value in entry.items() if name not in _OWN and name != "calls"}
+    event = {name: entry[name] for name in _OWN if name in entry}
     if part == EVENTS and stage:
         event, more = event | more, {}
     if stage:

@@ -1,6 +1,6 @@
 """The events of stored documents: as they are stored, and whole, with the session of each moment."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from audit.record import session_state
 from audit.record.step_times import STEPS, unfold_steps
-from convengine.engine.pipeline.stages import EVENTS_UNREADABLE, STEP_ENTER, STEP_ERROR, STEP_EXIT
+from convengine.engine.pipeline.stages import EVENTS_UNREADABLE
 from convengine.engine.stages import WHOLE_META, base_name
 from convengine.engine.turn.codec import loads
 from convengine.json_value import Json
@@ -43,7 +43,6 @@ CALL_COLUMNS = {
 #: Why a document cannot be read.
 NO_EVENTS, NO_VALUE = "they are no JSON list of events", "the database cannot read them"
 REMEDY = "Run `manage.py audit_verify`, and restore the row from a backup."
-_STEP_ENDS = frozenset({STEP_EXIT, STEP_ERROR})
 
 
 @dataclass
@@ -219,21 +218,6 @@ def expand_alone(rows: Iterable[StoredEvent]) -> Iterator[Event]:
     """The same for events outside of turns, each by itself."""
     for row in rows:
         yield from expand_events([row])
-
-
-def select_steps(events: Iterable[Event], steps: Collection[str]) -> Iterator[Event]:
-    """The events of some steps, from whole turns; even of turns that were stored without `_meta`."""
-    turn_no: int | None = None
-    entered: str | None = None
-    for event in events:
-        if event.row.turn_no != turn_no:
-            turn_no, entered = event.row.turn_no, None
-        if event.name == STEP_ENTER:
-            entered = event.payload.get("step")
-        if (event.step or entered) in steps:
-            yield event
-        if event.name in _STEP_ENDS:
-            entered = None
 
 
 def _build_meta(

@@ -2,10 +2,8 @@
 
 import uuid
 
-from django.db.models import Exists, OuterRef
-
-from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, StoredEvent, read_events
+from audit.record.turn_index import has_stage
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.server.database.unreadable import read_rows
@@ -26,14 +24,7 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Lifecy
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first, turn_no__lte=last)
     # The index knows which of the turns changed it.
     changing = read_rows(
-        turns.filter(
-            Exists(
-                CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value=SESSION_LIFECYCLE)
-            )
-        )
-        .defer(None)
-        .only(*EVENT_COLUMNS, "status")
-        .order_by("turn_no")
+        turns.filter(has_stage(SESSION_LIFECYCLE)).defer(None).only(*EVENT_COLUMNS, "status").order_by("turn_no")
     )
     undone = {row.turn_no for row in changing if row.status in _UNDONE}
     inside = [

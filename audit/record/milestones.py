@@ -1,12 +1,12 @@
 """Milestones of conversations: the turns in which something happened for the first time, as conditions on turns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q
 
-from audit.models import CeTurnIndex
 from audit.record.form_steps import FORM_STAGES, FormStep
+from audit.record.turn_index import has_stage
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, HAND_OVER_OFFERED
 from convengine.engine.turn.enums import TurnStatus, Word
@@ -46,12 +46,6 @@ def has_beginning() -> Exists:
     return Exists(CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"), turn_no=1))
 
 
-def has_stage(stages: Sequence[str]) -> Exists:
-    """The turns with one of some rare stages."""
-    entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-    return Exists(entries.filter(value__in=stages))
-
-
 def _enters_state() -> Q:
     stays = Q(intent_before__isnull=False, state_before__isnull=False)
     stays &= Q(intent_before=F("intent_code"), state_before=F("state_code"))
@@ -59,20 +53,19 @@ def _enters_state() -> Q:
 
 
 def _has_model_error() -> Any:
-    return Q(model_calls__gt=0) & has_stage(MODEL_ERROR_STAGES)
+    return Q(model_calls__gt=0) & has_stage(*MODEL_ERROR_STAGES)
 
 
 def has_step(text: str) -> Any:
     """The turns with a step of a form, or with all of its kind: the text is a part of the role."""
-    entries = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-    return IS_COMMITTED & Exists(entries.filter(value__in=FORM_STAGES, role__contains=text))
+    return IS_COMMITTED & has_stage(*FORM_STAGES, role__contains=text)
 
 
 #: The condition of each milestone on a turn.
 CONDITIONS: Mapping[str, Any] = {
     Milestone.BEGAN: Q(turn_no=1),
     Milestone.HANDED_OVER: _is_first(_IN_HAND_OVER),
-    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | has_stage(PERSON_STAGES))),
+    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | has_stage(*PERSON_STAGES))),
     Milestone.ENTERED: IS_COMMITTED & _enters_state(),
     Milestone.FORM_STARTED: has_step(f"/{FormStep.STARTED}:"),
     Milestone.FORM_COMPLETED: has_step(f"/{FormStep.COMPLETED}:"),

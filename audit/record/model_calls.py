@@ -2,13 +2,13 @@
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q
 
+from audit.models import CeLlmCallLog
 from audit.record.events import CALL_COLUMNS, EVENT_COLUMNS, IDS_PER_ROW, read_document
 from audit.record.prompt_redaction import PromptRedaction
 from audit.record.sql_views import has_in_document
@@ -80,59 +80,30 @@ def has_call_of(name: str) -> Q:
     return Q(model_calls__gt=0) & Q(has_in_document(f'{columns[1:-1]},"temperature":'))
 
 
-@dataclass
-class ModelCallRow:
-    """One call, with the columns of the view `ce_llm_call_log`."""
-
-    llm_call_id: int
-    conversation_id: uuid.UUID
-    turn_id: uuid.UUID | None
-    turn_no: int | None
-    config_version: int
-    created_at: datetime
-    intent_code: str
-    state_code: str
-    provider: str
-    model: str
-    temperature: float | None
-    prompt_text: str
-    user_context: str
-    response_text: str | None
-    success: bool
-    error_message: str | None
-    purpose: str
-    attempt: int
-    latency_ms: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: Decimal | None
-    template_id: int | None
-
-    @classmethod
-    def of(cls, row: CeConversationHistory, call: Mapping[str, Any]) -> "ModelCallRow":
-        """A call of a document, and the row that stores it."""
-        columns = {name: call[name] for name in CALL_COLUMNS if name != "cost"}
-        return cls(
-            llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
-            conversation_id=row.conversation_id,
-            turn_id=row.turn_id,
-            turn_no=row.turn_no,
-            config_version=row.config_version,
-            created_at=datetime.fromisoformat(call["created_at"]),
-            cost=None if call["cost"] is None else Decimal(str(call["cost"])),
-            **columns,
-        )
+def _build_row(row: CeConversationHistory, call: Mapping[str, Any]) -> CeLlmCallLog:
+    """A call of a document as a row of the view, with the row that stores it."""
+    columns = {name: call[name] for name in CALL_COLUMNS if name != "cost"}
+    return CeLlmCallLog(
+        llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
+        conversation_id=row.conversation_id,
+        turn_id=row.turn_id,
+        turn_no=row.turn_no,
+        config_version=row.config_version,
+        created_at=datetime.fromisoformat(call["created_at"]),
+        cost=None if call["cost"] is None else Decimal(str(call["cost"])),
+        **columns,
+    )
 
 
-def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, list[ModelCallRow]]:
+def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, list[CeLlmCallLog]]:
     """The model calls of some turns, with those after their commits, in order. One query."""
-    by_turn: dict[int, list[ModelCallRow]] = {}
+    by_turn: dict[int, list[CeLlmCallLog]] = {}
     rows = CeConversationHistory._base_manager.filter(
         conversation_id=conversation_id, turn_no__in=set(turn_nos), model_calls__gt=0
     )
     for row in read_rows(rows.only(*EVENT_COLUMNS).order_by("history_id")):
         for call in list_calls(read_document(row.events)):
-            by_turn.setdefault(row.turn_no or 0, []).append(ModelCallRow.of(row, call))
+            by_turn.setdefault(row.turn_no or 0, []).append(_build_row(row, call))
     return by_turn
 
 

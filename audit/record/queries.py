@@ -2,24 +2,25 @@
 
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, Event, StoredEvent, expand_alone, read_events
 from audit.record.running import read_running_events
 from audit.record.sql_views import has_in_document
+from audit.record.turn_index import has_stage
 from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversationHistory
 
 #: The columns of a turn record in lists.
 _TURN_COLUMNS = (
@@ -49,11 +50,13 @@ class EventFilter:
     text: str = ""
     #: Names of unwanted stages.
     without: Collection[str] = ()
+    #: Class names of steps; none for all events, including those outside of steps.
+    steps: Collection[str] = ()
 
     @property
     def selective(self) -> bool:
         """True when only some events of a turn are wanted."""
-        return bool(self.stages or self.since or self.until or self.text)
+        return bool(self.stages or self.since or self.until or self.text or self.steps)
 
     @property
     def turns(self) -> Q:
@@ -66,8 +69,7 @@ class EventFilter:
         if self.text and _is_stored_verbatim(self.text):
             wanted &= Q(has_in_document(self.text, any_case=True))
         if self.stages and all(stage in STAGES and stage not in COMMON for stage in self.stages):
-            of_turn = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE)
-            wanted &= Q(Exists(of_turn.filter(value__in=self.stages)))
+            wanted &= Q(has_stage(*self.stages))
         return wanted
 
     def admits(self, event: StoredEvent) -> bool:
@@ -75,6 +77,7 @@ class EventFilter:
         return (
             self._names(event.stage)
             and event.stage not in self.without
+            and (not self.steps or event.step in self.steps)
             and (self.since is None or event.created_at >= self.since)
             and (self.until is None or event.created_at <= self.until)
             and (not self.text or self.text.casefold() in dumps(event.payload_json).casefold())
@@ -100,39 +103,28 @@ class EventPage(NamedTuple):
     more: bool
 
 
-def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConversation | None:
-    """The conversation if it exists in the workspace."""
-    return CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id).first()
-
-
-def read_page(conversation_id: uuid.UUID, wanted: EventFilter, after: EventPosition | None, size: int) -> EventPage:
-    """Up to `size` wanted events after a position, or from the beginning."""
-    behind = Q() if after is None else Q(turn_no__gte=after[0])
-    return _read_page(conversation_id, wanted, behind, lambda position: after is None or position > after, size)
-
-
-def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: EventPosition, size: int) -> EventPage:
-    """Up to `size` wanted events before a position, in order."""
-    front = Q(turn_no__lte=before[0])
-    return _read_page(conversation_id, wanted, front, lambda position: position < before, size, newest_first=True)
-
-
-def _read_page(
+def read_page(
     conversation_id: uuid.UUID,
     wanted: EventFilter,
-    where: Q,
-    fits: Callable[[EventPosition], bool],
     size: int,
     *,
-    newest_first: bool = False,
+    after: EventPosition | None = None,
+    before: EventPosition | None = None,
 ) -> EventPage:
-    """Read whole turns until a page is full."""
+    """Up to `size` wanted events in order: the first ones after a position, or the last ones before another.
+
+    Whole turns are read until the page is full.
+    """
+    newest_first = before is not None
+    where = Q(turn_no__lte=before[0]) if before else Q(turn_no__gte=after[0]) if after else Q()
     turns: list[list[StoredEvent]] = []
     count, most, more = 0, _FIRST_TURNS, True
     running = group_by_turn(read_running_events(conversation_id, wanted.turn_no))
 
     def is_wanted(event: StoredEvent) -> bool:
-        return fits(get_position(event)) and wanted.admits(event)
+        position = get_position(event)
+        is_between = (after is None or position > after) and (before is None or position < before)
+        return is_between and wanted.admits(event)
 
     while more and count <= size:
         numbers, more = _list_turn_numbers(conversation_id, wanted.turns & where, most, newest_first=newest_first)
@@ -168,10 +160,10 @@ def group_by_turn(events: Iterable[StoredEvent]) -> dict[int, list[StoredEvent]]
     return {turn_no: list(of_turn) for turn_no, of_turn in groupby(events, attrgetter("turn_no"))}
 
 
-def read_outside_events(conversation_id: uuid.UUID, after: int = 0, limit: int | None = None) -> list[StoredEvent]:
-    """The events outside of turns of rows after `after`, oldest first; of at most `limit` rows."""
-    rows = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None, history_id__gt=after)
-    return list(read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id")[:limit]))
+def read_outside_events(conversation_id: uuid.UUID) -> list[StoredEvent]:
+    """The events outside of turns, oldest first."""
+    rows = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None)
+    return list(read_events(rows.defer(None).only(*EVENT_COLUMNS).order_by("history_id")))
 
 
 def expand_outside(conversation_id: uuid.UUID, wanted: EventFilter) -> Iterator[Event]:
@@ -214,13 +206,13 @@ def read_turn_page(
     Before `before` the newest; after `after` the oldest. Without recordings and the like.
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
-    if after is not None:
-        rows = list(turns.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
-        return list(reversed(rows[:size])), len(rows) > size
     if before is not None:
         turns = turns.filter(turn_no__lt=before)
-    rows = list(turns.order_by("-turn_no")[: size + 1])
-    return rows[:size], len(rows) > size
+    if after is not None:
+        turns = turns.filter(turn_no__gt=after)
+    rows = list(turns.order_by("-turn_no" if after is None else "turn_no")[: size + 1])
+    page = rows[:size]
+    return page if after is None else page[::-1], len(rows) > size
 
 
 def read_last_seq(conversation_id: str, turn_no: int | None) -> int:

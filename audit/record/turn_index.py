@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from audit.models import CeTurnIndex
 from audit.record.document import list_deciding_rows
@@ -42,6 +44,15 @@ def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[Ste
     ]
 
 
+def has_entry(kind: str, *values: str, **more: str) -> Exists:
+    """The turns with an entry of a kind, which has one of some values."""
+    return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value__in=values, **more))
+
+
+#: The turns with one of some rare stages.
+has_stage = partial(has_entry, CeTurnIndex.STAGE)
+
+
 def hash_entries(entries: Iterable[IndexEntry]) -> int:
     """A hash of index entries in any order. The row holds it under its seal, so that nobody changes the index."""
     return int.from_bytes(sha256(dumps(sorted(entries)).encode()).digest()[:8], signed=True)
@@ -61,13 +72,10 @@ def are_of_rows(entries: Sequence[IndexEntry], rows: Iterable[tuple[int, bool]])
     return not entries
 
 
-def insert_index_stmts(turn_id: UUID, at: datetime, index_entries: Sequence[IndexEntry]) -> list[Statement]:
-    """One statement for all entries; none if there are none."""
-    if not index_entries:
-        return []
+def insert_index_stmt(turn_id: UUID, at: datetime, index_entries: Sequence[IndexEntry]) -> Statement:
+    """Insert the entries of a turn."""
     sql = dialect()
-    params = [sql.uuid_param(turn_id), sql.time_param(at), dumps(index_entries)]
-    return [Statement(_INSERT[sql.vendor], params)]
+    return Statement(_INSERT[sql.vendor], [sql.uuid_param(turn_id), sql.time_param(at), dumps(index_entries)])
 
 
 def read_index_entries(turn_ids: Iterable[UUID]) -> dict[UUID, list[IndexEntry]]:

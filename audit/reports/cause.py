@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import structlog
 from django.db.models import Q
 
-from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone, has_stage
+from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone
+from audit.record.turn_index import has_stage
 from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
 from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
 from convengine.engine.forms.stages import FORM_LEFT
@@ -45,7 +46,7 @@ class TurnKind(NamedTuple):
 
 
 def _with_stage(*stages: str) -> TurnKind:
-    return TurnKind(has_stage(stages), lambda played: not played.stages.isdisjoint(stages))
+    return TurnKind(has_stage(*stages), lambda played: not played.stages.isdisjoint(stages))
 
 
 def _needs_person(played: PlayedResult) -> bool:

@@ -1,7 +1,6 @@
 """The filters of turns: each as a condition on their records, and as a source if an index has it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from audit.record.form_steps import FormStep
 from audit.record.milestones import CONDITIONS, Milestone, has_step
 from audit.record.model_calls import has_call_of
 from audit.record.sql_views import has_in_document
+from audit.record.turn_index import has_entry, has_stage
 from audit.search.query import SearchQuery
 from audit.search.sources import (
     Source,
@@ -73,12 +73,11 @@ _COLUMNS: Mapping[str, Column] = {
 }
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(NamedTuple):
     """One filter."""
 
-    #: Conditions on turn records equivalent to the source; none for text filters.
-    where: tuple[Condition, ...] = ()
+    #: A condition on turn records, equivalent to the source; every turn where the source only narrows.
+    where: Condition = Q()
     source: Source | None = None
 
 
@@ -102,8 +101,8 @@ def _id_filter(key: UUID) -> Filter:
     """A turn with this id; else a conversation."""
     turn = Q(turn_id=key)
     if CeConversationHistory.objects.filter(turn).exists():
-        return Filter((turn,), turns_source("n", turn))
-    return Filter((Q(conversation_id=key),), conversation_source(key))
+        return Filter(turn, turns_source("n", turn))
+    return Filter(Q(conversation_id=key), conversation_source(key))
 
 
 def _participant_filter(name: str, workspace: str) -> Filter:
@@ -116,31 +115,31 @@ def _participant_filter(name: str, workspace: str) -> Filter:
     except ValueError:
         key = None
     if key and CeConversation.objects.filter(pk=key, remote_jid=name).exists():
-        return Filter((called,), conversation_source(key))
+        return Filter(called, conversation_source(key))
     names = list(dict.fromkeys([name, *find_participants(name, workspace)]))
     called = Q(conversation__remote_jid__in=names)
-    return Filter((called & ~Q(conversation__channel="api"),), participant_source(names))
+    return Filter(called & ~Q(conversation__channel="api"), participant_source(names))
 
 
 def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.row:
-        yield Filter((_is_indexed(search.table, search.row),), index_source("r", search.table, search.row))
+        yield Filter(has_entry(search.table, search.row), index_source("r", search.table, search.row))
     if search.feedback:
         given = CeMcpUserFeedback.objects.filter(
             turn_id=OuterRef("turn_id"), feedback_type=search.feedback, replaced_at=None
         )
-        yield Filter((Exists(given),), feedback_source(search.feedback))
+        yield Filter(Exists(given), feedback_source(search.feedback))
     if search.milestone:
-        yield Filter((CONDITIONS[search.milestone],), _MILESTONE_SOURCES.get(search.milestone))
+        yield Filter(CONDITIONS[search.milestone], _MILESTONE_SOURCES.get(search.milestone))
     if search.step:
-        yield Filter((has_step(search.step.pattern),))
+        yield Filter(has_step(search.step.pattern))
         if source := _STEP_SOURCES.get(search.step.kind):
             yield Filter(source=source)
     if search.group is not None:
         in_group = CeInboxMessage.objects.filter(turn_id=OuterRef("history_id"), group=search.group)
-        yield Filter((Exists(in_group),), group_source(search.group))
+        yield Filter(Exists(in_group), group_source(search.group))
     if search.model:
-        yield Filter((has_call_of(search.model),))
+        yield Filter(has_call_of(search.model))
         # Not all of them called this model.
         yield Filter(source=turns_source("m", Q(sql_condition("model_calls > 0"))))
     if search.text and is_available():
@@ -148,18 +147,12 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.stage in COMMON:
         # Common stages have no index. Their names are in the stored text, which nothing escapes.
         plain, with_source = f'"stage":"{search.stage}"', f'"stage":"{search.stage} ('
-        has_stage = Q(has_in_document(plain)) | Q(has_in_document(with_source))
-        yield Filter((has_stage,))
+        yield Filter(Q(has_in_document(plain)) | Q(has_in_document(with_source)))
     elif search.stage:
-        stage = CeTurnIndex.STAGE, search.stage
-        yield Filter((_is_indexed(*stage),), index_source("s", *stage))
+        yield Filter(has_stage(search.stage), index_source("s", CeTurnIndex.STAGE, search.stage))
     if search.status and search.status != TurnStatus.OK:
         # The index has the turns with any other status.
         yield Filter(source=turns_source("o", Q(status=search.status) & Q(sql_condition("status <> 'OK'"))))
-
-
-def _is_indexed(kind: str, value: str) -> Exists:
-    return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value=value))
 
 
 def _column_filters(search: SearchQuery) -> Iterator[Filter]:
@@ -168,4 +161,4 @@ def _column_filters(search: SearchQuery) -> Iterator[Filter]:
         if value in ("", None):
             continue
         where = Q(**{column.lookup: value})
-        yield Filter((where,), turns_source(column.code, where) if column.code else None)
+        yield Filter(where, turns_source(column.code, where) if column.code else None)

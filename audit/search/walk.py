@@ -202,7 +202,7 @@ class _Walk:
 
     def _apply_filters(self, rows: Any, column: str = "history_id") -> Iterator[tuple[Any, ...]]:
         """The matching ones of some turns: (key, history_id, conversation_id, …)."""
-        rows = rows.filter(*(where for condition in self.filters for where in condition.where))
+        rows = rows.filter(*(condition.where for condition in self.filters))
         columns = (column, "history_id", "conversation_id")
         wanted = self.search.text
         if wanted is None:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from django.http import Http404
 
+from audit.models import CeLlmCallLog
 from audit.record.events import Event, expand_events
-from audit.record.model_calls import ModelCallRow, read_calls
+from audit.record.model_calls import read_calls
 from audit.record.queries import read_turns
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -58,7 +59,7 @@ def read_neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
     return Neighbours(before, behind, releases.get(turn_no - 1))
 
 
-def read_model_calls(reading: TurnReading) -> list[ModelCallRow]:
+def read_model_calls(reading: TurnReading) -> list[CeLlmCallLog]:
     """The model calls of a turn, in order; one query."""
     record = reading.record
     return read_calls(record.conversation_id, [record.turn_no or 0]).get(record.turn_no or 0, [])

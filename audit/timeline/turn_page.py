@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
-from audit.api.trace import build_frames
+from audit.api.trace import build_steps
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
 from audit.narration.session_values import excerpt_value
@@ -190,22 +190,22 @@ def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), {})
     listed = timing.get("stepList")
     timed = [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
-    frames, counts = build_frames(events), Counter(event.step for event in events if event.name not in _FRAME)
+    run, counts = build_steps(events), Counter(event.step for event in events if event.name not in _FRAME)
     whole = max([float(timing.get("wallMs") or 0), *(sum(_read_times(step)) for step in timed), 0.01])
     bars = []
     for step in timed:
         name = str(step.get("step"))
-        frame = next((frame for frame in frames if frame.step == name), None)
-        if frame:
-            frames.remove(frame)
+        of_trace = next((each for each in run if each["step"] == name), None)
+        if of_trace:
+            run.remove(of_trace)
         start, took = _read_times(step)
         width = max(100 * took / whole, _MIN_WIDTH)
         offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
-        error = (frame.error if frame else None) or ""
+        error = (of_trace["error"] if of_trace else None) or ""
         bars.append(Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name]))
     return bars + [
-        Bar(frame.step, frame.status, None, frame.duration_ms, "0", "0", frame.error or "", counts[frame.step])
-        for frame in frames
+        Bar(step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]])
+        for step in run
     ]
 
 

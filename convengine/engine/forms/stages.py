@@ -27,6 +27,7 @@ MESSAGE_UNDERSTOOD = declare_stage(
     ),
     steps=_READING_STEPS,
     keys="moves spans cues size",
+    common=True,
 )
 FINDER_ERROR = declare_stage(
     "FINDER_ERROR",

@@ -15,6 +15,7 @@ RULE_MATCH = declare_stage(
     "The condition of a rule holds.",
     steps=RULE_STEPS,
     keys=(f"ruleId action ruleType ruleStateCode intent state context schemaJson pass key candidates {RULE_FLAGS}"),
+    common=True,
 )
 RULE_APPLIED = declare_stage(
     "RULE_APPLIED",
@@ -22,6 +23,7 @@ RULE_APPLIED = declare_stage(
     "A rule did what it does.",
     steps=RULE_STEPS,
     keys=f"ruleId intent type ruleStateCode pattern action actionValue {RULE_FLAGS}",
+    common=True,
 )
 RULE_NO_MATCH = declare_stage(
     "RULE_NO_MATCH",

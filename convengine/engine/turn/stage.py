@@ -79,7 +79,7 @@ class Stage(str):
     sentences: tuple[SentenceTemplate, ...]
     #: No audit setting excludes it.
     always_recorded: bool
-    #: Nearly every turn reaches it, so the index of stages leaves it out.
+    #: Most turns reach it, so the index of stages leaves it out.
     common: bool
     #: `_meta` of its events has params, context and session in full.
     whole_meta: bool

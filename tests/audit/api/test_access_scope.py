@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.api.access_scope import strip_prompts
+from audit.live.cursor import StreamCursor
 from audit.live.stream import StreamRequest
 from convengine.server.admin_site.rights import INTEGRATOR
 from convengine.server.api.models import CeApiKey
@@ -159,11 +160,11 @@ def test_a_turn_of_a_conversation_that_there_is_writes_nothing_of_whose_it_is(ca
 def test_streams_leave_out_the_same() -> None:
     data = json.dumps({"stage": "MCP_PLAN_LLM_INPUT", "payload": {"user_prompt": SECRET, "_meta": {"seq": 3}}})
     other = {"stage": "MCP_PLAN_LLM_OUTPUT", "payload": {"json": "{}"}}
-    mine = StreamRequest("c", prompts=False)
+    mine = StreamRequest("c", StreamCursor(0, 0), prompts=False)
 
     assert json.loads(mine.render(data))["payload"] == {"redacted": True, "_meta": {"seq": 3}}
     assert json.loads(mine.render(json.dumps(other))) == other
-    assert StreamRequest("c").render(data) == data
+    assert StreamRequest("c", StreamCursor(0, 0)).render(data) == data
 
 
 def test_a_prompt_that_could_not_be_filled_in_is_not_shown_where_that_is_told() -> None:

@@ -92,9 +92,9 @@ def test_some_events_are_read_at_a_time_and_sent_before_the_next(
     expected, read = pages(caller), queries.read_page
     asked: list[Any] = []
 
-    def count_reads(*given: Any) -> Any:
-        asked.append(given)
-        return read(*given)
+    def count_reads(*given: Any, **place: Any) -> Any:
+        asked.append(place)
+        return read(*given, **place)
 
     monkeypatch.setattr(views, "PAGE_SIZE", 70)
     monkeypatch.setattr(queries, "read_page", count_reads)

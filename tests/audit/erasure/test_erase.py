@@ -196,6 +196,7 @@ def test_an_erasure_cuts_certain_searches_and_lists_the_others(caller: Caller) -
         CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=f"participant={name}")
         for name in ("anna+schmidt", "anna", "joanna")
     )
+    saved = CeSavedSearch.objects.create(name="hers", owner=User.objects.create_user("ben"), query="participant=anna")
     assert verify.verify_other_tables().findings == []
 
     list(erase.erase_participant(participant, ADA))
@@ -203,12 +204,14 @@ def test_an_erasure_cuts_certain_searches_and_lists_the_others(caller: Caller) -
     texts = dict(CeAccessLog.objects.values_list("pk", "search"))
     assert (texts[certain.pk], texts[maybe.pk], texts[other.pk]) == ("", "participant=anna", "participant=joanna")
     listed = [entry.details["undecided"] for entry in CeLedger.objects.all() if "undecided" in entry.details]
-    assert listed == [[maybe.pk]]
+    assert listed == [[maybe.pk], [saved.pk]]
     assert verify.verify_other_tables().findings == []
 
-    options = ["--searches", str(maybe.pk), "--by", "ada", "--reason", "she asked", "--yes"]
-    call_command("audit_erase", *options, stdout=StringIO())
+    for option, row in (("--searches", maybe), ("--saved-searches", saved)):
+        options = [option, str(row.pk), "--by", "ada", "--reason", "she asked", "--yes"]
+        call_command("audit_erase", *options, stdout=StringIO())
     assert CeAccessLog.objects.get(pk=maybe.pk).search == ""
+    assert not CeSavedSearch.objects.exists()
     assert verify.verify_other_tables().findings == []
 
 

@@ -6,7 +6,8 @@ import pytest
 from django.core.handlers.asgi import ASGIRequest
 from rest_framework.exceptions import PermissionDenied
 
-from audit.live.admission import Admission, admit
+from audit.live.admission import admit
+from audit.live.stream import StreamRequest
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.models import CeApiKey
 from tests.api import Caller, make_key
@@ -23,15 +24,15 @@ def caller() -> Caller:
     return caller
 
 
-def admit_watcher(caller: Caller, secret: str) -> Admission:
+def admit_watcher(caller: Caller, secret: str) -> StreamRequest:
     headers = [(b"authorization", f"Api-Key {secret}".encode()), (b"host", b"testserver")]
     scope: Any = {"type": "http", "method": "GET", "path": "/", "query_string": b"after=0.0", "headers": headers}
     return admit(ASGIRequest(scope, None), caller.conversation_id)  # type: ignore[arg-type]
 
 
 def test_a_key_watches_its_own_conversations_without_prompts(caller: Caller) -> None:
-    assert not admit_watcher(caller, caller.secret).request.prompts
-    assert admit_watcher(caller, make_key()).request.prompts
+    assert not admit_watcher(caller, caller.secret).prompts
+    assert admit_watcher(caller, make_key()).prompts
 
 
 def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> None:
@@ -49,4 +50,4 @@ def test_a_key_that_is_to_see_less_from_now_on_has_to_come_again(caller: Caller)
     CeApiKey.objects.update(scopes=["own_audit"])
 
     assert admitted.find_refusal() == "FORBIDDEN"
-    assert not admit_watcher(caller, caller.secret).request.prompts
+    assert not admit_watcher(caller, caller.secret).prompts

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from audit.live import read_events, stream
 from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub
-from audit.live.stream import Stream, StreamRequest
+from audit.live.stream import StreamRequest, iterate_frames
 from audit.models import CeAudit, CeRunningEvent
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import dumps
@@ -53,8 +53,7 @@ def read(
         reader = hub.join(caller.conversation_id)
         for one in news:
             reader.wake(one)
-        way = Stream(hub, reader, StreamRequest(caller.conversation_id, stages), cursor, lasts, lambda: "")
-        async for sent in way.frames():
+        async for sent in iterate_frames(hub, reader, StreamRequest(caller.conversation_id, cursor, stages), lasts):
             if sent.startswith(b":"):
                 continue
             lines = dict(line.split(": ", 1) for line in sent.decode().strip().split("\n"))
@@ -211,8 +210,7 @@ def test_signs_of_life_come_while_nothing_happens(caller: Caller) -> None:
     async def first() -> bytes:
         hub = HereHub()
         reader = hub.join(caller.conversation_id)
-        way = Stream(hub, reader, StreamRequest(caller.conversation_id), cursor, 5.0, lambda: "")
-        frames = way.frames()
+        frames = iterate_frames(hub, reader, StreamRequest(caller.conversation_id, cursor), 5.0)
         await anext(frames)
         sent = await anext(frames)
         if hub._polling:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 
 from audit.erasure.erase import EraseOrder, NothingToErase, erase_conversation, erase_participant, find_conversations
-from audit.erasure.searches import empty_searches
+from audit.erasure.searches import delete_saved_searches, empty_searches
 from convengine.engine.errors import TurnInProgress
 from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.interfaces.stored_tests import stored_tests
@@ -33,6 +33,7 @@ class Command(ExactCommand):
             metavar="ID",
             help="entries of the access log: only what they searched for",
         )
+        whose.add_argument("--saved-searches", type=int, nargs="+", metavar="ID", help="searches that users saved")
         parser.add_argument("--workspace", help="only here. Default: all")
         parser.add_argument("--channel", help="only here. Default: all")
         parser.add_argument("--by", required=True, help="the person who requests the erasure")
@@ -48,7 +49,7 @@ class Command(ExactCommand):
         )
         if not options["reason"].strip() or not options["by"].strip():
             raise CommandError("--by and --reason must not be empty, because they are recorded.")
-        if options["searches"]:
+        if options["searches"] or options["saved_searches"]:
             self._erase_searches(options)
             return
         keys = [key] if key else find_conversations(participant, *within)
@@ -74,10 +75,15 @@ class Command(ExactCommand):
 
     def _erase_searches(self, options: Mapping[str, Any]) -> None:
         if not options["yes"]:
-            self.stdout.write("Nothing was changed. Use --yes to erase what these entries searched for.")
+            self.stdout.write("Nothing was changed. Use --yes to erase these searches.")
             return
+        erase, keys = (
+            (empty_searches, options["searches"])
+            if options["searches"]
+            else (delete_saved_searches, options["saved_searches"])
+        )
         with transaction.atomic():
-            count = empty_searches(options["searches"], options["by"], options["reason"])
+            count = erase(keys, options["by"], options["reason"])
         self.stdout.write(f"Erased: {count} search{pluralize(count, 'es')}.")
 
     def _list_tests(self, label: str, conversations: Sequence[uuid.UUID]) -> None:

@@ -74,6 +74,7 @@ INTENT_CLASSIFICATION_MATCHED = declare_stage(
     "Matching phrases lead to one intent.",
     steps="IntentResolutionStep",
     keys="intent state matchedByRule score words runnerUp runnerUpScore",
+    common=True,
 )
 INTENT_CLASSIFIER_COLLISION = declare_stage(
     "INTENT_CLASSIFIER_COLLISION",
@@ -199,6 +200,7 @@ INTENT_RESOLVED_BY_CLASSIFIER = declare_stage(
             "Recognised the intent {resolvedIntent} by its phrases.", unless=("INTENT_CLASSIFICATION_MATCHED",)
         ),
     ),
+    common=True,
 )
 INTENT_RESOLVED_BY_AGENT = declare_stage(
     "INTENT_RESOLVED_BY_AGENT",
