@@ -29,7 +29,7 @@ from convengine.server.sessions.models import CeConversation
 _MOST_BYTES = 2000
 
 
-def check_origin(origin: str) -> str:
+def check_origin(origin: str) -> None:
     """An origin as browsers send it. Raises ValidationError."""
     parts = urlsplit(origin)
     if parts.scheme not in ("http", "https") or not parts.netloc or origin != f"{parts.scheme}://{parts.netloc}":
@@ -37,7 +37,6 @@ def check_origin(origin: str) -> str:
             f"{quote_value(origin)} is not the origin of a page. Send scheme, host and port, such as "
             "https://shop.example.com."
         )
-    return origin.lower()
 
 
 class TokenRequestSerializer(ClosedSerializer):

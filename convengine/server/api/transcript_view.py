@@ -1,5 +1,6 @@
 """`GET /api/v1/conversation/transcript`: what was said in the conversation of a token."""
 
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,7 +64,7 @@ class TranscriptView(ApiView):
             )
         after = _read_number(request.query_params.get("after", "0"))
         rows = CeConversationHistory.objects.filter(
-            conversation_id=key.token.conversation_id, turn_no__gt=after, status__in=_SAID
+            conversation=uuid.UUID(key.token.conversation_id), turn_no__gt=after, status__in=_SAID
         )
         turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
         return Response(

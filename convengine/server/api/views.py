@@ -84,6 +84,7 @@ class TurnView(ApiView):
         """Send one message of a conversation, and get the engine's answer."""
         given = dict(_REQUESTS.run_validation(request.data))
         response = self._take_turn(request, given)
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
         if request.auth.token:
             response.headers[HEADER] = request.auth.token.sign()
         return response
@@ -189,8 +190,7 @@ def _check_token_body(given: Mapping[str, Any], token: ConversationToken) -> Non
         token.check_conversation(given["conversationId"])
     if given.get("inputParams"):
         raise PermissionDenied(
-            "A conversation token cannot send inputParams. Your server says what it knows of the user when it makes the "
-            "token."
+            "A conversation token cannot send inputParams. Your server sends them when it makes the token."
         )
 
 

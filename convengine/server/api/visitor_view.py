@@ -49,8 +49,8 @@ class VisitorTokenView(ApiView):
         """
         if not conf.get("CHAT"):
             raise NotFound(
-                "This server gives no tokens to visitors. Make one on your server (POST /api/v1/conversation/token), or "
-                "set CE_CHAT=true."
+                "This server gives visitors no tokens. Make one on your server (POST /api/v1/conversation/token), or set "
+                "CE_CHAT=true."
             )
         origin = _check_origin(request)
         given: dict[str, Any] = VisitorSerializer().run_validation(request.data)
