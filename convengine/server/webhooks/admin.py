@@ -12,14 +12,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import storable
-from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.codec import dumps, loads
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import badge_column, link, text_column
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column, render_json
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus, send_again
 from convengine.server.webhooks.events import EVENTS
@@ -152,29 +153,29 @@ class WebhookDeliveryAdmin(ByConversation):
     """Deliveries, newest first. Those that were given up can be sent again."""
 
     change_form_template = "convengine/webhook_delivery.html"
-    list_display = ("created_at", "status_label", "event", "webhook_page", "attempts", "error_start", "sent_at")
+    list_display = ("created_at", "status_label", "event", "webhook_name", "attempts", "error_start", "sent_at")
     list_select_related = ("webhook",)
     list_filter = ("status", "event", "webhook")
     ordering = ("-delivery_id",)
     fields = (
-        *("status_label", "event", "webhook_page", "conversation_page", "event_id", "content"),
+        *("status", "event", "webhook_name", "conversation_page", "event_id", "content"),
         *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
     )
-    readonly_fields = ("status_label", "webhook_page", "conversation_page", "content")
-    content = text_column("body", "body")
+    readonly_fields = ("webhook_name", "conversation_page", "content")
+    error_start = excerpt_column("error", "last error", 80)
 
     @badge_column(_STATUS_BADGES, "status")
     def status_label(self, row: CeWebhookDelivery) -> tuple[str, str]:
         return row.status, str(row.get_status_display())
 
     @admin.display(description="webhook")
-    def webhook_page(self, row: CeWebhookDelivery) -> Any:
-        """A link to the webhook."""
-        return link("ce_webhooks_cewebhook_change", row.webhook.name, row.webhook_id)
+    def webhook_name(self, row: CeWebhookDelivery) -> str:
+        """No link, because operators may not open it."""
+        return row.webhook.name
 
-    @admin.display(description="last error")
-    def error_start(self, row: CeWebhookDelivery) -> str:
-        return row.error[:80]
+    @admin.display(description="body")
+    def content(self, row: CeWebhookDelivery) -> SafeString:
+        return render_json(loads(row.body))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the button that sends it again."""
