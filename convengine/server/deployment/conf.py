@@ -130,6 +130,12 @@ DEFAULTS: Mapping[str, Any] = {
     "ANSWER_CONTEXT": "public",
     # Maximum calls of one API key, such as "600/min"; blank for no limit.
     "THROTTLE_RATE": "",
+    # Whether the chat serves visitors; the other origins whose pages may do so; and the calls of one conversation.
+    "CHAT": False,
+    "CHAT_ORIGINS": [],
+    "CHAT_RATE": "60/min",
+    # The demonstration, whose chat page shows its logins.
+    "DEMO": False,
     # How many proxies in front of the server add their caller to X-Forwarded-For.
     "TRUSTED_PROXIES": 0,
     # Null, or {max_events, window_ms, per_conversation, per_stage, max_tracked_buckets}.

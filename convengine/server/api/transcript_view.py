@@ -1,0 +1,95 @@
+"""`GET /api/v1/conversation/transcript`: what was said in the conversation of a token."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.payload import to_spoken_text
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.sessions.models import EXTERNAL, CeConversationHistory
+
+#: So many turns at once, the newest.
+_PAGE = 50
+USER, BOT, PERSON = SPEAKERS = ("user", "bot", "person")
+_SAID = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    """A message of the user, or an answer of the bot or of a person."""
+
+    speaker = serializers.ChoiceField(choices=SPEAKERS)
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
+    turnNo = serializers.IntegerField()
+    turnId = serializers.UUIDField()
+
+
+class TranscriptSerializer(serializers.Serializer[Any]):
+    """What was said, oldest first."""
+
+    conversationId = serializers.UUIDField()
+    messages = SaidSerializer(many=True)
+    lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
+
+
+class TranscriptView(ApiView):
+    """`GET /api/v1/conversation/transcript`."""
+
+    address = "conversation/transcript"
+    scope = "turns"
+    serves_tokens = True
+
+    @extend_schema(
+        operation_id="getTranscript",
+        parameters=[OpenApiParameter("after", {"type": "integer", "minimum": 0}, description="Only later turns.")],
+        responses={200: TranscriptSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest 50 turns of the conversation of a token, for its browser."""
+        key = request.auth
+        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        if key.token is None:
+            raise PermissionDenied(
+                "A transcript is for conversation tokens. With a key, read the turns of the conversation."
+            )
+        after = _read_number(request.query_params.get("after", "0"))
+        rows = CeConversationHistory.objects.filter(
+            conversation=uuid.UUID(key.token.conversation_id), turn_no__gt=after, status__in=_SAID
+        )
+        turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
+        return Response(
+            {
+                "conversationId": key.token.conversation_id,
+                "messages": [said for turn in turns for said in _list_said(turn)],
+                "lastTurnNo": turns[-1].turn_no if turns else after,
+            }
+        )
+
+
+def _read_number(text: str) -> int:
+    if not text.isdecimal():
+        raise RequestInvalid(fields={"after": [f"{text!r} is not the number of a turn. Send `lastTurnNo`."]})
+    return min(int(text), 2**31 - 1)
+
+
+def _list_said(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:
+    answerer = PERSON if turn.source == EXTERNAL else BOT
+    for speaker, text in ((USER, turn.user_input), (answerer, to_spoken_text(turn.assistant_output))):
+        if text:
+            yield {
+                "speaker": speaker,
+                "text": text,
+                "at": turn.created_at.isoformat(),
+                "turnNo": turn.turn_no,
+                "turnId": str(turn.turn_id),
+            }
