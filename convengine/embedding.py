@@ -56,6 +56,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "SentenceTone": "audit.api.serializers.TONES",
         "MessageRole": "audit.api.serializers.MESSAGE_ROLES",
         "ValueRole": "audit.api.serializers.VALUE_ROLES",
+        "Speaker": "convengine.server.api.transcript_view.SPEAKERS",
         "FeedbackType": "audit.feedback.view.FEEDBACK_TYPES",
         "ReplayMode": "audit.replay.serializers.MODES",
         "ReplayStatus": "audit.replay.serializers.STATUSES",

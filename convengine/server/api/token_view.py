@@ -2,7 +2,6 @@
 
 import uuid
 from typing import Any
-from urllib.parse import urlsplit
 
 from rest_framework import serializers
 from rest_framework.exceptions import AuthenticationFailed
@@ -21,7 +20,6 @@ from convengine.server.api.serializers import (
     StrictObjectField,
     StrictTextField,
     StrictUuidField,
-    quote_value,
 )
 from convengine.server.sessions.models import CeConversation
 
@@ -29,23 +27,21 @@ from convengine.server.sessions.models import CeConversation
 _MOST_BYTES = 2000
 
 
-def check_origin(origin: str) -> None:
-    """An origin as browsers send it. Raises ValidationError."""
-    parts = urlsplit(origin)
-    if parts.scheme not in ("http", "https") or not parts.netloc or origin != f"{parts.scheme}://{parts.netloc}":
-        raise serializers.ValidationError(
-            f"{quote_value(origin)} is not the origin of a page. Send scheme, host and port, such as "
-            "https://shop.example.com."
-        )
+#: The answer of calls that make a token.
+EXAMPLE = {
+    "token": "WyI5YmY3NTQwYSJd:1wXREd:lqcmOugmp0EJjX_KfWx2KmKqqWVb",
+    "conversationId": "9bf7540a-b129-4685-a120-730e8a0cb94b",
+    "expiresAt": "2026-11-26T12:15:00Z",
+}
 
 
-class TokenRequestSerializer(ClosedSerializer):
+class ConversationTokenSerializer(ClosedSerializer):
     """Whose pages may use the token, and for which conversation."""
 
-    origin = serializers.CharField(
-        max_length=253,
+    origin = serializers.RegexField(
+        r"^https?://[^/?#\s]{1,250}$",
         help_text="Of the pages that may use the token: scheme, host and port.",
-        validators=[check_origin],
+        error_messages={"invalid": "Send the origin of a page: scheme, host and port, as https://shop.example.com."},
     )
     conversationId = StrictUuidField(required=False, help_text="A stored conversation to go on with.")
     token = StrictTextField(
@@ -86,15 +82,18 @@ class TokenView(ApiView):
 
     @extend_schema(
         operation_id="createConversationToken",
-        request=TokenRequestSerializer,
+        request=ConversationTokenSerializer,
         responses={200: TokenAnswerSerializer},
-        example={"origin": "https://shop.example.com", "inputParams": {"customer": "C-17"}},
+        example={
+            "request": {"origin": "https://shop.example.com", "inputParams": {"customer": "C-17"}},
+            "response": EXAMPLE,
+        },
     )
     def post(self, request: Request) -> Response:
         """Make a token with which a browser takes turns in one conversation, reads it, and does nothing else."""
         key = request.auth
         assert isinstance(key, CeApiKey)  # Checked by HasScope.
-        given = TokenRequestSerializer().run_validation(request.data)
+        given = ConversationTokenSerializer().run_validation(request.data)
         token = ConversationToken(
             choose_conversation(key, given),
             key.prefix,

@@ -42,6 +42,21 @@ class TranscriptSerializer(serializers.Serializer[Any]):
     lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
 
 
+_EXAMPLE = {
+    "conversationId": "9bf7540a-b129-4685-a120-730e8a0cb94b",
+    "messages": [
+        {
+            "speaker": USER,
+            "text": "Are you open on Saturday?",
+            "at": "2026-11-26T12:00:00Z",
+            "turnNo": 1,
+            "turnId": "6f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1",
+        }
+    ],
+    "lastTurnNo": 1,
+}
+
+
 class TranscriptView(ApiView):
     """`GET /api/v1/conversation/transcript`."""
 
@@ -53,6 +68,7 @@ class TranscriptView(ApiView):
         operation_id="getTranscript",
         parameters=[OpenApiParameter("after", {"type": "integer", "minimum": 0}, description="Only later turns.")],
         responses={200: TranscriptSerializer},
+        example={"response": _EXAMPLE},
     )
     def get(self, request: Request) -> Response:
         """The newest 50 turns of the conversation of a token, for its browser."""

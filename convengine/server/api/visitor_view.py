@@ -13,7 +13,7 @@ from convengine.server.api.conversation_token import ConversationToken
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField
-from convengine.server.api.token_view import TokenAnswerSerializer, choose_conversation
+from convengine.server.api.token_view import EXAMPLE, TokenAnswerSerializer, choose_conversation
 from convengine.server.database import throttle
 from convengine.server.database.throttle import Delay
 from convengine.server.deployment import conf
@@ -24,7 +24,7 @@ _KEY = "Visitors of the chat"
 _TOKENS = Delay(30, 60)
 
 
-class VisitorSerializer(ClosedSerializer):
+class VisitorTokenSerializer(ClosedSerializer):
     """Which conversation goes on."""
 
     token = StrictTextField(
@@ -40,7 +40,11 @@ class VisitorTokenView(ApiView):
     permission_classes = ()
 
     @extend_schema(
-        operation_id="createVisitorToken", request=VisitorSerializer, responses={200: TokenAnswerSerializer}, auth=[]
+        operation_id="createVisitorToken",
+        request=VisitorTokenSerializer,
+        responses={200: TokenAnswerSerializer},
+        auth=[],
+        example={"request": {}, "response": EXAMPLE},
     )
     def post(self, request: Request) -> Response:
         """Make a conversation token for a page of this server, or of an origin in `CE_CHAT_ORIGINS`.
@@ -49,11 +53,11 @@ class VisitorTokenView(ApiView):
         """
         if not conf.get("CHAT"):
             raise NotFound(
-                "This server gives visitors no tokens. Make one on your server (POST /api/v1/conversation/token), or set "
-                "CE_CHAT=true."
+                "This server gives visitors no tokens. Make them on your server (POST /api/v1/conversation/token), or "
+                "set CE_CHAT=true."
             )
         origin = _check_origin(request)
-        given: dict[str, Any] = VisitorSerializer().run_validation(request.data)
+        given: dict[str, Any] = VisitorTokenSerializer().run_validation(request.data)
         if wait := throttle.count_attempt(f"chat token for:{find_client_address(request.META)}", _TOKENS):
             raise Throttled(wait, "Too many conversations were begun from this address.")
         key = require_key(_find_key_prefix(), "turns")
