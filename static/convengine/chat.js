@@ -37,7 +37,7 @@
             use: "Use this",
             offers: "Answers to choose from",
             offered: "Answers to choose from: {}",
-            you: "You",
+            user: "You",
             bot: "Bot",
             person: "Staff",
             withPerson: "A person is answering you",
@@ -72,7 +72,7 @@
             use: "Übernehmen",
             offers: "Antworten zur Auswahl",
             offered: "Antworten zur Auswahl: {}",
-            you: "Sie",
+            user: "Sie",
             bot: "Bot",
             person: "Mitarbeiter",
             withPerson: "Ein Mensch antwortet Ihnen",
@@ -135,7 +135,7 @@
         }
         button:hover { text-decoration: underline; }
         button[aria-disabled=true] { opacity: .55; cursor: default; text-decoration: none; }
-        :focus-visible { outline: 3px solid var(--text); outline-offset: 2px; }
+        :focus-visible { outline: 2px solid var(--text); outline-offset: 2px; }
         svg { flex: none; inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
 
         .launcher {
@@ -157,7 +157,9 @@
         header button { border-color: transparent; background: none; padding-inline: .6em; }
         .with-person { flex-basis: 100%; order: 1; padding-block-end: .2em; font-size: .9em; }
 
-        .log { flex: 1 0 6em; block-size: 6em; padding: 1em; overflow: hidden auto; overscroll-behavior: contain; }
+        /* Reversed, so that browsers keep the end in view when the list or its content changes its size. */
+        .log { display: flex; flex-direction: column-reverse; flex: 1 0 6em; block-size: 6em; overflow: hidden auto; overscroll-behavior: contain; }
+        .list { margin-block-end: auto; padding: 1em 1em .25em; }
         .log:focus-visible { outline-offset: -3px; }
         .item { display: flex; flex-direction: column; align-items: flex-start; margin-block-end: .75em; }
         .item.user { align-items: flex-end; }
@@ -232,7 +234,7 @@
     const LINK = /(?:https?:\/\/|mailto:|tel:)[^\s<>"\p{C}]+/giu;
     const PROTOCOLS = ["http:", "https:", "mailto:", "tel:"];
     const CONTROL_CHARACTERS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
-    const API = "/api/v1/conversation/";
+    const API = "/api/v1/";
     const POLL_MS = 3000;
     // The server answers again what it answered to an Idempotency-Key for so long.
     const KEY_LIFETIME_MS = 24 * 3600 * 1000;
@@ -330,13 +332,13 @@
         async renew() {
             const {tokenUrl} = this.options;
             const {token} = this.store.values;
-            const address = tokenUrl ? new URL(tokenUrl, location.href) : `${this.server}/chat/token`;
+            const address = tokenUrl ? new URL(tokenUrl, location.href) : `${this.server}${API}chat/token`;
             const body = tokenUrl ? {token: token ?? null} : {token};
             const answer = await this.request(address, {body, isTokenCall: true, credentials: tokenUrl ? "same-origin" : "omit"});
-            if (!answer.ok) return answer;
-            const isOther = answer.body.conversationId !== this.store.values.conversationId;
-            this.store.update({token: answer.body.token, conversationId: answer.body.conversationId, ...(isOther && {since: 0})});
-            return null;
+            this.store.update({token: answer.body.token});
+            // The last token may be of a server or a key that is no more.
+            if (answer.status === 400 && token) return this.renew();
+            return answer.ok ? null : answer;
         }
 
         // Gives the last answer. There is always one: without a connection, it waits.
@@ -371,7 +373,7 @@
             const abort = new AbortController();
             const timer = setTimeout(() => abort.abort(), REQUEST_TIMEOUT_MS);
             try {
-                const response = await fetch(address instanceof URL || isTokenCall ? address : this.server + API + address, {
+                const response = await fetch(isTokenCall ? address : `${this.server}${API}conversation/${address}`, {
                     method: body ? "POST" : "GET", headers, credentials, body: body && JSON.stringify(body), signal: abort.signal,
                 });
                 const token = response.headers.get("X-Conversation-Token");
@@ -420,6 +422,8 @@
             this.options = options;
             this.store = new Store(`convengine:${server}:${options.target || ""}`);
             this.connection = new Connection(server, options, this.store, (trouble) => this.tell(trouble && this.texts[trouble]));
+            // A stored message from before is one of the conversation that the tab had then.
+            this.startedAt = Date.now();
             this.lastTurnNo = 0;
             this.unread = 0;
             this.build();
@@ -435,7 +439,8 @@
             this.title = make("h2", {id: "title"}, texts.title);
             this.notice = make("span", {class: "with-person", hidden: ""}, texts.withPerson);
             this.restartButton = makeButton({}, () => this.askRestart(), texts.restart);
-            this.log = make("div", {class: "log", role: "log", "aria-live": "polite", "aria-label": texts.log, tabindex: 0});
+            this.list = make("div", {class: "list"});
+            this.log = make("div", {class: "log", role: "log", "aria-live": "polite", "aria-label": texts.log, tabindex: 0}, this.list);
             this.typing = make("div", {class: "typing", hidden: "", "aria-hidden": "true"}, make("span"), make("span"), make("span"));
             this.alert = make("div", {class: "alert", role: "alert"});
             this.offers = make("div", {class: "offers", role: "group", "aria-label": texts.offers, hidden: ""});
@@ -527,7 +532,7 @@
             this.launcher?.setAttribute("aria-expanded", "true");
             this.countUnread(0);
             this.store.update({isOpen: true});
-            this.log.scrollTop = this.log.scrollHeight;
+            this.scrollToEnd();
             if (hasFocus) this.field.focus();
             this.begin();
         }
@@ -563,21 +568,20 @@
         // --- the list ----------------------------------------------------------------------------------------------------
 
         addGreeting() {
-            if (this.texts.greeting) this.addMessage({from: "bot", text: this.texts.greeting}, {isNew: false});
+            if (this.texts.greeting) this.addMessage({speaker: "bot", text: this.texts.greeting}, {isNew: false});
         }
 
         // Only what is new is announced: the log leaves out parts that are not live.
-        addMessage(message, {isNew}) {
-            const text = String(message.text ?? "").replace(CONTROL_CHARACTERS, "");
-            if (!text.trim()) return null;
-            const isPerson = message.from === "person";
-            const item = make("div", {class: `item ${message.from}`, "aria-live": isNew ? null : "off"},
-                make("span", {class: isPerson ? "author" : "unseen"}, this.texts[isPerson ? "person" : message.from === "user" ? "you" : "bot"], isPerson ? "" : ":"),
-                make("p", {class: "bubble", dir: "auto"}, ...renderText(text)));
-            if (message.from === "bot" && message.turnId) item.append(this.makeRating(message));
-            const isAtEnd = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 80;
-            this.log.insertBefore(item, message.from === "user" ? null : this.pendingItem);
-            if (isAtEnd || !isNew) this.log.scrollTop = isNew ? Math.min(item.offsetTop - this.log.offsetTop - 12, this.log.scrollHeight) : this.log.scrollHeight;
+        addMessage({speaker, text, turnId}, {isNew}) {
+            const shownText = String(text ?? "").replace(CONTROL_CHARACTERS, "");
+            if (!shownText.trim()) return null;
+            const author = speaker === "person" ? make("span", {class: "author"}, this.texts.person) : make("span", {class: "unseen"}, `${this.texts[speaker]}:`);
+            const bubble = make("p", {class: "bubble", dir: "auto"}, ...renderText(shownText));
+            const item = make("div", {class: `item ${speaker}`, "aria-live": isNew ? null : "off"}, author, bubble);
+            if (speaker === "bot" && turnId) item.append(this.makeRating(turnId));
+            const isAtEnd = this.log.scrollTop > -80;
+            this.list.insertBefore(item, this.pendingItem);
+            if (isAtEnd) this.scrollToEnd(item);
             if (isNew && this.panel.hidden) {
                 this.countUnread(this.unread + 1);
                 this.status.textContent = `${this.unread} ${this.texts.unread}`;
@@ -585,41 +589,52 @@
             return item;
         }
 
-        makeRating({turnId, feedback}) {
-            const buttons = ["good", "bad"].map((name, index) => {
-                const type = ["THUMBS_UP", "THUMBS_DOWN"][index];
-                const attributes = {class: ["up", "down"][index], "aria-label": this.texts[name], title: this.texts[name], "aria-pressed": feedback === type};
-                return makeButton(attributes, (event) => this.rate(turnId, type, event.currentTarget, buttons), makeIcon("thumb"));
-            });
-            return make("div", {class: "rating"}, ...buttons);
+        // The beginning of a long answer stays in view.
+        scrollToEnd(item) {
+            const height = item ? this.list.getBoundingClientRect().bottom - item.getBoundingClientRect().top + 12 : 0;
+            this.log.scrollTop = Math.min(0, this.log.clientHeight - height);
         }
 
-        async rate(turnId, feedbackType, button, buttons) {
-            const before = buttons.map((other) => other.getAttribute("aria-pressed"));
-            if (button.getAttribute("aria-pressed") === "true") return;
-            for (const other of buttons) other.setAttribute("aria-pressed", other === button);
-            const {conversationId} = this.store.values;
-            const answer = await this.connection.request("feedback", {body: {conversationId, feedbackType, messageId: turnId}});
-            if (answer.ok) return;
-            buttons.forEach((other, index) => other.setAttribute("aria-pressed", before[index]));
-            this.tell(this.texts.notRated);
+        makeRating(turnId) {
+            const buttons = [["good", "THUMBS_UP", "up"], ["bad", "THUMBS_DOWN", "down"]].map(([name, type, direction]) => {
+                const button = makeButton({class: direction, "aria-label": this.texts[name], title: this.texts[name]}, () => rate(type), makeIcon("thumb"));
+                return {button, type};
+            });
+            const show = () => buttons.forEach(({button, type}) => button.setAttribute("aria-pressed", this.store.values.ratings?.[turnId] === type));
+            const rate = async (feedbackType) => {
+                const {conversationId, ratings} = this.store.values;
+                if (ratings?.[turnId] === feedbackType) return;
+                this.store.update({ratings: {...ratings, [turnId]: feedbackType}});
+                show();
+                const answer = await this.connection.request("feedback", {body: {conversationId, feedbackType, messageId: turnId}});
+                if (answer.ok) return;
+                this.store.update({ratings: {...this.store.values.ratings, [turnId]: ratings?.[turnId]}});
+                show();
+                this.tell(this.texts.notRated);
+            };
+            show();
+            return make("div", {class: "rating"}, ...buttons.map(({button}) => button));
         }
 
         clear() {
-            this.log.replaceChildren();
+            this.list.replaceChildren();
             this.pendingItem = null;
             this.addGreeting();
         }
 
         // --- what the bot asks -------------------------------------------------------------------------------------------
 
-        showReport(report) {
-            this.report = report;
-            this.isWithPerson = Boolean(report?.withPerson);
-            this.notice.hidden = !this.isWithPerson;
+        showWithPerson(isWithPerson) {
+            this.isWithPerson = isWithPerson;
+            this.notice.hidden = !isWithPerson;
             this.schedulePoll();
+        }
+
+        // The buttons or the input for what the last answer asked, unless a later turn is shown.
+        showReport() {
             this.isRestartAsked = false;
-            const {asked, confirm, choices} = report || {};
+            const {report} = this.store.values;
+            const {asked, confirm, choices} = report?.turnNo === this.lastTurnNo ? report : {};
             const labels = confirm ? [confirm.yes, confirm.no] : (choices || asked?.options || []).map((option) => option.label ?? option.value);
             const buttons = labels.map((label) => makeButton({}, () => this.send(String(label), this.log), String(label)));
             const input = asked && !labels.length ? this.makeInput(asked) : null;
@@ -659,7 +674,7 @@
         }
 
         cancelRestart() {
-            this.showReport(this.report);
+            this.showReport();
             this.restartButton.focus();
         }
 
@@ -693,7 +708,7 @@
 
         showPending() {
             const {pending} = this.store.values;
-            if (!pending.body.reset) this.pendingItem = this.addMessage({from: "user", text: pending.body.message}, {isNew: false});
+            if (!pending.body.reset) this.pendingItem = this.addMessage({speaker: "user", text: pending.body.message}, {isNew: false});
             this.showOffers();
             this.setWaiting(true);
         }
@@ -703,7 +718,7 @@
             this.typing.hidden = !isWaiting;
             for (const button of [this.sendButton, this.restartButton]) button.setAttribute("aria-disabled", isWaiting);
             this.status.textContent = isWaiting ? this.texts.waiting : "";
-            if (isWaiting) this.log.scrollTop = this.log.scrollHeight;
+            if (isWaiting) this.scrollToEnd();
         }
 
         async deliver() {
@@ -720,14 +735,13 @@
 
         async receive(answer, body) {
             const {turnNo, turnId, conversationId} = answer;
-            this.store.update({pending: null, conversationId, ...(body.reset && {since: turnNo})});
-            if (body.reset) {
-                this.clear();
-                this.lastTurnNo = turnNo - 1;
-            }
+            const isOther = conversationId !== this.store.values.conversationId;
+            this.store.update({pending: null, conversationId, ...(isOther && {since: 0, ratings: {}}), ...(body.reset && {since: turnNo})});
+            if (body.reset) this.clear();
+            if (body.reset || isOther) this.lastTurnNo = turnNo - 1;
             if (turnNo === this.lastTurnNo + 1) {
                 this.pendingItem = null;
-                this.addMessage({from: "bot", text: answer.reply, turnId}, {isNew: true});
+                this.addMessage({speaker: "bot", text: answer.reply, turnId}, {isNew: true});
                 this.lastTurnNo = turnNo;
             } else {
                 // It is shown already, or there is more to show: a person wrote, or another tab.
@@ -735,7 +749,9 @@
                 this.pendingItem = null;
                 await this.load({isNew: true});
             }
-            this.showReport(answer.stateReport);
+            this.store.update({report: {...answer.stateReport, turnNo}});
+            this.showWithPerson(Boolean(answer.stateReport?.withPerson));
+            this.showReport();
             document.dispatchEvent(new CustomEvent("convengine:answer", {detail: {conversationId, turnNo, turnId}}));
         }
 
@@ -751,18 +767,16 @@
             this.pendingItem = null;
             this.field.value ||= body.message || "";
             this.fitField();
-            this.showReport(this.report);
+            this.showReport();
             this.tell(errorCode === "CONVERSATION_CLOSED" ? texts.ended : `${texts.refused} ${message || answer.status}`);
         }
 
         // Sends the message that the ended conversation refused in a new one.
         async beginAnother() {
-            const {pending} = this.store.values;
-            this.store.update({token: undefined, conversationId: undefined, since: 0, pending: null});
-            this.lastTurnNo = 0;
-            this.clear();
+            const {body} = this.store.values.pending;
+            this.store.update({token: undefined, pending: null});
             this.isReady = this.hasBegun = false;
-            if (!pending.body.reset) this.post(pending.body);
+            if (!body.reset) this.post(body);
             await this.begin();
         }
 
@@ -773,12 +787,11 @@
             if (this.hasBegun) return;
             this.hasBegun = true;
             const {options, store} = this;
-            const conversation = store.values.conversationId;
             const isNewToken = options.token && options.token !== store.values.source;
             if (isNewToken) store.update({token: options.token, source: options.token});
             // Who owns the page says at each load whose conversation this is.
             const failure = options.tokenUrl || !store.values.token ? await this.connection.renew() : null;
-            const answer = failure || (await this.load({isNew: false, conversation}));
+            const answer = failure || (await this.load({isNew: false}));
             if (!answer.ok) {
                 const {texts} = this;
                 this.setWaiting(false);
@@ -802,28 +815,25 @@
             await this.deliver();
         }
 
-        // Shows what came after the last shown turn. `conversation` is the one that the stored message belongs to.
-        async load({isNew, conversation}) {
+        // Shows what came after the last shown turn.
+        async load({isNew}) {
             const {store} = this;
             const after = Math.max(this.lastTurnNo, (store.values.since || 0) - 1);
             const answer = await this.connection.request(`transcript?after=${after}`);
             if (!answer.ok) return answer;
-            const {conversationId, messages, lastTurnNo, stateReport, withPerson} = answer.body;
-            if (conversation && conversation !== conversationId) {
-                store.update({pending: null, since: 0});
-                return this.load({isNew});
+            const {conversationId, messages, lastTurnNo, withPerson} = answer.body;
+            if (conversationId !== store.values.conversationId) {
+                const {pending} = store.values;
+                store.update({conversationId, pending: pending?.at < this.startedAt ? null : pending, since: 0, report: null, ratings: {}});
+                this.lastTurnNo = 0;
+                this.clear();
+                if (after) return this.load({isNew});
             }
-            store.update({conversationId});
-            const {pending} = store.values;
-            const isSettled = pending && messages.some(({from, text, turnNo}) => from === "user" && turnNo > pending.after && text === pending.body.message);
-            if (isSettled) {
-                store.update({pending: null});
-                this.pendingItem?.remove();
-                this.pendingItem = null;
-            }
-            for (const message of messages) if (message.turnNo > this.lastTurnNo) this.addMessage(message, {isNew: isNew && message.from !== "user"});
-            this.lastTurnNo = Math.max(this.lastTurnNo, lastTurnNo || 0);
-            if (!store.values.pending) this.showReport({...stateReport, withPerson});
+            const added = messages.filter(({turnNo}) => turnNo > this.lastTurnNo);
+            for (const message of added) this.addMessage(message, {isNew: isNew && message.speaker !== "user"});
+            this.lastTurnNo = Math.max(this.lastTurnNo, lastTurnNo);
+            if (withPerson !== undefined) this.showWithPerson(withPerson);
+            if ((added.length || !isNew) && !store.values.pending) this.showReport();
             return answer;
         }
 
