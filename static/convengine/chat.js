@@ -47,12 +47,12 @@
             restart: "Start again",
             restartQuestion: "Start again? The bot forgets this conversation.",
             cancel: "Cancel",
-            offline: "You are offline. Your message is sent when you are online again.",
+            offline: "You are offline. The chat goes on by itself when you are online again.",
             unreachable: "No connection to the server. Trying again …",
             busy: "The server is busy. Trying again …",
-            failed: "The server does not answer. Your message is kept.",
+            failed: "The server does not answer. Nothing is lost.",
             retry: "Try again",
-            refused: "The message was not sent:",
+            refused: "Your message was not answered:",
             ended: "This conversation has ended.",
             begin: "Start a new conversation",
             expired: "This chat has expired. Reload the page to go on.",
@@ -82,12 +82,12 @@
             restart: "Neu beginnen",
             restartQuestion: "Neu beginnen? Der Bot vergisst dieses Gespräch.",
             cancel: "Abbrechen",
-            offline: "Sie sind offline. Ihre Nachricht wird gesendet, sobald Sie wieder online sind.",
+            offline: "Sie sind offline. Der Chat geht von selbst weiter, sobald Sie wieder online sind.",
             unreachable: "Keine Verbindung zum Server. Neuer Versuch …",
             busy: "Der Server ist ausgelastet. Neuer Versuch …",
-            failed: "Der Server antwortet nicht. Ihre Nachricht bleibt gespeichert.",
+            failed: "Der Server antwortet nicht. Es geht nichts verloren.",
             retry: "Noch einmal versuchen",
-            refused: "Die Nachricht wurde nicht gesendet:",
+            refused: "Ihre Nachricht wurde nicht beantwortet:",
             ended: "Dieses Gespräch ist beendet.",
             begin: "Neues Gespräch beginnen",
             expired: "Dieser Chat ist abgelaufen. Laden Sie die Seite neu, um fortzufahren.",
@@ -121,7 +121,8 @@
                 color-scheme: dark;
             }
         }
-        .floating { position: fixed; inset-block-end: 1em; inset-inline-end: 1em; z-index: var(--convengine-z-index, 2147483000); }
+        .floating { position: fixed; inset-block-end: 1em; inset-inline-end: 1em; z-index: var(--convengine-z-index, 2147483000); pointer-events: none; }
+        .floating > * { pointer-events: auto; }
         .filling { display: block; block-size: 100%; min-block-size: 20em; }
         * { box-sizing: border-box; }
         [hidden] { display: none !important; }
@@ -158,7 +159,7 @@
         .with-person { flex-basis: 100%; order: 1; padding-block-end: .2em; font-size: .9em; }
 
         /* Reversed, so that browsers keep the end in view when the list or its content changes its size. */
-        .log { display: flex; flex-direction: column-reverse; flex: 1 0 6em; block-size: 6em; overflow: hidden auto; overscroll-behavior: contain; }
+        .log { display: flex; flex-direction: column-reverse; flex: 1 0 5em; block-size: 5em; overflow: hidden auto; overscroll-behavior: contain; }
         .list { margin-block-end: auto; padding: 1em 1em .25em; }
         .log:focus-visible { outline-offset: -3px; }
         .item { display: flex; flex-direction: column; align-items: flex-start; margin-block-end: .75em; }
@@ -183,7 +184,7 @@
         .alert { display: flex; flex-wrap: wrap; align-items: center; gap: .5em; padding: .6em 1em; background: var(--error); color: var(--error-text); border-block-start: 1px solid; overflow-wrap: anywhere; }
         .alert:empty { padding: 0; border: 0; }
         .alert button { color: var(--text); }
-        .offers { display: flex; flex-wrap: wrap; align-items: end; gap: .5em; flex: none; max-block-size: 12em; padding: .75em 1em .25em; overflow: auto; }
+        .offers { display: flex; flex-wrap: wrap; align-items: end; gap: .5em; flex: 0 1 auto; min-block-size: 4em; max-block-size: 12em; padding: .75em 1em .25em; overflow: auto; }
         .offers p { flex-basis: 100%; margin: 0; }
         .offers form { display: flex; flex-wrap: wrap; align-items: end; gap: .5em; inline-size: 100%; }
         .offers label { display: flex; flex-direction: column; flex: 1 1 9em; min-inline-size: 0; font-size: .9em; }
@@ -202,7 +203,6 @@
             }
             .is-open .launcher { visibility: hidden; }
         }
-        @media (max-height: 22em) { .log { flex-basis: 10em; } .offers { max-block-size: none; } }
         @media (prefers-reduced-motion: no-preference) {
             .log { scroll-behavior: smooth; }
             .typing { animation: appear .3s .3s backwards; }
@@ -231,7 +231,7 @@
         date: ["date", 10], time: ["time", 5], "date-time": ["datetime-local", 16],
         email: ["email"], phone: ["tel"], tel: ["tel"], integer: ["number"], number: ["number"],
     };
-    const LINK = /(?:https?:\/\/|mailto:|tel:)[^\s<>"\p{C}]+/giu;
+    const LINK = /(?<![\p{L}\p{N}])(?:https?:\/\/|mailto:|tel:)[^\s<>"\p{C}]+/giu;
     const PROTOCOLS = ["http:", "https:", "mailto:", "tel:"];
     const CONTROL_CHARACTERS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
     const API = "/api/v1/";
@@ -240,6 +240,7 @@
     const KEY_LIFETIME_MS = 24 * 3600 * 1000;
     const REQUEST_TIMEOUT_MS = 70000;
     const LONGEST_PAUSE_MS = 15000;
+    const LONGEST_WAIT_MS = 60000;
     // How long a server that answers with errors is asked again before the visitor is.
     const PATIENCE_MS = 90000;
 
@@ -321,7 +322,6 @@
     class Connection {
         constructor(server, options, store, onTrouble) {
             Object.assign(this, {server, options, store, onTrouble});
-            addEventListener("online", () => this.wake?.());
         }
 
         get canRenew() {
@@ -345,6 +345,7 @@
         async request(address, options = {}) {
             const start = Date.now();
             let renewed = options.isTokenCall;
+            let isTroubled = false;
             for (let attempt = 1; ; attempt++) {
                 const answer = await this.fetchJson(address, options);
                 if (answer.status === 401 && !renewed && this.canRenew) {
@@ -352,15 +353,16 @@
                     if (!(await this.renew())) continue;
                 }
                 if (!isTemporary(answer) || (answer.status && Date.now() - start > PATIENCE_MS)) {
-                    this.onTrouble(null);
+                    if (isTroubled) this.onTrouble(null);
                     return answer;
                 }
                 // A turn that is still running is no trouble.
                 if (answer.status !== 409 && (attempt > 1 || !navigator.onLine)) {
+                    isTroubled = true;
                     this.onTrouble(answer.status ? "busy" : navigator.onLine ? "unreachable" : "offline");
                 }
                 const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** attempt) * (0.75 + Math.random() / 2);
-                await this.sleep(Math.max(pause, answer.retryAfter * 1000));
+                await sleepUntilOnline(Math.max(pause, Math.min(LONGEST_WAIT_MS, answer.retryAfter * 1000)));
             }
         }
 
@@ -387,17 +389,14 @@
                 clearTimeout(timer);
             }
         }
+    }
 
-        // Ends early when the browser is online again.
-        sleep(milliseconds) {
-            return new Promise((resolve) => {
-                const timer = setTimeout(resolve, milliseconds);
-                this.wake = () => {
-                    clearTimeout(timer);
-                    resolve();
-                };
-            });
-        }
+    // Ends early when the browser is online again.
+    function sleepUntilOnline(milliseconds) {
+        return new Promise((resolve) => {
+            setTimeout(resolve, milliseconds);
+            addEventListener("online", resolve, {once: true});
+        });
     }
 
     // True where the same request may succeed later.
@@ -484,7 +483,8 @@
             this.panel.addEventListener("keydown", (event) => {
                 if (event.key !== "Escape" || event.isComposing) return;
                 if (this.isRestartAsked) this.cancelRestart();
-                else if (!this.target) this.close();
+                else if (this.launcher) this.close();
+                else return;
                 event.stopPropagation();
             });
         }
@@ -510,7 +510,6 @@
 
         watchPage() {
             document.addEventListener("visibilitychange", () => this.schedulePoll());
-            addEventListener("offline", () => this.store.values.pending && this.tell(this.texts.offline));
             // The keyboard of a phone covers a part of the page; the panel takes what remains.
             const fit = () => {
                 const isZoomed = visualViewport.scale > 1.01;
@@ -554,15 +553,16 @@
             this.count.replaceChildren(String(count), make("span", {class: "unseen"}, ` ${this.texts.unread}`));
         }
 
-        // An alert with a button, if something can be done; null takes it away.
-        tell(text, label, action) {
+        // An alert, with a button if something can be done, and a text of the server, which is English; null takes it away.
+        tell(text, {label, action, detail} = {}) {
             if (!text) return this.alert.replaceChildren();
             const run = () => {
                 this.tell(null);
                 this.field.focus();
                 action();
             };
-            this.alert.replaceChildren(make("span", {}, text), ...(action ? [makeButton({}, run, label)] : []));
+            const parts = [make("span", {}, text), detail && make("span", {lang: "en"}, detail), action && makeButton({}, run, label)];
+            this.alert.replaceChildren(...parts.filter(Boolean));
         }
 
         // --- the list ----------------------------------------------------------------------------------------------------
@@ -665,7 +665,7 @@
         }
 
         askRestart() {
-            if (this.store.values.pending && this.isDelivering) return;
+            if (this.isDelivering) return;
             this.isRestartAsked = true;
             const question = make("p", {id: "question"}, this.texts.restartQuestion);
             const confirm = makeButton({class: "primary", "aria-describedby": "question"}, () => this.restart(), this.texts.restart);
@@ -689,7 +689,8 @@
         // --- messages ----------------------------------------------------------------------------------------------------
 
         send(text, nextFocus) {
-            if (!text.trim() || this.store.values.pending) return;
+            if (this.store.values.pending) return this.goOn();
+            if (!text.trim()) return;
             if (nextFocus === this.field) {
                 this.field.value = "";
                 this.fitField();
@@ -701,20 +702,33 @@
 
         // The message is stored with its key first, so that after a reload the same request is repeated.
         post(body) {
-            this.store.update({pending: {key: makeKey(), body, after: this.lastTurnNo, at: Date.now()}});
+            this.store.update({pending: {key: makeKey(), body, at: Date.now()}});
             this.showPending();
-            if (this.isReady) this.deliver();
+            this.goOn();
+        }
+
+        goOn() {
+            if (!this.isReady) this.begin();
+            else if (!this.isDelivering) this.deliver();
+        }
+
+        // A message that will not succeed goes back to where it can be changed.
+        giveBack(text) {
+            this.store.update({pending: null});
+            this.pendingItem?.remove();
+            this.pendingItem = null;
+            this.field.value ||= text || "";
+            this.fitField();
         }
 
         showPending() {
             const {pending} = this.store.values;
             if (!pending.body.reset) this.pendingItem = this.addMessage({speaker: "user", text: pending.body.message}, {isNew: false});
             this.showOffers();
-            this.setWaiting(true);
+            this.showWaiting(true);
         }
 
-        setWaiting(isWaiting) {
-            this.isDelivering = isWaiting;
+        showWaiting(isWaiting) {
             this.typing.hidden = !isWaiting;
             for (const button of [this.sendButton, this.restartButton]) button.setAttribute("aria-disabled", isWaiting);
             this.status.textContent = isWaiting ? this.texts.waiting : "";
@@ -724,9 +738,11 @@
         async deliver() {
             const {key, body} = this.store.values.pending;
             this.tell(null);
-            this.setWaiting(true);
+            this.isDelivering = true;
+            this.showWaiting(true);
             const answer = await this.connection.request("message", {body, key});
-            this.setWaiting(false);
+            this.isDelivering = false;
+            this.showWaiting(false);
             // The transcript had the answer, or the page's server has begun another conversation.
             if (this.store.values.pending?.key !== key) return;
             if (answer.ok) await this.receive(answer.body, body);
@@ -759,25 +775,21 @@
             const {texts} = this;
             const {errorCode, message} = answer.body;
             if (answer.status === 401) return this.tell(texts.expired);
-            if (isTemporary(answer)) return this.tell(texts.failed, texts.retry, () => this.deliver());
-            if (errorCode === "CONVERSATION_CLOSED" && this.connection.canRenew) return this.tell(texts.ended, texts.begin, () => this.beginAnother());
-            // It will not succeed: the text goes back to where it can be changed.
-            this.store.update({pending: null});
-            this.pendingItem?.remove();
-            this.pendingItem = null;
-            this.field.value ||= body.message || "";
-            this.fitField();
+            if (isTemporary(answer)) return this.tell(texts.failed, {label: texts.retry, action: () => this.deliver()});
+            const hasEnded = errorCode === "CONVERSATION_CLOSED";
+            if (hasEnded && this.connection.canRenew) return this.tell(texts.ended, {label: texts.begin, action: () => this.beginAnother()});
+            this.giveBack(body.message);
             this.showReport();
-            this.tell(errorCode === "CONVERSATION_CLOSED" ? texts.ended : `${texts.refused} ${message || answer.status}`);
+            this.tell(hasEnded ? texts.ended : texts.refused, {detail: hasEnded ? "" : message || `HTTP ${answer.status}`});
         }
 
         // Sends the message that the ended conversation refused in a new one.
-        async beginAnother() {
+        beginAnother() {
             const {body} = this.store.values.pending;
             this.store.update({token: undefined, pending: null});
             this.isReady = this.hasBegun = false;
-            if (!body.reset) this.post(body);
-            await this.begin();
+            if (body.reset) this.begin();
+            else this.post(body);
         }
 
         // --- the conversation so far -------------------------------------------------------------------------------------
@@ -794,9 +806,10 @@
             const answer = failure || (await this.load({isNew: false}));
             if (!answer.ok) {
                 const {texts} = this;
-                this.setWaiting(false);
+                this.showWaiting(false);
                 this.hasBegun = false;
-                if (isTemporary(answer)) return this.tell(texts.failed, texts.retry, () => this.begin());
+                if (isTemporary(answer)) return this.tell(texts.failed, {label: texts.retry, action: () => this.begin()});
+                if (store.values.pending?.at > this.startedAt) this.giveBack(store.values.pending.body.message);
                 console.warn("ConvEngine chat:", answer.status, answer.body.message);
                 return this.tell(answer.status === 401 ? texts.expired : texts.unavailable);
             }
@@ -806,11 +819,7 @@
 
         async resume() {
             const {pending} = this.store.values;
-            if (Date.now() - pending.at > KEY_LIFETIME_MS) {
-                this.field.value = pending.body.message || "";
-                this.store.update({pending: null});
-                return;
-            }
+            if (Date.now() - pending.at > KEY_LIFETIME_MS) return this.giveBack(pending.body.message);
             if (!this.pendingItem) this.showPending();
             await this.deliver();
         }

@@ -357,7 +357,7 @@ def test_axe_sees_nothing_wrong(visitor: Visitor, width: int, scheme: str) -> No
     no_violations(chat.page)
     chat.field.fill("Yes")
     chat.field.press("Enter")
-    expect(chat.alert).to_have_text("The message was not sent: No.")
+    expect(chat.alert).to_have_text("Your message was not answered:No.")
     expect(chat.field).to_have_value("Yes")
     no_violations(chat.page)
     chat.panel.get_by_role("button", name="Start again").click()
@@ -482,6 +482,65 @@ def test_a_busy_server_is_asked_again_with_the_same_key(visitor: Visitor) -> Non
     assert len({request.headers["idempotency-key"] for request in messages.requests}) == 1
     assert len(messages.requests) == 3
     visitor.troubles.clear()
+
+
+def test_a_server_that_fails_for_long_is_asked_again_by_a_button(visitor: Visitor) -> None:
+    page = visitor.tab
+    page.clock.install()
+    messages = fake_server(page, {"status": 500})
+    chat = Chat(visitor).open()
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+    expect(chat.page.locator(".typing")).to_be_visible()
+    for _ in range(12):
+        page.clock.run_for(15_000)
+        page.wait_for_timeout(50)
+    expect(chat.alert).to_contain_text("The server does not answer. Nothing is lost.")
+    messages.answers = [make_turn(1, "Hi")]
+    chat.alert.get_by_role("button", name="Try again").click()
+    chat.read_answer(0)
+
+    assert len({request.headers["idempotency-key"] for request in messages.requests}) == 1
+    assert chat.list_texts()[1:] == ["hello", "Hi"]
+    visitor.troubles.clear()
+
+
+def test_a_chat_that_is_not_available_gives_the_message_back(visitor: Visitor) -> None:
+    fake_server(visitor.tab)
+    Answers(visitor.tab, "chat/token", make_failure(404, "NOT_FOUND", recoverable=False))
+    chat = Chat(visitor).open()
+    expect(chat.alert).to_have_text("The chat is not available on this page.")
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+    expect(chat.field).to_have_value("hello")
+    expect(chat.items).to_have_count(1)
+    expect(chat.alert).to_have_text("The chat is not available on this page.")
+    visitor.troubles.clear()
+
+
+def test_a_page_of_another_person_shows_nothing_of_the_one_before(visitor: Visitor) -> None:
+    """The page's server gave a token for another conversation: also the unsent message of the tab is dropped."""
+    page = visitor.tab
+    messages = fake_server(page, make_turn(1, "Hi"))
+    chat = Chat(visitor, 'data-token-url="/my/token"', path="/shop")
+    page.route("**/my/token", lambda route: route.fulfill(json={"token": "of-a-test", "conversationId": CONVERSATION}))
+    chat.open()
+    chat.send("hello")
+    page.evaluate(
+        """() => {
+            const [name, text] = Object.entries(sessionStorage)[0];
+            const pending = {key: "of-before", body: {message: "secret"}, at: Date.now()};
+            sessionStorage.setItem(name, JSON.stringify({...JSON.parse(text), pending}));
+        }"""
+    )
+    other = {**make_transcript(make_message(1, "bot", "Welcome")), "conversationId": CONVERSATION.replace("5d", "6e")}
+    Answers(page, "conversation/transcript", other)
+    page.reload()
+    expect(chat.answers).to_have_count(1)
+
+    assert chat.list_texts()[1:] == ["Welcome"]
+    assert chat.field.input_value() == ""
+    assert len(messages.requests) == 1
 
 
 def test_an_expired_token_is_renewed_once(visitor: Visitor) -> None:
