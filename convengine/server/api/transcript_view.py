@@ -10,13 +10,17 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
 from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import truthy
+from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.sessions.models import EXTERNAL, CeConversationHistory
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import EXTERNAL, CeConversation, CeConversationHistory
 
 #: So many turns at once, the newest.
 _PAGE = 50
@@ -39,6 +43,7 @@ class TranscriptSerializer(serializers.Serializer[Any]):
 
     conversationId = serializers.UUIDField()
     messages = SaidSerializer(many=True)
+    withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
     lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
 
 
@@ -53,6 +58,7 @@ _EXAMPLE = {
             "turnId": "6f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1",
         }
     ],
+    "withPerson": False,
     "lastTurnNo": 1,
 }
 
@@ -86,10 +92,18 @@ class TranscriptView(ApiView):
         return Response(
             {
                 "conversationId": key.token.conversation_id,
-                "messages": [said for turn in turns for said in _list_said(turn)],
+                "messages": [message for turn in turns for message in _list_messages(turn)],
+                "withPerson": _is_with_person(key),
                 "lastTurnNo": turns[-1].turn_no if turns else after,
             }
         )
+
+
+def _is_with_person(key: CeApiKey) -> bool:
+    assert key.token
+    contexts = CeConversation.objects.filter(pk=key.token.conversation_id).values_list("context_json", flat=True)
+    is_handed_over = any(truthy(context.get(HANDED_OVER)) for context in contexts)
+    return is_handed_over and live_settings.read(configuration().latest, HAS_DESK, key.workspace_id).value
 
 
 def _read_number(text: str) -> int:
@@ -98,7 +112,7 @@ def _read_number(text: str) -> int:
     return min(int(text), 2**31 - 1)
 
 
-def _list_said(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:
+def _list_messages(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:
     answerer = PERSON if turn.source == EXTERNAL else BOT
     for speaker, text in ((USER, turn.user_input), (answerer, to_spoken_text(turn.assistant_output))):
         if text:

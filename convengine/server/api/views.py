@@ -38,6 +38,12 @@ CONTEXT = OpenApiParameter(
     "engine keeps for itself. `none`: null. Default: `all` with `X-ConvEngine-Compat`, otherwise `CE_ANSWER_CONTEXT` "
     "of the deployment, which is `public`.",
 )
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 128},
+    OpenApiParameter.HEADER,
+    description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
+)
 _PARAMETERS = [
     OpenApiParameter(
         "include",
@@ -49,12 +55,7 @@ _PARAMETERS = [
         "steps with their stages, for keys with the scope `audit`.",
     ),
     CONTEXT,
-    OpenApiParameter(
-        "Idempotency-Key",
-        {"type": "string", "minLength": 1, "maxLength": 128},
-        OpenApiParameter.HEADER,
-        description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
-    ),
+    IDEMPOTENCY_KEY,
     OpenApiParameter(
         "X-ConvEngine-Compat",
         str,

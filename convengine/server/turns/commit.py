@@ -74,7 +74,12 @@ def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recordin
 
     _write_all(
         _EndedTurn(
-            turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.token, lease.chain_head
+            turn,
+            outcome,
+            tape,
+            TurnStatus.BLOCKED if outcome.is_blocked else TurnStatus.OK,
+            lease.token,
+            lease.chain_head,
         ),
         lambda head: update_conversation_stmt(lease, outcome.session, head, whatever_came=turn.uninterruptible),
         [
