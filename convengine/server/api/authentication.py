@@ -76,9 +76,9 @@ def authenticate_token(text: str, request: Request) -> CeApiKey:
     page that the token is not for.
     """
     token = ConversationToken.read(text)
-    token.check_page(request._request)
+    token.check_page(request)
     key = require_key(token.key_prefix, "turns")
-    key.token = token
+    key.token, key.scopes = token, ["turns"]
     return key
 
 

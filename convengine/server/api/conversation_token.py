@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.core import signing
 from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.request import Request
 
 from convengine.json_value import Json
 
@@ -66,7 +67,7 @@ class ConversationToken:
         except (signing.BadSignature, TypeError):
             raise AuthenticationFailed("This is not a conversation token of this server.") from None
 
-    def check_page(self, request: HttpRequest) -> None:
+    def check_page(self, request: HttpRequest | Request) -> None:
         """Raises PermissionDenied for a call of a page that has another origin, or of none."""
         origin = request.META.get("HTTP_ORIGIN")
         # Browsers name no origin when a page reads from its own server.
