@@ -19,6 +19,7 @@ from tests.fakes.http_server import Reply, serving
 pytestmark = pytest.mark.browser
 SCRIPT = ROOT / "static/convengine/chat.js"
 HOSTILE_TEXTS = Path(__file__).with_name("hostile_texts.txt")
+EXAMPLES = dict(re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs/chat.md").read_text(), re.DOTALL))
 SCREENS = pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")])
 PAGE = """<!DOCTYPE html><html lang="{language}"><head><meta charset="utf-8"><title>Shop</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"></head>
@@ -365,15 +366,56 @@ def test_axe_sees_nothing_wrong(visitor: Visitor, width: int, scheme: str) -> No
     visitor.troubles.clear()
 
 
-def make_token(server: Server, origin: str) -> str:
-    """A token as somebody's own server gets one."""
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/conversation/token",
-        json.dumps({"origin": origin}).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return str(json.load(response)["token"])
+def make_token(server: Server, origin: str, session: dict[str, str]) -> str:
+    """A token for pages of an origin, as the manual's function makes it."""
+    names: dict[str, Any] = {}
+    exec(EXAMPLES["python"].replace("https://shop.example.com", origin), names)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("BOT_URL", server.url)
+        monkeypatch.setenv("BOT_KEY", server.api_key)
+        return str(names["make_chat_token"](session, "C-17")["token"])
+
+
+def test_the_token_of_the_manual_goes_on_with_the_conversation(server: Server) -> None:
+    session: dict[str, str] = {}
+    conversations = set()
+    for _ in range(2):
+        token = make_token(server, server.url, session)
+        headers = {"Authorization": f"Bearer {token}", "Origin": server.url}
+        request = urllib.request.Request(f"{server.url}/api/v1/conversation/transcript", headers=headers)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            conversations.add(json.load(response)["conversationId"])
+
+    assert len(conversations) == 1
+
+
+def test_the_page_of_the_manual_has_the_chat(visitor: Visitor) -> None:
+    """Its script, its colours, and its listener."""
+    page = visitor.tab
+    script = EXAMPLES["html"].replace("https://bot.example", visitor.server.url)
+    parts = f"<style>{EXAMPLES['css']}</style><script>{EXAMPLES['javascript']}</script>{script}"
+    html = f'<!DOCTYPE html><html lang="en"><title>Shop</title><body>{parts}</body></html>'
+    page.route("**/manual-page", lambda route: route.fulfill(content_type="text/html", body=html))
+    visitor.go("/manual-page")
+    page.get_by_role("button", name="Open chat").click()
+    with page.expect_console_message() as message:
+        page.get_by_label("Your message").fill("hello")
+        page.keyboard.press("Enter")
+    assert message.value.args[1].json_value() == 1
+    header = page.get_by_role("dialog", name="Help desk").locator("header")
+    assert header.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(122, 31, 75)"
+    assert header.evaluate("element => getComputedStyle(element).fontFamily") == "Georgia, serif"
+
+
+def test_what_a_help_desk_writes_is_shown(visitor: Visitor) -> None:
+    chat = Chat(visitor).open()
+    chat.send("hello")
+    conversation = chat.read_state()["conversationId"]
+    visitor.server._post(f"conversation/{conversation}/handover/messages", {"text": "Good morning!", "author": "Ada"})
+    chat.send("hello again")
+
+    assert chat.list_texts()[-3:-1] == ["Good morning!", "hello again"]
+    expect(chat.page.locator(".item.person")).to_have_count(1)
 
 
 def test_a_strict_page_of_another_origin_needs_only_the_script(server: Server, browser: Browser) -> None:
@@ -384,7 +426,7 @@ def test_a_strict_page_of_another_origin_needs_only_the_script(server: Server, b
         f"default-src 'none'; script-src {server.url}; connect-src {server.url}; require-trusted-types-for 'script'"
     )
     with serving() as shop:
-        attributes = f'data-token="{make_token(server, shop.address)}"'
+        attributes = f'data-token="{make_token(server, shop.address, {})}"'
         html = PAGE.format(language="en", server=server.url, attributes=attributes).encode()
         shop.replies[0] = Reply(body=html, headers={"Content-Type": "text/html", "Content-Security-Policy": policy})
         page.goto(shop.address)
@@ -621,6 +663,23 @@ def test_only_new_answers_are_live(visitor: Visitor) -> None:
 
     live = chat.items.evaluate_all("items => items.map((item) => item.ariaLive)")
     assert live == ["off", "off", "off", "off", None]
+
+
+def test_nothing_is_lost_at_four_hundred_percent(visitor: Visitor) -> None:
+    options = [{"value": name, "label": name * 8} for name in ("Washer ", "Dishwasher ", "Dryer ")]
+    fake_server(visitor.tab, make_turn(1, "Which?", asked={**DAY, "options": options}))
+    visitor.tab.set_viewport_size({"width": 320, "height": 256})
+    chat = Chat(visitor).open()
+    chat.send("hello")
+
+    assert chat.panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth && panel.clientWidth <= 320")
+    expect(chat.field).to_be_in_viewport()
+    chat.tab_to(chat.panel.locator(".offers button").first)
+    expect(chat.panel.locator(".offers button").first).to_be_in_viewport()
+    sizes = chat.panel.locator("button, input, textarea").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).flatMap(({width, height}) => [width, height])"
+    )
+    assert min(sizes) >= 24
 
 
 def test_the_chat_fills_an_element(visitor: Visitor) -> None:
