@@ -331,14 +331,18 @@
         // Gets a token for the conversation of the last one, or for a new one. Gives the failed answer, if it is one.
         async renew() {
             const {tokenUrl} = this.options;
-            const {token} = this.store.values;
+            const {token, hasEnded} = this.store.values;
             const address = tokenUrl ? new URL(tokenUrl, location.href) : `${this.server}${API}chat/token`;
-            const body = tokenUrl ? {token: token ?? null} : {token};
+            const body = tokenUrl ? {token: token ?? null, ended: Boolean(hasEnded)} : {token};
             const answer = await this.request(address, {body, isTokenCall: true, credentials: tokenUrl ? "same-origin" : "omit"});
-            this.store.update({token: answer.body.token});
-            // The last token may be of a server or a key that is no more.
-            if (answer.status === 400 && token) return this.renew();
-            return answer.ok ? null : answer;
+            if (answer.status === 400 && token) {
+                // The last token may be of a server or a key that is no more.
+                this.store.update({token: undefined});
+                return this.renew();
+            }
+            if (!answer.ok) return answer;
+            this.store.update({token: answer.body.token, hasEnded: undefined});
+            return null;
         }
 
         // Gives the last answer. There is always one: without a connection, it waits.
@@ -435,7 +439,6 @@
 
         build() {
             const {texts} = this;
-            this.title = make("h2", {id: "title"}, texts.title);
             this.notice = make("span", {class: "with-person", hidden: ""}, texts.withPerson);
             this.restartButton = makeButton({}, () => this.askRestart(), texts.restart);
             this.list = make("div", {class: "list"});
@@ -447,7 +450,7 @@
             this.sendButton = make("button", {class: "primary", "aria-label": texts.send, title: texts.send}, makeIcon("send"));
             this.composer = make("form", {class: "composer"}, make("label", {for: "field", class: "unseen"}, texts.field), this.field, this.sendButton);
             this.panel = make("div", {class: "panel", id: "panel", role: this.target ? "region" : "dialog", "aria-labelledby": "title", hidden: ""},
-                make("header", {}, this.title, this.notice, this.restartButton), this.log, this.typing, this.alert, this.offers, this.composer);
+                make("header", {}, make("h2", {id: "title"}, texts.title), this.notice, this.restartButton), this.log, this.typing, this.alert, this.offers, this.composer);
             this.status = make("div", {class: "unseen", role: "status"});
             this.root = make("div", {class: this.target ? "root filling" : "root floating", lang: this.language, dir: "ltr"}, this.panel, this.status);
             if (!this.target) this.buildLauncher();
@@ -613,7 +616,7 @@
                 this.tell(this.texts.notRated);
             };
             show();
-            return make("div", {class: "rating"}, ...buttons.map(({button}) => button));
+            return make("div", {class: "rating", "aria-live": "off"}, ...buttons.map(({button}) => button));
         }
 
         clear() {
@@ -786,7 +789,7 @@
         // Sends the message that the ended conversation refused in a new one.
         beginAnother() {
             const {body} = this.store.values.pending;
-            this.store.update({token: undefined, pending: null});
+            this.store.update({token: undefined, hasEnded: true, pending: null});
             this.isReady = this.hasBegun = false;
             if (body.reset) this.begin();
             else this.post(body);
@@ -838,9 +841,11 @@
                 this.clear();
                 if (after) return this.load({isNew});
             }
+            // A turn was answered while this was on its way.
+            if (lastTurnNo < this.lastTurnNo) return answer;
             const added = messages.filter(({turnNo}) => turnNo > this.lastTurnNo);
             for (const message of added) this.addMessage(message, {isNew: isNew && message.speaker !== "user"});
-            this.lastTurnNo = Math.max(this.lastTurnNo, lastTurnNo);
+            this.lastTurnNo = lastTurnNo;
             if (withPerson !== undefined) this.showWithPerson(withPerson);
             if ((added.length || !isNew) && !store.values.pending) this.showReport();
             return answer;

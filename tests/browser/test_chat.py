@@ -694,6 +694,17 @@ def test_the_chat_fills_an_element(visitor: Visitor) -> None:
     assert chat.panel.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(27, 31, 36)"
 
 
+def test_an_open_panel_takes_no_focus_and_stays_closed_once_closed(visitor: Visitor) -> None:
+    fake_server(visitor.tab)
+    chat = Chat(visitor, "data-open")
+    expect(chat.panel).to_be_visible()
+    expect(chat.field).not_to_be_focused()
+    chat.panel.get_by_role("button", name="Close chat").click()
+    chat.page.reload()
+
+    expect(chat.launcher).to_have_attribute("aria-expanded", "false")
+
+
 def test_nothing_is_asked_of_the_server_before_the_chat_is_opened(visitor: Visitor) -> None:
     requests: list[str] = []
     visitor.tab.on("request", lambda request: requests.append(request.url))
@@ -710,11 +721,11 @@ def test_nothing_is_asked_of_the_server_before_the_chat_is_opened(visitor: Visit
 def test_a_token_of_the_pages_own_server_is_asked_for(visitor: Visitor) -> None:
     page = visitor.tab
     messages = fake_server(page, make_turn(1, "Hi"))
-    asked: list[Any] = []
+    bodies: list[Any] = []
 
     def give_token(route: Route) -> None:
-        asked.append(route.request.post_data_json)
-        route.fulfill(json={"token": f"token-{len(asked)}", "conversationId": CONVERSATION})
+        bodies.append(route.request.post_data_json)
+        route.fulfill(json={"token": f"token-{len(bodies)}", "conversationId": CONVERSATION})
 
     page.route("**/my/token", give_token)
     chat = Chat(visitor, 'data-token-url="/my/token"').open()
@@ -724,7 +735,7 @@ def test_a_token_of_the_pages_own_server_is_asked_for(visitor: Visitor) -> None:
     expect(chat.field).to_be_visible()
     page.wait_for_function("JSON.parse(Object.values(sessionStorage)[0]).token === 'token-2'")
 
-    assert asked == [{"token": None}, {"token": "token-1"}]
+    assert bodies == [{"token": None, "ended": False}, {"token": "token-1", "ended": False}]
 
 
 def test_the_page_hears_of_each_answer(visitor: Visitor) -> None:
