@@ -25,7 +25,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         "glossary",
     ),
     "For integrators and operators": (
-        *("first_hour_integrator", "install", "api", "sessions", "webhooks", "models", "extending", "scenarios"),
+        *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending", "scenarios"),
         *("deployment", "operations", "observability", "scaling", "production", "architecture"),
     ),
 }
