@@ -12,11 +12,11 @@ from convengine.server.deployment.folders import find_shipped
 BEFORE_ADMIN = ["unfold", "unfold.contrib.filters", "unfold.contrib.forms", "unfold.contrib.simple_history"]
 LIBRARIES = [
     "django.contrib.humanize", "rest_framework", "rest_framework_api_key", "drf_spectacular", "drf_spectacular_sidecar",
-    "simple_history",
+    "simple_history", "corsheaders",
 ]  # fmt: skip
 APPS = [
     "convengine.server", "convengine.server.sessions", "convengine.server.api", "convengine.server.executors",
-    "convengine.server.jobs", "config_admin", "audit",
+    "convengine.server.jobs", "convengine.server.webhooks", "config_admin", "audit",
 ]  # fmt: skip
 #: The record's indexes hold columns that PostgreSQL reads from them. SQLite does without.
 SILENCED_CHECKS = ["models.W040"]
@@ -25,6 +25,8 @@ _ADMIN = "django.contrib.admin"
 _CALLS = "convengine.server.api.middleware.ApiMiddleware"
 #: Answers probes before anything looks at the host.
 _PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
+#: Lets pages of other origins call the chat.
+_CORS = "corsheaders.middleware.CorsMiddleware"
 _HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 #: Pages of the configuration work in the draft that the user opened.
 _DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
@@ -54,6 +56,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "SentenceTone": "audit.api.serializers.TONES",
         "MessageRole": "audit.api.serializers.MESSAGE_ROLES",
         "ValueRole": "audit.api.serializers.VALUE_ROLES",
+        "Speaker": "convengine.server.api.transcript_view.SPEAKERS",
         "FeedbackType": "audit.feedback.view.FEEDBACK_TYPES",
         "ReplayMode": "audit.replay.serializers.MODES",
         "ReplayStatus": "audit.replay.serializers.STATUSES",
@@ -108,7 +111,8 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     installed[index:index] = [app for app in BEFORE_ADMIN if app not in installed]
     installed += [app for app in [*([] if admin else [_ADMIN]), *LIBRARIES, *APPS] if app not in installed]
     own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in (_PROBES, _CALLS, _HISTORY, _DRAFTS)]
-    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *own, _HISTORY, _DRAFTS]
+    cors = [] if _CORS in own else [_CORS]
+    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *cors, *own, _HISTORY, _DRAFTS]
     for engine in settings.get("TEMPLATES", ()):
         if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":
             engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]

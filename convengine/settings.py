@@ -61,6 +61,7 @@ MIDDLEWARE = [
     "convengine.server.probes.middleware.ProbeMiddleware",
     "convengine.server.api.middleware.ApiMiddleware",
     "convengine.server.observability.hosts.HostMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "convengine.server.deployment.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -78,6 +79,7 @@ MIDDLEWARE = [
 API_MIDDLEWARE = [
     "convengine.server.api.middleware.ApiMiddleware",
     "convengine.server.observability.hosts.HostMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
 ]
@@ -91,12 +93,8 @@ CORS_ALLOW_HEADERS = (
 )
 CORS_EXPOSE_HEADERS = (
     *("ETag", "Location", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"),
-    *("X-Idempotent-Replay", "X-Request-ID"),
+    *("X-Conversation-Token", "X-Idempotent-Replay", "X-Request-ID"),
 )
-if CORS_ALLOWED_ORIGINS:
-    INSTALLED_APPS.append("corsheaders")
-    for _middleware in (MIDDLEWARE, API_MIDDLEWARE):
-        _middleware.insert(2, "corsheaders.middleware.CorsMiddleware")
 
 ROOT_URLCONF = "convengine.urls"
 WSGI_APPLICATION = "convengine.wsgi.application"
@@ -184,6 +182,7 @@ CONVENGINE: dict[str, Any] = {
     "NOTIFICATION_RECIPIENTS": environment.words("CE_NOTIFICATION_RECIPIENTS"),
     "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
     "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
+    "WEBHOOK_PRIVATE_HOSTS": [word.lower() for word in environment.words("CE_WEBHOOK_PRIVATE_HOSTS")],
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "REPLICA_MAX_LAG_SECONDS": environment.integer("CE_REPLICA_MAX_LAG_SECONDS", 10),
     "SENTINEL_MASTER": environment.text("CE_SENTINEL_MASTER", "mymaster"),
@@ -225,6 +224,10 @@ CONVENGINE: dict[str, Any] = {
     "REQUEST_LOG": environment.boolean("CE_ACCESS_LOG"),
     "ANSWER_CONTEXT": environment.one_of("CE_ANSWER_CONTEXT", "public", "all", "public", "none"),
     "THROTTLE_RATE": environment.rate("CE_THROTTLE_RATE"),
+    "CHAT": environment.boolean("CE_CHAT"),
+    "DEMO": environment.boolean("CE_DEMO"),
+    "CHAT_ORIGINS": environment.words("CE_CHAT_ORIGINS"),
+    "CHAT_RATE": environment.rate("CE_CHAT_RATE") or "60/min",
     "TRUSTED_PROXIES": environment.integer("CE_TRUSTED_PROXIES", 0),
     "AUDIT_RATE_LIMIT": {
         "max_events": environment.integer("CE_AUDIT_RATE_LIMIT_MAX_EVENTS", 200),

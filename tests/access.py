@@ -14,6 +14,7 @@ from django.urls import URLPattern, URLResolver, reverse
 
 from convengine.included_urls import API
 from convengine.server.admin_site.rights import GROUPS
+from convengine.server.api.conversation_token import ConversationToken
 from convengine.server.api.models import SCOPES
 from tests.api import make_key
 from tests.config_admin.builders import MODELS
@@ -26,6 +27,8 @@ _VALUES: Mapping[str, str] = {
     "turn_no": "1",
     "replay_id": "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a10",
 }
+#: The origin of the token's page.
+_PAGE = "https://shop.example.com"
 _METHODS = ("get", "post", "put", "patch", "delete")
 #: A parameter in an address that is a regular expression.
 _GROUP = r"\(\?P<(\w+)>[^)]*\)"
@@ -56,6 +59,9 @@ def list_endpoints(patterns: Sequence[Any] = API, prefix: str = "/") -> Iterator
 def collect_api() -> Iterator[Row]:
     """Who gets further than a refusal, for each method of each address."""
     callers: dict[str, dict[str, str]] = {"no key": {}, "an unknown key": {"Authorization": "Api-Key no.key"}}
+    prefix = make_key(scopes=["turns"]).partition(".")[0]
+    token = ConversationToken(_VALUES["conversation_id"], prefix, _PAGE).sign()
+    callers["a conversation token"] = {"Authorization": f"Bearer {token}", "Origin": _PAGE}
     for scope, _ in SCOPES:
         callers[f"`{scope}`"] = {"Authorization": f"Api-Key {make_key(scopes=[scope])}"}
     for text, address, method in list_endpoints():

@@ -54,6 +54,7 @@ from convengine.server.sessions.models import (
     CeTurnTicket,
 )
 from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.webhooks.models import CeWebhookDelivery
 
 #: Turns per transaction.
 TURNS_PER_TRANSACTION = 100
@@ -267,7 +268,8 @@ def _empty_conversation_row(row: CeConversation) -> None:
         model.objects.filter(conversation_id=key).delete()
     for table in (CeIdempotency, CeTurnTicket):
         table.objects.filter(conversation_id=key).delete()
-    CeNotification.objects.filter(conversation_id=str(key)).delete()
+    for sent in (CeNotification, CeWebhookDelivery):
+        sent.objects.filter(conversation_id=str(key)).delete()
 
 
 def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Counts:

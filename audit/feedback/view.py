@@ -100,6 +100,7 @@ class FeedbackView(ApiView):
 
     address = "conversation/feedback"
     scope = "turns"
+    serves_tokens = True
 
     @extend_schema(
         operation_id="createFeedback",
@@ -120,6 +121,8 @@ class FeedbackView(ApiView):
         assert isinstance(owner, CeApiKey)  # Checked by HasScope.
         compat = request.headers.get("X-ConvEngine-Compat") == "1"
         sent = FeedbackSerializer().run_validation(request.data)
+        if owner.token:
+            owner.token.check_conversation(sent["conversationId"])
         feedback_input = FeedbackInput(
             sent["feedbackType"],
             sent.get("messageId") or None,

@@ -49,20 +49,21 @@ from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
+_PARTS = {"details": "audit/turn_details.html", "account": "audit/turn_account.html"}
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
 @page(OF_A_TURN, of="audit.CeAudit", right=VIEW, name="turn", methods=["GET"], from_replica=True)
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
-    """The page; `?part=details` gives only the content of a timeline card, `?part=event` one event."""
+    """The page; `?part=` gives the content of a timeline card (`details`), its sentences (`account`), or an `event`."""
     log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)
     reading = read_turn(conversation_id, turn_no)
     part = request.GET.get("part")
     if part == "event":
         return TemplateResponse(request, "audit/event.html", {"opened": find_opened_event(reading.events, request)})
     context = turn_details(reading, request)
-    if part == "details":
-        return TemplateResponse(request, "audit/turn_details.html", context)
+    if part in _PARTS:
+        return TemplateResponse(request, _PARTS[part], context)
     before, behind, release = read_neighbours(conversation_id, turn_no)
     sentences, snapshot = narrate_turn(reading.events), find_release(reading.events)
     context |= {

@@ -24,6 +24,7 @@ from config_admin.releases.row_history import write_history
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.turn.scope import ANY
+from convengine.server.webhooks.write import store_release
 
 #: What people do through pages, files and the API. A script or SQL gets past it, and its release says so.
 _REVIEWED = frozenset({Origin.ADMIN, Origin.API, Origin.IMPORT, Origin.REVERT, Origin.ROLLBACK})
@@ -148,6 +149,9 @@ def _release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeR
     if release._state.adding:
         release.save()
         transaction.on_commit(_Made(release.config_version, change.id, change.implicit))
+        if release.origin != Origin.MIGRATION:
+            # While migrations run, the table of webhooks may not be there.
+            store_release(release.pk, release.origin, release.author, release.reason, release.created_at)
     else:
         _rewrite_newest(release)
     advance_sequences(table for table, rows in findings.differences.items() if any(row.before is None for row in rows))

@@ -10,6 +10,7 @@ for _room in (
     "turn",
     "steps.conversation",
     "threads",
+    "steps.hand_over",
     "steps.policy",
     "steps.dialogue_act",
     "steps.interaction",

@@ -24,6 +24,7 @@ from convengine.engine.pipeline.stages import (
 )
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.turn.enums import ConversationStatus
 from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.session import FIELDS, FinalResult, Right, Session, StepTiming
 from convengine.engine.turn.turn import Turn
@@ -38,9 +39,14 @@ class EngineOutcome:
 
     session: Session
     result: FinalResult | None = None
-    #: True when a step stopped the turn (a policy block).
+    #: True when a step stopped the turn.
     stopped: bool = False
     error: ConvEngineError | None = None
+
+    @property
+    def is_blocked(self) -> bool:
+        """True when it stopped because a policy blocked the message."""
+        return self.stopped and self.session.status == ConversationStatus.BLOCKED
 
 
 class InternalError(ConvEngineError):

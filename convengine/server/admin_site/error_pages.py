@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from convengine.server.admin_site import layout
 from convengine.server.admin_site.missing_rights import explain_refusal
+from convengine.server.deployment import conf
 
 log = structlog.get_logger(__name__)
 
@@ -114,4 +115,5 @@ def _list_links(request: HttpRequest) -> Links:
 
 
 def _list_public_links() -> Links:
-    return [(reverse("admin:index"), "Sign in"), (reverse("api-docs"), "API documentation")]
+    chat = [(reverse("chat"), "Chat")] if conf.get("CHAT") else []
+    return [*chat, (reverse("admin:index"), "Sign in"), (reverse("api-docs"), "API documentation")]

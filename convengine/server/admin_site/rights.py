@@ -175,6 +175,16 @@ TASKS = (
         (INTEGRATOR,),
         _rights("ce_api", ["view", "add", "change"], ["ceapikey"]),
     ),
+    Task(
+        "Make, change and test webhooks, and see their secrets",
+        (INTEGRATOR,),
+        _rights("ce_webhooks", ["view", *_EDIT], ["cewebhook"]),
+    ),
+    Task(
+        "See deliveries of webhooks, and send them again",
+        (INTEGRATOR, OPERATOR),
+        _see("ce_webhooks", ["cewebhookdelivery"]) | {"ce_webhooks.resend_delivery"},
+    ),
 )
 
 

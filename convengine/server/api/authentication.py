@@ -16,6 +16,7 @@ from rest_framework.throttling import BaseThrottle
 from convengine.engine.errors import DuplicateCredentials
 from convengine.engine.turn.codec import loads
 from convengine.server.admin_site.rights import SCOPE_RIGHTS
+from convengine.server.api.conversation_token import ConversationToken, is_token
 from convengine.server.api.models import CeApiKey
 from convengine.server.database import throttle
 from convengine.server.database.sql import describe_fault, dialect
@@ -32,10 +33,13 @@ _WRONG_KEYS = Delay(20, 300)
 
 
 class ApiKeyAuthentication(BaseAuthentication):
-    """`Authorization: Api-Key …` or `Bearer …`. The key is `request.auth`; there is no user."""
+    """`Authorization: Api-Key …` or `Bearer …`. The key is `request.auth`, also of a token; there is no user."""
 
     def authenticate(self, request: Request) -> tuple[None, CeApiKey] | None:
-        """Raises AuthenticationFailed for a key that is unknown, revoked or expired, and DuplicateCredentials."""
+        """Raises AuthenticationFailed for a key that is unknown, revoked or expired, and DuplicateCredentials.
+
+        Of a conversation token, the errors of `authenticate_token`.
+        """
         header = request.META.get("HTTP_AUTHORIZATION", "")
         # Servers join headers of the same name. A proxy may have checked another one than we would read.
         if "," in header:
@@ -43,7 +47,10 @@ class ApiKeyAuthentication(BaseAuthentication):
         scheme, _, secret = header.partition(" ")
         if scheme.lower() not in _SCHEMES or not secret.strip():
             return None
-        return None, authenticate_key(secret.strip(), find_client_address(request.META))
+        secret = secret.strip()
+        if is_token(secret):
+            return None, authenticate_token(secret, request)
+        return None, authenticate_key(secret, find_client_address(request.META))
 
     def authenticate_header(self, request: Request) -> str:
         """The header of a 401 answer."""
@@ -60,6 +67,19 @@ def authenticate_key(secret: str, address: str) -> CeApiKey:
     except exceptions.AuthenticationFailed:
         _count_wrong_key(address)
         raise
+
+
+def authenticate_token(text: str, request: Request) -> CeApiKey:
+    """The key that made a token, with the token.
+
+    Raises AuthenticationFailed for an invalid or ended token, also when its key was revoked, and PermissionDenied for a
+    page that the token is not for.
+    """
+    token = ConversationToken.read(text)
+    token.check_page(request)
+    key = require_key(token.key_prefix, "turns")
+    key.token, key.scopes = token, ["turns"]
+    return key
 
 
 def _count_wrong_key(address: str) -> None:
@@ -85,8 +105,8 @@ def key_of(secret: str) -> CeApiKey:
     return key
 
 
-def require_key(prefix: str, scope: str) -> None:
-    """Check the key of an earlier call once more, before what it asked for is done.
+def require_key(prefix: str, scope: str) -> CeApiKey:
+    """The key of an earlier call, checked once more before what it asked for is done.
 
     Raises AuthenticationFailed if it would not be accepted now, and PermissionDenied if it has lost the scope.
     """
@@ -95,6 +115,7 @@ def require_key(prefix: str, scope: str) -> None:
         raise exceptions.AuthenticationFailed("This API key does not exist any more.")
     _require_valid(key, expired=expired)
     need_scope(key, (scope,))
+    return key
 
 
 def _require_valid(key: CeApiKey, *, expired: bool) -> None:
@@ -139,12 +160,17 @@ def _find_key(prefix: str) -> tuple[CeApiKey | None, bool]:
 
 
 class HasScope(BasePermission):
-    """Requires one of the view's scopes."""
+    """Requires one of the view's scopes; of a conversation token, a view that serves tokens."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Raises NotAuthenticated when there is no key at all."""
         if not isinstance(request.auth, CeApiKey):
             raise exceptions.NotAuthenticated("Send your API key as `Authorization: Api-Key <key>`.")
+        if request.auth.token and not getattr(view, "serves_tokens", False):
+            raise exceptions.PermissionDenied(
+                "A conversation token takes turns of its conversation, reads its transcript and rates its answers. For "
+                "all else, call with an API key from your own server."
+            )
         if wanted := getattr(view, "scope", None):
             need_scope(request.auth, (wanted,) if isinstance(wanted, str) else wanted)
         return True
@@ -161,21 +187,25 @@ def need_scope(key: CeApiKey, wanted: Sequence[str]) -> None:
 
 
 class KeyThrottle(BaseThrottle):
-    """Limits the calls of each key in all processes together; off unless the deployment sets a rate."""
+    """Limits the calls of each key in all processes together, if the deployment sets a rate, and of each token."""
 
     def __init__(self) -> None:
         self._reset = 0.0
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """Whether the key has calls left. The answer's headers say how many."""
-        rate = conf.get("THROTTLE_RATE")
-        if not rate or not isinstance(request.auth, CeApiKey):
+        """Whether the caller has calls left. The answer's headers say how many."""
+        if not isinstance(request.auth, CeApiKey):
+            return True
+        token = request.auth.token
+        rate = conf.get("CHAT_RATE" if token else "THROTTLE_RATE")
+        if not rate:
             return True
         limit, seconds = read_rate(rate)
+        caller = f"conversation:{token.conversation_id}" if token else f"key:{request.auth.pk}"
         try:
-            count, self._reset = throttle.count_call(f"key:{request.auth.pk}", seconds)
+            count, self._reset = throttle.count_call(caller, seconds)
         except DatabaseError as error:
-            log.warning("calls of keys cannot be counted", error=describe_fault(error))
+            log.warning("calls cannot be counted", error=describe_fault(error))
             return True
         limits = {"Limit": limit, "Remaining": max(limit - count, 0), "Reset": math.ceil(self._reset)}
         request._request.rate_limit = {  # type: ignore[attr-defined]

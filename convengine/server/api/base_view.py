@@ -25,6 +25,8 @@ class ApiView(APIView):
 
     #: Below `/api/v1/`: a route, or a regular expression that begins with `^`.
     address = ""
+    #: Whether browsers may call it with a conversation token.
+    serves_tokens = False
 
     authentication_classes: Sequence[type[BaseAuthentication]] = (ApiKeyAuthentication,)
     permission_classes: Sequence[Any] = (HasScope,)

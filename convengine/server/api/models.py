@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 
+from convengine.server.api.conversation_token import ConversationToken
+
 #: The scopes of API keys.
 SCOPES = (
     ("turns", "Take turns"),
@@ -58,6 +60,8 @@ class CeApiKey(AbstractAPIKey):
 
     #: The keys whose conversations this key of a call may use; null for all of its workspace.
     openers: tuple[str, ...] | None = ()
+    #: The token of a browser that calls in place of the key.
+    token: ConversationToken | None = None
 
     class Meta(AbstractAPIKey.Meta):
         db_table = "ce_api_key"

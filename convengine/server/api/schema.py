@@ -23,6 +23,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _TAGS = (
     ("/api/v1/conversation/message", "Turns"),
     ("/api/v1/conversation/feedback", "Turns"),
+    ("/api/v1/conversation/token", "Turns"),
+    ("/api/v1/conversation/transcript", "Turns"),
+    ("/api/v1/chat", "Turns"),
     ("/api/v1/sessions", "Sessions"),
     ("/api/v1/conversation/stream", "Streams"),
     ("/api/v1/replay", "Replays"),
@@ -61,7 +64,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
                 "name": "Authorization",
                 "description": "`Api-Key <key>`; keys are made in the admin.",
             },
-            {"type": "http", "scheme": "bearer", "description": "The same key."},
+            {"type": "http", "scheme": "bearer", "description": "The same key, or a conversation token."},
         ]
 
     def get_security_requirement(self, auto_schema: Any) -> Any:

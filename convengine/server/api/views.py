@@ -7,16 +7,18 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import remove_reserved
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
 from convengine.server.api.authentication import need_scope
 from convengine.server.api.base_view import ApiView
+from convengine.server.api.conversation_token import HEADER, ConversationToken
 from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
@@ -24,7 +26,7 @@ from convengine.server.api.serializers import TurnRequestSerializer, TurnRespons
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.turns.answer import Replayed, TurnAnswer
+from convengine.server.turns.answer import PLAIN_CHANNEL, Replayed, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 
@@ -35,6 +37,12 @@ CONTEXT = OpenApiParameter(
     description="The part of the context in the answer. `public`: what rules, tasks and forms wrote, without what the "
     "engine keeps for itself. `none`: null. Default: `all` with `X-ConvEngine-Compat`, otherwise `CE_ANSWER_CONTEXT` "
     "of the deployment, which is `public`.",
+)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 128},
+    OpenApiParameter.HEADER,
+    description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
 )
 _PARAMETERS = [
     OpenApiParameter(
@@ -47,12 +55,7 @@ _PARAMETERS = [
         "steps with their stages, for keys with the scope `audit`.",
     ),
     CONTEXT,
-    OpenApiParameter(
-        "Idempotency-Key",
-        {"type": "string", "minLength": 1, "maxLength": 128},
-        OpenApiParameter.HEADER,
-        description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
-    ),
+    IDEMPOTENCY_KEY,
     OpenApiParameter(
         "X-ConvEngine-Compat",
         str,
@@ -70,6 +73,7 @@ class TurnView(ApiView):
 
     address = "conversation/message"
     scope = "turns"
+    serves_tokens = True
 
     @extend_schema(
         operation_id="createTurn",
@@ -80,19 +84,28 @@ class TurnView(ApiView):
     def post(self, request: Request) -> HttpResponse:
         """Send one message of a conversation, and get the engine's answer."""
         given = dict(_REQUESTS.run_validation(request.data))
-        return self._take_turn(request, given)
+        response = self._take_turn(request, given)
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        if request.auth.token:
+            response.headers[HEADER] = request.auth.token.sign()
+        return response
 
     def check_permissions(self, request: Request) -> None:
-        """The trace of a turn needs the scope of the audit as well."""
+        """The trace of a turn needs the scope of the audit as well. No browser gets parts."""
         super().check_permissions(request)
-        if "trace" in _read_parts(request):
-            assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        parts = _read_parts(request)
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        if parts and request.auth.token:
+            raise PermissionDenied(f"A conversation token cannot ask for {', '.join(parts)}. Leave `include` out.")
+        if "trace" in parts:
             need_scope(request.auth, ("audit",))
 
     def _take_turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
         key_owner = request.auth
         assert isinstance(key_owner, CeApiKey)  # Checked by HasScope.
         key = idempotency_key(request, key_owner)
+        if key_owner.token:
+            _check_token_body(given, key_owner.token)
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
@@ -122,7 +135,9 @@ class NothingView(ApiView):
 def _finish(
     key: CeApiKey, context: str, parts: Collection[str], channel: str | None, body: dict[str, Any]
 ) -> dict[str, Any]:
-    may_see = _may_see_context(key, channel, body["conversationId"])
+    may_see = key.token is None and _may_see_context(key, channel, body["conversationId"])
+    if key.token and body["payload"]:
+        body = {**body, "reply": to_spoken_text(body["payload"]["value"])}
     body = wire.select_context(wire.select_parts(body, parts), context if may_see else "none")
     return wire.add_trace(body) if "trace" in parts else body
 
@@ -165,14 +180,28 @@ def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
         return None
     if not 1 <= len(text) <= 128:
         raise RequestInvalid(fields={"Idempotency-Key": [f"{len(text)} characters received; use 1 to 128."]})
-    return IdempotencyKey.of(owner.pk, text, request.data)
+    # Users of tokens share the API key.
+    name = f"{owner.token.conversation_id} {text}" if owner.token else text
+    return IdempotencyKey.of(owner.pk, name, request.data)
+
+
+def _check_token_body(given: Mapping[str, Any], token: ConversationToken) -> None:
+    """Raises PermissionDenied for another conversation, and for what only a server may say of a user."""
+    if given.get("conversationId"):
+        token.check_conversation(given["conversationId"])
+    if given.get("inputParams"):
+        raise PermissionDenied(
+            "A conversation token cannot send inputParams. Your server sends them when it makes the token."
+        )
 
 
 def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
-    params, ignored = remove_reserved(given.get("inputParams") or {}, may_approve="approve" in owner.scopes)
+    token = owner.token
+    sent_params = token.input_params if token else given.get("inputParams") or {}
+    params, ignored = remove_reserved(sent_params, may_approve=token is None and "approve" in owner.scopes)
     if given.get("reset"):
         params["reset"] = True
-    sent_id = given.get("conversationId")
+    sent_id = token.conversation_id if token else given.get("conversationId")
     # A retry without an id must find the conversation that the first call opened.
     new_id = key.conversation_id if key else str(uuid.uuid4())
     return TurnRequest(
@@ -180,8 +209,10 @@ def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: Idempote
         message=given.get("message"),
         input_params=params,
         ignored_params=tuple(ignored),
+        channel=token.channel if token else PLAIN_CHANNEL,
         workspace_id=owner.workspace_id,
-        new=sent_id is None,
+        # The first turn of a token begins its conversation.
+        new=sent_id is None or token is not None,
         preferences=check_preferences(given.get("preferences"), owner.workspace_id),
     )
 

@@ -62,6 +62,8 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_RECIPIENTS": [],
     "NOTIFICATION_FROM": "",
     "NOTIFICATION_WEBHOOKS": [],
+    # Hosts of webhooks that may have private addresses and may be called without TLS: `host`, `host:port`, `*.domain`.
+    "WEBHOOK_PRIVATE_HOSTS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
     # Background jobs, and the work that can be sent to a worker by name.
@@ -71,6 +73,8 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.server.turns.open_executions.JOB",
         "convengine.server.sessions.old_turns.SHORT_LIVED",
         "convengine.server.sessions.old_turns.TURNS",
+        "convengine.server.webhooks.send.JOB",
+        "convengine.server.webhooks.send.RETENTION",
         "audit.record.retention.JOB",
         "audit.erasure.erase.JOB",
         "audit.integrity.ledger.JOB",
@@ -84,7 +88,10 @@ DEFAULTS: Mapping[str, Any] = {
         "config_admin.history.gradual.guard.JOB",
         "convengine.server.jobs.old_runs.JOB",
     ],
-    "HANDED_WORK": {"summaries": "convengine.server.memory.after_commit.write_summaries"},
+    "HANDED_WORK": {
+        "summaries": "convengine.server.memory.after_commit.write_summaries",
+        "webhooks": "convengine.server.webhooks.send.send_now",
+    },
     # A replica of the database that is further behind is not read.
     "REPLICA_MAX_LAG_SECONDS": 10,
     # The broker of worker and beat; blank for none. Without one, a server may run the jobs in a thread.
@@ -130,6 +137,12 @@ DEFAULTS: Mapping[str, Any] = {
     "ANSWER_CONTEXT": "public",
     # Maximum calls of one API key, such as "600/min"; blank for no limit.
     "THROTTLE_RATE": "",
+    # Whether the chat serves visitors; the other origins whose pages may do so; and the calls of one conversation.
+    "CHAT": False,
+    "CHAT_ORIGINS": [],
+    "CHAT_RATE": "60/min",
+    # The demonstration, whose chat page shows its logins.
+    "DEMO": False,
     # How many proxies in front of the server add their caller to X-Forwarded-For.
     "TRUSTED_PROXIES": 0,
     # Null, or {max_events, window_ms, per_conversation, per_stage, max_tracked_buckets}.

@@ -67,7 +67,7 @@ class HttpConnection:
         )
 
     def _absolute(self, address: str) -> "Target":
-        parts = _split(address)
+        parts = split_address(address)
         host, port = (parts.hostname or "").lower(), _port(parts)
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
         if not own and not _is_listed(host, port, self.hosts):
@@ -153,7 +153,7 @@ def _hosts(value: Json) -> frozenset[str]:
     return frozenset(str(entry).strip().lower() for entry in value) if isinstance(value, list) else frozenset()
 
 
-def _split(address: str) -> SplitResult:
+def split_address(address: str) -> SplitResult:
     try:
         parts = urlsplit(address)
         usable = parts.scheme in _PORTS and bool(parts.hostname) and parts.username is None and parts.port != 0

@@ -96,6 +96,12 @@ JOB_SECONDS = Histogram(
     ("job", "outcome"),
     buckets=(0.01, 0.1, 1, 10, 60, 300, 1800),
 )
+WEBHOOK_DELIVERIES = Counter(
+    "convengine_webhook_deliveries",
+    "Attempts to send deliveries of webhooks, by outcome.",
+    ("outcome",),
+    (("sent",), ("failed",)),
+)
 PROCESS_MEMORY = Gauge("convengine_process_memory_bytes", "Resident memory of each process.", mode="liveall")
 PROCESS_RESTARTS = Counter("convengine_process_restarts", "Processes that died and were started again.", ("process",))
 
@@ -106,9 +112,15 @@ RELEASE_NEWEST = Gauge("convengine_release_newest", "The newest release in the d
 JOB_OVERDUE_SECONDS = Gauge("convengine_job_overdue_seconds", "How long a background job has been due.", ("job",))
 JOB_FAILURES = Gauge("convengine_job_failures", "Failures of a background job since its last success.", ("job",))
 ALERTS_FIRING = Gauge("convengine_alerts_firing", "Alerts on the numbers of the reports that fire.")
+WEBHOOK_OLDEST_SECONDS = Gauge(
+    "convengine_webhook_oldest_seconds", "How long the oldest delivery of a webhook has waited; 0 for none."
+)
 BUILD_INFO = Gauge("convengine_build_info", "Always 1; the label has the version of the product.", ("version",))
 
-AT_SCRAPE = (DATABASE_UP, RELEASE_NEWEST, JOB_OVERDUE_SECONDS, JOB_FAILURES, ALERTS_FIRING, BUILD_INFO)
+AT_SCRAPE = (
+    *(DATABASE_UP, RELEASE_NEWEST, JOB_OVERDUE_SECONDS, JOB_FAILURES, ALERTS_FIRING, WEBHOOK_OLDEST_SECONDS),
+    BUILD_INFO,
+)
 ALL: tuple[Metric, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Metric))
 
 

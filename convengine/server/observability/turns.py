@@ -69,7 +69,7 @@ class TurnObservation:
         outcome = self.outcome
         if outcome and outcome.error:
             return "interrupted" if isinstance(outcome.error, TurnInterrupted) else "failed"
-        return "blocked" if outcome and outcome.stopped else "ok"
+        return "blocked" if outcome and outcome.is_blocked else "ok"
 
 
 @contextmanager

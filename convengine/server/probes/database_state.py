@@ -15,6 +15,7 @@ from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reports import turn_reports
 from convengine.server.jobs.models import CeJob
 from convengine.server.jobs.running import all_jobs
+from convengine.server.webhooks.send import read_oldest_waiting
 
 #: Seconds after which the driver gives up an attempt to connect, and an answer on a broken network.
 _CONNECT_SECONDS, _NETWORK_MS = 2, 3000
@@ -39,6 +40,8 @@ class DatabaseState:
     failures: Mapping[str, int] | None = None
     #: How many alerts fire.
     alerts: int | None = None
+    #: How long the oldest delivery of a webhook has waited, in seconds; 0 for none.
+    oldest_delivery: float | None = None
     #: False for a standby, and where the server or the login is set to read only: no turn can be stored.
     is_writable: bool | None = None
 
@@ -59,6 +62,8 @@ class DatabaseState:
                 self.is_configured = False
             self.overdue, self.failures = read_jobs()
             self.alerts = turn_reports().count_alerts()
+            oldest = read_oldest_waiting()
+            self.oldest_delivery = max((database_time() - oldest).total_seconds(), 0.0) if oldest else 0.0
 
 
 @contextmanager

@@ -52,6 +52,7 @@ def list_readings(state: DatabaseState) -> Readings:
         metrics.JOB_OVERDUE_SECONDS: {(name,): seconds for name, seconds in (state.overdue or {}).items()},
         metrics.JOB_FAILURES: {(name,): float(count) for name, count in (state.failures or {}).items()},
         metrics.ALERTS_FIRING: {} if state.alerts is None else {(): float(state.alerts)},
+        metrics.WEBHOOK_OLDEST_SECONDS: {} if state.oldest_delivery is None else {(): state.oldest_delivery},
     }
 
 

@@ -13,6 +13,7 @@ from convengine.server.database.sql import dialect
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.turns.waiting import LAST_TICKET
+from convengine.server.webhooks.write import store_ends
 
 
 @dataclass(frozen=True)
@@ -67,4 +68,5 @@ def end_session(
     ]
     version = configuration().latest.config_version
     turn_log().add_outside(events, now, version)
+    store_ends([seen.session_id], to, reason, now, version)
     return True

@@ -1,5 +1,6 @@
 """What callers do to a session without a turn: they close it, or record a turn handled elsewhere."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from django.db import transaction
@@ -19,14 +20,16 @@ from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.json_value import Json
 from convengine.server.database.sql import StatementRefused, database_time, execute_all
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import TurnRecord, turn_log
 from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
-from convengine.server.turns.acquire import acquire
+from convengine.server.turns.acquire import AlreadyAnswered, acquire
 from convengine.server.turns.commit import update_conversation_stmt
 from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.turns.idempotency import IdempotencyKey, store_answer_stmt
 from convengine.server.turns.take_turn import open_turn
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
 
@@ -73,32 +76,55 @@ def record_external_turn(
 
     Raises ConversationNotFound, ConversationClosed, TurnInProgress, TurnConflict.
     """
-    row = get_session(session_id, workspace_id)
-    request = TurnRequest(session_id, user_message, channel=row.channel, workspace_id=workspace_id)
-    lease = acquire(request)
-    turn, _ = open_turn(request, lease)
-    session = Redaction.of(turn.snapshot).session(_session_after(turn, user_message, answer, action_type))
-    record = TurnRecord(TurnStatus.OK, session, EXTERNAL, None, "The turn was handled elsewhere.")
-    try:
-        inserts, head = turn_log().insert_turn_stmts(turn, record, lease.chain_head)
-        execute_all([update_conversation_stmt(lease, session, head), *inserts])
-    except StatementRefused:
-        raise TurnConflict() from None
+
+    def note_user(session: Session, turn: Turn) -> Session:
+        turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=EXTERNAL)
+        return session.with_params({"action_type": action_type})
+
+    store_external_turn(session_id, workspace_id, user_message, answer, note_user)
     return get_session(session_id, workspace_id)
 
 
-def _session_after(turn: Turn, user_message: str | None, answer: str | None, action_type: str | None) -> Session:
+def store_external_turn(
+    session_id: str,
+    workspace_id: str,
+    message: str | None,
+    answer: str | None,
+    change: Callable[[Session, Turn], Session],
+    key: IdempotencyKey | None = None,
+) -> dict[str, Json]:
+    """Store a turn that the engine did not run; `change` does what is special about it.
+
+    Returns its conversation and number; of a repeated call, those of the first. Raises as `record_external_turn`.
+    """
+    row = get_session(session_id, workspace_id)
+    request = TurnRequest(session_id, message, channel=row.channel, workspace_id=workspace_id)
+    try:
+        lease = acquire(request, key)
+    except AlreadyAnswered as answered:
+        return dict(answered.body)
+    turn, _ = open_turn(request, lease)
+    body: dict[str, Json] = {"conversationId": str(row.pk), "turnId": str(turn.turn_id), "turnNo": turn.turn_no}
+    session = Redaction.of(turn.snapshot).session(_session_after(turn, answer, change))
+    record = TurnRecord(TurnStatus.OK, session, EXTERNAL, None, "The turn was handled elsewhere.")
+    stored = [store_answer_stmt(key, session_id, turn.turn_id, body)] if key else []
+    try:
+        inserts, head = turn_log().insert_turn_stmts(turn, record, lease.chain_head)
+        execute_all([update_conversation_stmt(lease, session, head), *inserts, *stored])
+    except StatementRefused:
+        raise TurnConflict() from None
+    return body
+
+
+def _session_after(turn: Turn, answer: str | None, change: Callable[[Session, Turn], Session]) -> Session:
     """The session after the turn that another system handled."""
     loaded = turn.ports.conversations.load()
-    session = Session(turn.request.conversation_id, turn.turn_no, user_text=user_message)
+    session = Session(turn.request.conversation_id, turn.turn_no, user_text=turn.request.message)
     session = resume_session(restore_session(session, loaded, {}), turn)
     if loaded.memory_recall:
         session = set_recall(session, loaded.memory_recall)
-    turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=EXTERNAL)
     payload = TextPayload(answer or "")
-    session = session.evolve(payload=payload, last_assistant=to_document(payload)).with_params(
-        {"action_type": action_type}
-    )
+    session = change(session.evolve(payload=payload, last_assistant=to_document(payload)), turn)
     turn.audit(session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=EXTERNAL)
     session = ensure_running(session, turn, "handled_elsewhere")
     turns_so_far = loaded.conversation.turn_count + 1

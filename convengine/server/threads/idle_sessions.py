@@ -24,6 +24,7 @@ from convengine.server.database.sql import database_time, dialect
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.webhooks.write import store_ends
 
 #: Sessions per transaction: a message for one of them waits for that long, on SQLite every turn does.
 BATCHES = {"postgresql": 50, "sqlite": 20}
@@ -165,6 +166,8 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
                 (session.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(session, reason)) for session in moved
             ]
             turn_log().add_outside(events, now, config_version)
+            ended = [session.conversation_id for session in moved]
+            store_ends(ended, Lifecycle.ABORTED, reason, now, config_version)
     return len(moved)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from convengine.engine.dialogue.hand_over import is_with_person
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.lifecycle import CLOSED
@@ -86,9 +87,13 @@ def make_answer(
         before,
         at,
         turn.previous_session.request.conversation_id if turn.previous_session else None,
-        {} if outcome.error else describe_open_question(outcome.session, turn),
+        {} if outcome.error else _describe_open_question(outcome.session, turn),
         turn.request,
     )
+
+
+def _describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
+    return {**describe_open_question(session, turn), "withPerson": is_with_person(session, turn)}
 
 
 def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:

@@ -29,6 +29,8 @@ from convengine.server.sessions.models import TURN, CeConversation
 from convengine.server.turns.acquire import Lease, renew_lease
 from convengine.server.turns.interruption import is_interrupted
 from convengine.server.turns.stored_recording import write_recording
+from convengine.server.webhooks.send import wake_sender
+from convengine.server.webhooks.write import insert_turn_events_stmts
 
 
 @dataclass
@@ -62,8 +64,10 @@ def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recordin
     """
     redaction = Redaction.of(turn.snapshot)
     outcome = replace(outcome, session=redaction.session(outcome.session))
+    events = insert_turn_events_stmts(turn, lease.conversation, outcome.session)
     if turn.previous_session:
-        _commit_in_next_session(turn, turn.previous_session, lease, outcome, tape, answer)
+        _commit_in_next_session(turn, turn.previous_session, lease, outcome, tape, [*answer, *events])
+        wake_sender()
         return
 
     def recreate_deleted_row() -> str:
@@ -74,16 +78,24 @@ def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recordin
 
     _write_all(
         _EndedTurn(
-            turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.token, lease.chain_head
+            turn,
+            outcome,
+            tape,
+            TurnStatus.BLOCKED if outcome.is_blocked else TurnStatus.OK,
+            lease.token,
+            lease.chain_head,
         ),
         lambda head: update_conversation_stmt(lease, outcome.session, head, whatever_came=turn.uninterruptible),
         [
             *session_memory.store_summary_stmts(turn, lease.conversation, outcome.session),
             *store_units_stmts(outcome.session, redaction),
             *answer,
+            *events,
         ],
         recreate_deleted_row,
     )
+    if events:
+        wake_sender()
 
 
 def _commit_in_next_session(
@@ -92,14 +104,14 @@ def _commit_in_next_session(
     lease: Lease,
     outcome: EngineOutcome,
     tape: Recording,
-    answer: Sequence[Statement],
+    others: Sequence[Statement],
 ) -> None:
     """The same for a turn that ended one session and began the next: both rows change at once."""
     session, redaction = outcome.session, Redaction.of(turn.snapshot)
     more = [
         *session_memory.store_summary_stmts(turn, lease.conversation, session),
         *store_units_stmts(session, redaction),
-        *answer,
+        *others,
     ]
     with transaction.atomic():
         ends = end_session_stmt(lease, redaction.session(previous.session), whatever_came=turn.uninterruptible)

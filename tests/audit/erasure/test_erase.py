@@ -72,7 +72,7 @@ def dump_all_values() -> str:
     """All values of all tables, as one text."""
     kept = []
     for model in apps.get_models():
-        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors"):
+        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors", "ce_webhooks"):
             kept += [str(list(model._default_manager.values_list()))]
     return "\n".join(kept)
 

@@ -9,6 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 from audit.live.admission import admit
 from audit.live.stream import StreamRequest
 from convengine.engine.errors import ConversationNotFound
+from convengine.server.api.conversation_token import ConversationToken
 from convengine.server.api.models import CeApiKey
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
@@ -26,6 +27,7 @@ def caller() -> Caller:
 
 def admit_watcher(caller: Caller, secret: str) -> StreamRequest:
     headers = [(b"authorization", f"Api-Key {secret}".encode()), (b"host", b"testserver")]
+    headers.append((b"origin", b"https://shop.example.com"))
     scope: Any = {"type": "http", "method": "GET", "path": "/", "query_string": b"after=0.0", "headers": headers}
     return admit(ASGIRequest(scope, None), caller.conversation_id)  # type: ignore[arg-type]
 
@@ -40,6 +42,14 @@ def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> No
         admit_watcher(caller, make_key(scopes=["own_audit"]))
     with pytest.raises(PermissionDenied, match="does not have the scope audit or own_audit"):
         admit_watcher(caller, make_key(scopes=["turns"]))
+
+
+def test_a_conversation_token_watches_nothing(caller: Caller) -> None:
+    prefix = make_key(scopes=["turns", "audit"]).partition(".")[0]
+    token = ConversationToken(caller.conversation_id, prefix, "https://shop.example.com").sign()
+
+    with pytest.raises(PermissionDenied):
+        admit_watcher(caller, token)
 
 
 def test_a_key_that_is_to_see_less_from_now_on_has_to_come_again(caller: Caller) -> None:

@@ -45,7 +45,7 @@ def test_a_save_costs_the_same_queries_however_many_rows_there_are():
         with CaptureQueriesContext(connection) as queries, change_set():
             m.CeRule.objects.filter(pk=m.CeRule.objects.first().pk).update(priority=more)
         counts.append(len(queries))
-    assert counts[0] == counts[1] < 25
+    assert counts[0] == counts[1] <= 25
 
 
 @pytest.mark.django_db

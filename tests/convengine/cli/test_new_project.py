@@ -49,6 +49,14 @@ def test_the_secret_is_made_and_only_the_owner_reads_it(tmp_path: Path) -> None:
     assert ".env" in (tmp_path / "one" / ".gitignore").read_text().split()
 
 
+def test_a_project_has_a_page_with_the_chat(tmp_path: Path) -> None:
+    for empty in (True, False):
+        make_project("school", tmp_path / str(empty), empty=empty)
+
+        assert "/chat.js" in (tmp_path / str(empty) / "page/index.html").read_text()
+        assert "CE_CHAT=true" in (tmp_path / str(empty) / ".env").read_text()
+
+
 def test_a_folder_with_files_is_refused_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "school").mkdir()
     (tmp_path / "school" / "thesis.txt").write_text("mine")

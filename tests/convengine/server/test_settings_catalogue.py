@@ -128,6 +128,8 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("RulesStep/AUDIT_NO_MATCH", "LR", "enum", "SUMMARY"),
     ("ResponseResolutionStep/FALLBACK_TEXT", "L", "text", OWN),
     ("ResponseResolutionStep/MODEL_UNAVAILABLE_TEXT", "L", "text", OWN),
+    ("HandOverStep/HAS_DESK", "L", "bool", False),
+    ("HandOverStep/WITH_PERSON_TEXT", "L", "text", OWN),
     ("ResponseResolutionStep/ALLOW_LLM_STATE_OVERRIDE", "LR", "bool", False),
     ("StateGraphStep/ENABLED", "L", "bool", True),
     ("StateGraphStep/ON_VIOLATION", "L", "enum", "AUDIT_ONLY"),

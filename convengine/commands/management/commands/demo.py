@@ -1,6 +1,7 @@
 """`manage.py demo`: a help desk without network or set-up; a model is optional."""
 
 import json
+import os
 import secrets
 from argparse import ArgumentParser
 from pathlib import Path
@@ -56,6 +57,8 @@ class Command(ExactCommand):
         self._print(facts, jobs)
         if not no_serve:
             self._announce("Starting the server (a few seconds)")
+            # For the processes of the server.
+            os.environ |= {"CE_CHAT": "true", "CE_DEMO": "true"}
             become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
 
     def _announce(self, phase: str) -> None:
@@ -69,6 +72,8 @@ class Command(ExactCommand):
         self.stdout.write(
             f"""
 ConvEngine demo: a help desk
+
+  Chat      {facts["url"]}/chat/
 
   Admin     {facts["url"]}/admin/
 {logins}

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.faults import ModelFault
@@ -17,8 +18,6 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
-#: The context field that tells the deployment that a person takes over, as the rule of a hand-over flow sets it.
-HANDED_OVER = "handover"
 #: Routes and decisions that leave the message to be understood.
 _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE_STANDARD_FLOW)
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)
@@ -90,6 +89,12 @@ def find_hand_over_answer(snapshot: Snapshot) -> str | None:
 def move_to_hand_over(session: Session, intent: str) -> Session:
     """The session in the intent that hands over, marked for the deployment."""
     return session.with_context({HANDED_OVER: True}).move_to(intent=intent, state=HAND_OVER, cause="HAND_OVER")
+
+
+def pass_to_person(session: Session, turn: Turn) -> Session:
+    """The session, which a person has after a hand-over if there is a help desk."""
+    is_passed_on = code(session.state) == HAND_OVER and turn.config(session, HAS_DESK)
+    return session.with_context({HANDED_OVER: True}) if is_passed_on else session
 
 
 def offers_hand_over(session: Session, turn: Turn) -> bool:

@@ -41,6 +41,7 @@ from convengine.engine.steps.responses.not_understood import (
     move_to_hand_over,
     offer_hand_over,
     offers_hand_over,
+    pass_to_person,
 )
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
@@ -120,7 +121,7 @@ class ResponseResolutionStep(Step):
         if override := override or choose_edge_reply(session, turn):
             session = session.evolve(reply_override=override)
             return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
-        return Continue(clear_done_form(_answer_by_row(session, turn), turn))
+        return Continue(pass_to_person(clear_done_form(_answer_by_row(session, turn), turn), turn))
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:

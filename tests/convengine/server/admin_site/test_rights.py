@@ -55,6 +55,8 @@ OWN = {
     "config_admin_cerelease_roll_back": "config_admin.roll_back_release",
     "config_admin_cerelease_take_back": "config_admin.change_cerule",
     "ce_jobs_cejob_run": "ce_jobs.run_job",
+    **{f"ce_webhooks_cewebhook_{page}": "ce_webhooks.change_cewebhook" for page in ("secret", "test")},
+    **{f"ce_webhooks_{model}_again": "ce_webhooks.resend_delivery" for model in ("cewebhook", "cewebhookdelivery")},
     "ce_sessions_cependingactionexecution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, override_settings
 from django.urls import path
@@ -96,10 +95,7 @@ def test_without_a_rate_there_are_no_such_headers(caller: Caller) -> None:
     assert "RateLimit-Limit" not in caller.post({"message": "hours"}).headers
 
 
-@override_settings(
-    MIDDLEWARE=["corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE],
-    CORS_ALLOWED_ORIGINS=["https://shop.example.com"],
-)
+@override_settings(CORS_ALLOWED_ORIGINS=["https://shop.example.com"])
 def test_pages_of_allowed_origins_may_call_the_api_and_no_others(caller: Caller) -> None:
     def get(origin: str, path: str = "/api/v1/audit/stages") -> Any:
         return caller.client.get(path, headers={"Authorization": f"Api-Key {caller.secret}", "Origin": origin}).headers
@@ -143,11 +139,7 @@ def test_addresses_of_the_project_under_the_same_prefix_are_left_alone() -> None
     assert (answer.content, answer.headers["X-Request-ID"]) == (b"<p>No orders.</p>", "of the shop")
 
 
-@override_settings(
-    ROOT_URLCONF=__name__,
-    MIDDLEWARE=[settings.MIDDLEWARE[0], "corsheaders.middleware.CorsMiddleware", *settings.MIDDLEWARE[1:]],
-    CORS_ALLOWED_ORIGINS=["https://shop.example.com"],
-)
+@override_settings(ROOT_URLCONF=__name__, CORS_ALLOWED_ORIGINS=["https://shop.example.com"])
 def test_a_page_of_an_allowed_origin_may_read_failures_of_django() -> None:
     client = Client(raise_request_exception=False, headers={"Origin": "https://shop.example.com"})
     answer = client.get("/api/v1/till")

@@ -29,8 +29,9 @@ from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-#: No schema can say that two parameters go together, that a text must have a word in it, or which rows there are.
-BESIDE = re.compile("^/api/v1/(audit/turns$|config/|inbox/|replay$|reports$|sessions|what-if)")
+#: No schema can say that two parameters go together, that a text must have a word in it or is signed, or which rows
+#: there are.
+BESIDE = re.compile("^/api/v1/(audit/turns$|chat/|conversation/t|config/|inbox/|replay$|reports$|sessions|what-if)")
 FOR_REAL = pytest.mark.django_db(transaction=True)
 
 

@@ -1,0 +1,125 @@
+"""`GET /api/v1/conversation/transcript`: what was said in the conversation of a token."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import truthy
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.payload import to_spoken_text
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import EXTERNAL, CeConversation, CeConversationHistory
+
+#: So many turns at once, the newest.
+_PAGE = 50
+USER, BOT, PERSON = SPEAKERS = ("user", "bot", "person")
+_SAID = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
+
+
+class SaidSerializer(serializers.Serializer[Any]):
+    """A message of the user, or an answer of the bot or of a person."""
+
+    speaker = serializers.ChoiceField(choices=SPEAKERS)
+    text = serializers.CharField()
+    at = serializers.DateTimeField()
+    turnNo = serializers.IntegerField()
+    turnId = serializers.UUIDField()
+
+
+class TranscriptSerializer(serializers.Serializer[Any]):
+    """What was said, oldest first."""
+
+    conversationId = serializers.UUIDField()
+    messages = SaidSerializer(many=True)
+    withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
+    lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
+
+
+_EXAMPLE = {
+    "conversationId": "9bf7540a-b129-4685-a120-730e8a0cb94b",
+    "messages": [
+        {
+            "speaker": USER,
+            "text": "Are you open on Saturday?",
+            "at": "2026-11-26T12:00:00Z",
+            "turnNo": 1,
+            "turnId": "6f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1",
+        }
+    ],
+    "withPerson": False,
+    "lastTurnNo": 1,
+}
+
+
+class TranscriptView(ApiView):
+    """`GET /api/v1/conversation/transcript`."""
+
+    address = "conversation/transcript"
+    scope = "turns"
+    serves_tokens = True
+
+    @extend_schema(
+        operation_id="getTranscript",
+        parameters=[OpenApiParameter("after", {"type": "integer", "minimum": 0}, description="Only later turns.")],
+        responses={200: TranscriptSerializer},
+        example={"response": _EXAMPLE},
+    )
+    def get(self, request: Request) -> Response:
+        """The newest 50 turns of the conversation of a token, for its browser."""
+        key = request.auth
+        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        if key.token is None:
+            raise PermissionDenied(
+                "A transcript is for conversation tokens. With a key, read the turns of the conversation."
+            )
+        after = _read_number(request.query_params.get("after", "0"))
+        rows = CeConversationHistory.objects.filter(
+            conversation=uuid.UUID(key.token.conversation_id), turn_no__gt=after, status__in=_SAID
+        )
+        turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
+        return Response(
+            {
+                "conversationId": key.token.conversation_id,
+                "messages": [message for turn in turns for message in _list_messages(turn)],
+                "withPerson": _is_with_person(key),
+                "lastTurnNo": turns[-1].turn_no if turns else after,
+            }
+        )
+
+
+def _is_with_person(key: CeApiKey) -> bool:
+    assert key.token
+    contexts = CeConversation.objects.filter(pk=key.token.conversation_id).values_list("context_json", flat=True)
+    is_handed_over = any(truthy(context.get(HANDED_OVER)) for context in contexts)
+    return is_handed_over and live_settings.read(configuration().latest, HAS_DESK, key.workspace_id).value
+
+
+def _read_number(text: str) -> int:
+    if not text.isdecimal():
+        raise RequestInvalid(fields={"after": [f"{text!r} is not the number of a turn. Send `lastTurnNo`."]})
+    return min(int(text), 2**31 - 1)
+
+
+def _list_messages(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:
+    answerer = PERSON if turn.source == EXTERNAL else BOT
+    for speaker, text in ((USER, turn.user_input), (answerer, to_spoken_text(turn.assistant_output))):
+        if text:
+            yield {
+                "speaker": speaker,
+                "text": text,
+                "at": turn.created_at.isoformat(),
+                "turnNo": turn.turn_no,
+                "turnId": str(turn.turn_id),
+            }

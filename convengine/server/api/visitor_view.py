@@ -1,0 +1,80 @@
+"""`POST /api/v1/chat/token`: a token for whoever opens a page with the chat, if the deployment serves visitors."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from rest_framework.exceptions import NotFound, PermissionDenied, Throttled
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from convengine.server.api.authentication import require_key
+from convengine.server.api.base_view import ApiView
+from convengine.server.api.conversation_token import ConversationToken
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import ClosedSerializer, StrictTextField
+from convengine.server.api.token_view import EXAMPLE, TokenAnswerSerializer, choose_conversation
+from convengine.server.database import throttle
+from convengine.server.database.throttle import Delay
+from convengine.server.deployment import conf
+from convengine.server.deployment.client_address import find_client_address
+
+_KEY = "Visitors of the chat"
+#: Tokens for one address.
+_TOKENS = Delay(30, 60)
+
+
+class VisitorTokenSerializer(ClosedSerializer):
+    """Which conversation goes on."""
+
+    token = StrictTextField(
+        required=False, help_text="The last token of the browser, at most a day old: its conversation goes on."
+    )
+
+
+class VisitorTokenView(ApiView):
+    """`POST /api/v1/chat/token`."""
+
+    address = "chat/token"
+    authentication_classes = ()
+    permission_classes = ()
+
+    @extend_schema(
+        operation_id="createVisitorToken",
+        request=VisitorTokenSerializer,
+        responses={200: TokenAnswerSerializer},
+        auth=[],
+        example={"request": {}, "response": EXAMPLE},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a conversation token for a page of this server, or of an origin in `CE_CHAT_ORIGINS`.
+
+        Only where `CE_CHAT` is true. Their conversations are those of the API key *Visitors of the chat*.
+        """
+        if not conf.get("CHAT"):
+            raise NotFound(
+                "This server gives visitors no tokens. Make them on your server (POST /api/v1/conversation/token), or "
+                "set CE_CHAT=true."
+            )
+        origin = _check_origin(request)
+        given: dict[str, Any] = VisitorTokenSerializer().run_validation(request.data)
+        if wait := throttle.count_attempt(f"chat token for:{find_client_address(request.META)}", _TOKENS):
+            raise Throttled(wait, "Too many conversations were begun from this address.")
+        key = require_key(_find_key_prefix(), "turns")
+        return Response(ConversationToken(choose_conversation(key, given), key.prefix, origin).describe())
+
+
+def _find_key_prefix() -> str:
+    """The key of all visitors, made for the first of them. Who revokes it in the admin ends the chat."""
+    keys = CeApiKey.objects.filter(name=_KEY, made_by=None).order_by("created")
+    key = keys.first() or CeApiKey.objects.create_key(name=_KEY, scopes=["turns"])[0]
+    return str(key.prefix)
+
+
+def _check_origin(request: Request) -> str:
+    """The origin of the page. Raises PermissionDenied for one that gets no token."""
+    origin = str(request.META.get("HTTP_ORIGIN", ""))
+    if origin not in conf.get("CHAT_ORIGINS") and urlsplit(origin).netloc != request.get_host():
+        caller = f"Pages of {origin}" if origin else "Calls outside of pages"
+        raise PermissionDenied(f"{caller} get no token here. Name the origin in CE_CHAT_ORIGINS.")
+    return origin

@@ -1,0 +1,158 @@
+"""Send deliveries: soon after their commit, and by a job that tries again what failed."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from threading import Event
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.server.deployment import conf
+from convengine.server.executors.addresses import resolve_host
+from convengine.server.executors.http_client import Call, HttpConnection, send
+from convengine.server.executors.http_connections import Target, split_address
+from convengine.server.executors.http_policy import Policy
+from convengine.server.jobs.background import Background
+from convengine.server.jobs.handing import hand_over
+from convengine.server.jobs.outbox import OutboxStatus, send_due
+from convengine.server.observability import metrics
+from convengine.server.sessions.old_turns import ROWS, retention_cutoff
+from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from convengine.server.webhooks.signature import build_headers
+
+#: One attempt, because the delivery itself is tried again. A receiver that hangs does not hold up the others for long.
+_POLICY = Policy(
+    connect_timeout_ms=3_000,
+    read_timeout_ms=10_000,
+    max_attempts=1,
+    initial_backoff_ms=0,
+    max_backoff_ms=0,
+    backoff_multiplier=1,
+    retry_status_codes=frozenset(),
+    retry_on_io_exception=False,
+    circuit_breaker_enabled=True,
+    circuit_failure_threshold=10,
+    circuit_open_ms=10_000,
+)
+#: Faults of the HTTP client whose own text names something that a webhook does not have.
+_TEXTS = {
+    "HOST_REFUSED": (
+        "{host} has an address that is not public. Use a public address, or ask an operator to add the host to "
+        "CE_WEBHOOK_PRIVATE_HOSTS."
+    ),
+    "CIRCUIT_OPEN": "{host} failed too often a moment ago, so it was not called.",
+}
+
+
+def check_address(url: str) -> None:
+    """Raises ToolFault, in words, unless a webhook may have this URL now."""
+    target = _find_target(url)
+    try:
+        resolve_host(target.host, target.port, target.connection.may_be_private(target.host, target.port))
+    except ToolFault as fault:
+        raise _reword(fault, target.host) from fault
+
+
+def _find_target(url: str) -> Target:
+    private_hosts = frozenset(conf.get("WEBHOOK_PRIVATE_HOSTS"))
+    target = HttpConnection(url, split_address(url), private_hosts=private_hosts).target(url)
+    if target.scheme != "https" and not target.connection.may_be_private(target.host, target.port):
+        raise ToolFault(
+            "HOST_REFUSED",
+            f"{url[:200]} does not begin with https://. Use https, or ask an operator to add {target.host} to "
+            "CE_WEBHOOK_PRIVATE_HOSTS.",
+        )
+    return target
+
+
+def post_event(webhook: CeWebhook, event_id: str, body: str) -> None:
+    """Post a signed body once. Raises ToolFault."""
+    target = _find_target(webhook.url)
+    headers = build_headers(event_id, int(time.time()), body, (webhook.secret, webhook.old_secret))
+    try:
+        send(Call(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=body))
+    except ToolFault as fault:
+        raise _reword(fault, target.host) from fault
+
+
+def _reword(fault: ToolFault, host: str) -> ToolFault:
+    return ToolFault(fault.code, _TEXTS[fault.code].format(host=host)) if fault.code in _TEXTS else fault
+
+
+def select_next() -> QuerySet[CeWebhookDelivery]:
+    """The oldest waiting delivery of each conversation, for each webhook that is on."""
+    waiting = CeWebhookDelivery.objects.filter(status=OutboxStatus.PENDING)
+    earlier = waiting.filter(
+        webhook=OuterRef("webhook"), conversation_id=OuterRef("conversation_id"), pk__lt=OuterRef("pk")
+    )
+    return waiting.filter(~Exists(earlier), webhook__is_enabled=True).select_related("webhook")
+
+
+def send_deliveries() -> Iterator[Counts]:
+    """Send what is due, and count it."""
+    for counts in send_due(select_next(), lambda row: post_event(row.webhook, str(row.event_id), row.body)):
+        for outcome, count in counts.items():
+            metrics.WEBHOOK_DELIVERIES.add(outcome, amount=count)
+        yield counts
+
+
+def send_now() -> None:
+    """Send what is due, without a job."""
+    for _ in send_deliveries():
+        pass
+
+
+#: A thread of its own: it waits for receivers.
+_background = Background(threads=1)
+_is_woken = Event()
+
+
+def wake_sender() -> None:
+    """Have deliveries sent that were committed: by a worker, or in the background of this process. Waits for nothing.
+
+    Where no jobs run, nothing is sent either.
+    """
+    if (conf.get("JOBS_IN_PROCESS") or conf.get("BROKER_URL")) and not _is_woken.is_set():
+        _is_woken.set()
+        _background.submit(_hand_over_or_send)
+
+
+def _hand_over_or_send() -> None:
+    _is_woken.clear()
+    if not hand_over("webhooks"):
+        send_now()
+
+
+def read_oldest_waiting() -> datetime | None:
+    """When the oldest delivery that waits was made."""
+    waiting = CeWebhookDelivery.objects.filter(status=OutboxStatus.PENDING, webhook__is_enabled=True)
+    return waiting.order_by("pk").values_list("created_at", flat=True).first()
+
+
+def remove_old_deliveries() -> Iterator[Counts]:
+    """Remove deliveries that no longer wait, and are older than turns may be."""
+    before = retention_cutoff()
+    if before is None:
+        return
+    old = CeWebhookDelivery.objects.filter(created_at__lt=before).exclude(status=OutboxStatus.PENDING).order_by("pk")
+    while keys := list(old.values_list("pk", flat=True)[:ROWS]):
+        CeWebhookDelivery.objects.filter(pk__in=keys).delete()
+        yield {"deliveries": len(keys)}
+
+
+JOB = Job(
+    "send_webhooks",
+    "Send webhooks",
+    "Sends the deliveries of webhooks that wait, and tries again those that failed.",
+    Every(20),
+    send_deliveries,
+)
+RETENTION = Job(
+    "old_deliveries",
+    "Remove old webhook deliveries",
+    "Removes sent and given-up deliveries of webhooks that are older than “Retention of turns (days)” in the settings.",
+    Nightly(3),
+    remove_old_deliveries,
+)

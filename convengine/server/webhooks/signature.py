@@ -1,0 +1,31 @@
+"""Secrets and signatures of webhooks, as Standard Webhooks say (https://www.standardwebhooks.com)."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable, Mapping
+
+_PREFIX = "whsec_"
+_SECRET_BYTES = 32
+
+
+def create_secret() -> str:
+    """A new random secret."""
+    return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def build_headers(event_id: str, seconds: int, body: str, known_secrets: Iterable[str]) -> Mapping[str, str]:
+    """The headers of a message; it is signed with every secret, so that a receiver may know either of two."""
+    content = f"{event_id}.{seconds}.{body}".encode()
+    signatures = (f"v1,{_sign(content, secret)}" for secret in known_secrets if secret)
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _sign(content: bytes, secret: str) -> str:
+    key = base64.b64decode(secret.removeprefix(_PREFIX))
+    return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()

@@ -1,0 +1,116 @@
+"""A person has the conversation: the bot stores messages, the desk answers, and gives the conversation back."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from audit.integrity.verify import verify_conversation
+from config_admin.models import CeConfig, CeResponse, CeRule
+from convengine.server.sessions.models import CeConversationHistory
+from tests.api import Caller, make_key
+from tests.worlds import create_help_desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    create_help_desk()
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+    return Caller(make_key(scopes=["turns", "sessions", "audit"]))
+
+
+def call(caller: Caller, what: str, key: str = "", **body: Any) -> Any:
+    headers = {"Authorization": f"Api-Key {caller.secret}", **({"Idempotency-Key": key} if key else {})}
+    path = f"/api/v1/conversation/{caller.conversation_id}/handover/{what}"
+    return caller.client.post(path, body, content_type="application/json", headers=headers)
+
+
+def test_a_person_answers_until_the_conversation_is_given_back(caller: Caller) -> None:
+    caller.say("hours")
+
+    call(caller, "messages", text="Ada here. One moment.", author="Ada")
+    passed_on = caller.say("and the fees")
+    call(caller, "end", author="Ada")
+    answered = caller.say("and the fees")
+
+    assert passed_on["payload"]["value"] == "Your message was passed on. A person will answer you here."
+    assert (passed_on["stateReport"]["withPerson"], answered["stateReport"]["withPerson"]) == (True, False)
+    assert answered["intent"] == "FEES"
+    assert "RULE_MATCH" not in " ".join(caller.stages(3))
+    assert [turn.status for turn in CeConversationHistory.objects.order_by("turn_no")] == ["OK"] * 5
+    assert verify_conversation(uuid.UUID(caller.conversation_id)).intact
+
+
+def test_all_of_it_is_in_the_account(caller: Caller) -> None:
+    caller.say("hours")
+    call(caller, "messages", text="One moment.", author="Ada")
+    caller.say("fine")
+    call(caller, "end", author="Ada")
+
+    accounts = [
+        " ".join("".join(part["text"] for part in sentence["parts"]) for sentence in body["sentences"])
+        for body in (caller.get("/account", turn=turn).json() for turn in (2, 3, 4))
+    ]
+
+    assert "A person wrote to the user: Ada." in accounts[0]
+    assert "A person has the conversation: the bot stored the message and decided nothing." in accounts[1]
+    assert "The help desk gave the conversation back to the bot: Ada." in accounts[2]
+
+
+def test_a_repeated_call_says_it_once(caller: Caller) -> None:
+    caller.say("hours")
+
+    first, second = (call(caller, "messages", key="m-1", text="One moment.").json() for _ in range(2))
+
+    assert first == second
+    assert CeConversationHistory.objects.count() == 2
+
+
+def test_a_reset_gives_the_conversation_back(caller: Caller) -> None:
+    caller.say("hours")
+    call(caller, "messages", text="One moment.")
+
+    caller.say(reset=True)
+
+    assert caller.say("and the fees")["intent"] == "FEES"
+
+
+def test_a_hand_over_passes_the_conversation_to_a_person(caller: Caller) -> None:
+    CeRule.objects.update(action_value="HAND_OVER")
+    CeResponse.objects.filter(state_code="VIP").update(state_code="HAND_OVER")
+
+    handed_over = caller.say("hours", inputParams={"vip": True})
+
+    assert (handed_over["state"], handed_over["stateReport"]["withPerson"]) == ("HAND_OVER", True)
+    assert caller.say("and the fees")["payload"]["value"].startswith("Your message was passed on")
+
+
+def test_without_a_help_desk_the_bot_goes_on(caller: Caller) -> None:
+    CeConfig.objects.update(config_value="false")
+    caller.say("hours")
+    call(caller, "messages", text="One moment.")
+
+    answer = caller.say("and the fees")
+
+    assert (answer["intent"], answer["stateReport"]["withPerson"]) == ("FEES", False)
+
+
+def test_a_conversation_of_another_workspace_does_not_exist(caller: Caller) -> None:
+    caller.say("hours")
+    caller.secret = make_key(workspace_id="elsewhere", scopes=["sessions"])
+
+    refused = call(caller, "messages", text="Hello")
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (404, "NOT_FOUND")
+    assert not call(caller, "end").json()["success"]
+
+
+@pytest.mark.parametrize("body", [{}, {"text": ""}, {"text": "a" * 10_001}, {"text": "Hi", "author": "a" * 101}])
+def test_a_wrong_text_is_named(caller: Caller, body: dict[str, str]) -> None:
+    caller.say("hours")
+
+    refused = call(caller, "messages", **body)
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (400, "VALIDATION_ERROR")

@@ -1,0 +1,252 @@
+"""Deliveries are sent in order, again after failures, until they are given up; and only where they may go."""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.server.executors.http_client import circuits
+from convengine.server.jobs import outbox
+from convengine.server.jobs.outbox import send_again
+from convengine.server.webhooks import send
+from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from convengine.server.webhooks.send import check_address, read_oldest_waiting, remove_old_deliveries, send_deliveries
+from convengine.server.webhooks.signature import create_secret
+from tests.convengine.server.webhooks.conftest import MakeWebhook
+from tests.fakes.http_server import Reply, Server
+from tests.threads import at
+from tests.worlds import set_audit_setting
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+NOW = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture(autouse=True)
+def _close_circuits() -> None:
+    circuits._all.clear()
+
+
+def make_delivery(webhook: CeWebhook, conversation: str = "c1", body: str = "{}", **values: Any) -> CeWebhookDelivery:
+    return CeWebhookDelivery.objects.create(
+        **{
+            "webhook": webhook,
+            "event_id": uuid.uuid4(),
+            "event": "conversation.ended",
+            "conversation_id": conversation,
+            "body": body,
+            "next_attempt_at": NOW,
+            "created_at": NOW,
+            **values,
+        }
+    )
+
+
+def run(settings: Any, moment: datetime = NOW) -> None:
+    at(settings, moment)
+    list(send_deliveries())
+
+
+def list_bodies(receiver: Server) -> list[str]:
+    return [asked.body.decode() for asked in receiver.asked]
+
+
+def test_a_delivery_is_posted_once_and_signed_with_both_secrets(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    hook = make_webhook(f"{receiver.address}/in?from=bot", old_secret=create_secret())
+    row = make_delivery(hook, body='{"type":"x"}')
+    run(settings)
+    run(settings)
+
+    (asked,) = receiver.asked
+    assert (asked.method, asked.path, asked.headers["content-type"]) == ("POST", "/in?from=bot", "application/json")
+    assert asked.headers["webhook-id"] == str(row.event_id)
+    for secret in (hook.secret, hook.old_secret):
+        assert Webhook(secret).verify(asked.body, dict(asked.headers)) == {"type": "x"}
+    row.refresh_from_db()
+    assert (row.status, row.attempts, row.error, row.sent_at) == ("SENT", 1, "", NOW)
+
+
+def test_a_later_event_of_a_conversation_waits_for_the_earlier_one(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    receiver.replies = [Reply(503, b"busy"), Reply()]
+    hook = make_webhook(receiver.address)
+    for number in (1, 2, 3):
+        make_delivery(hook, body=str(number))
+    run(settings)
+    assert list_bodies(receiver) == ["1"]
+    make_delivery(hook, "c2", body="other")
+    run(settings)
+    assert list_bodies(receiver) == ["1", "other"]
+
+    run(settings, NOW + 5 * SECOND)
+    assert list_bodies(receiver) == ["1", "other", "1", "2", "3"]
+
+
+def test_another_webhook_does_not_wait(receiver: Server, make_webhook: MakeWebhook, settings: Any) -> None:
+    make_delivery(make_webhook("https://127.0.0.1:1/"), body="lost")
+    make_delivery(make_webhook(receiver.address), body="came")
+    run(settings)
+    assert list_bodies(receiver) == ["came"]
+
+
+def test_pauses_grow_up_to_an_hour_until_a_day_is_over(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(send, "post_event", fail)
+    row = make_delivery(make_webhook(receiver.address))
+    later = make_delivery(row.webhook, body="later")
+    moment, pauses = NOW, []
+    while row.status == "PENDING":
+        run(settings, moment)
+        row.refresh_from_db()
+        pauses.append((row.next_attempt_at - moment).total_seconds())
+        moment = max(row.next_attempt_at, moment)
+
+    assert pauses[:4] == [5, 10, 20, 40]
+    assert pauses[11:33] == [3600] * 22
+    assert (row.status, row.attempts, row.error) == ("FAILED", outbox.MOST_ATTEMPTS, "it hangs")
+    assert timedelta(hours=23) < moment - NOW < timedelta(hours=26)
+    # What waited for it goes on.
+    later.refresh_from_db()
+    assert (later.status, later.attempts) == ("PENDING", 1)
+
+
+def fail(*args: Any) -> None:
+    raise ToolFault("HTTP_TIMEOUT", "it hangs")
+
+
+def test_what_was_given_up_is_sent_again(receiver: Server, make_webhook: MakeWebhook, settings: Any) -> None:
+    row = make_delivery(make_webhook(receiver.address), status="FAILED", attempts=34, error="it hangs")
+    run(settings)
+    assert receiver.asked == []
+
+    assert send_again(CeWebhookDelivery.objects.all()) == 1
+    assert send_again(CeWebhookDelivery.objects.all()) == 0
+    run(settings)
+    row.refresh_from_db()
+    assert (row.status, row.attempts, len(receiver.asked)) == ("SENT", 1, 1)
+    assert receiver.asked[0].headers["webhook-id"] == str(row.event_id)
+
+
+def test_a_claim_of_a_process_that_died_expires(receiver: Server, make_webhook: MakeWebhook, settings: Any) -> None:
+    at(settings, NOW)
+    row = make_delivery(make_webhook(receiver.address))
+    (claimed,) = outbox._claim_batch(CeWebhookDelivery.objects.all())
+    assert claimed == row
+    run(settings, NOW + 59 * SECOND)
+    assert receiver.asked == []
+    run(settings, NOW + 61 * SECOND)
+    assert len(receiver.asked) == 1
+
+
+def test_two_senders_do_not_claim_the_same_row(make_webhook: MakeWebhook, settings: Any) -> None:
+    at(settings, NOW)
+    row = make_delivery(make_webhook())
+    assert outbox._claim(row, NOW)
+    assert not outbox._claim(row, NOW)
+
+
+def test_what_waits_for_a_webhook_that_is_off_is_sent_when_it_is_on(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    hook = make_webhook(receiver.address, is_enabled=False)
+    make_delivery(hook)
+    run(settings)
+    assert (receiver.asked, read_oldest_waiting()) == ([], None)
+    CeWebhook.objects.update(is_enabled=True)
+    assert read_oldest_waiting() == NOW
+    run(settings)
+    assert len(receiver.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Reply(500, b"x" * 5000), f"127.0.0.1:PORT answered 500: {'x' * 200}"),
+        (Reply(410, b"gone"), "127.0.0.1:PORT answered 410: gone"),
+        (
+            Reply(302, headers={"Location": "http://169.254.169.254/"}),
+            "127.0.0.1:PORT answers with a redirect (302) to http://169.254.169.254/; redirects are not followed.",
+        ),
+    ],
+)
+def test_the_last_error_is_said_in_words(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any, reply: Reply, error: str
+) -> None:
+    receiver.replies = [reply]
+    row = make_delivery(make_webhook(receiver.address))
+    run(settings)
+    row.refresh_from_db()
+    assert (row.status, row.error) == ("PENDING", error.replace("PORT", str(receiver.port)))
+    assert len(receiver.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://127.0.0.1/", "https://localhost/x", "https://10.1.2.3/", "https://[::1]/", "https://169.254.169.254/"],
+)
+def test_private_addresses_are_refused_with_the_remedy(url: str, make_webhook: MakeWebhook, settings: Any) -> None:
+    with pytest.raises(ToolFault, match=r"is not public.*CE_WEBHOOK_PRIVATE_HOSTS"):
+        check_address(url)
+    row = make_delivery(make_webhook(url))
+    run(settings)
+    row.refresh_from_db()
+    assert "is not public" in row.error
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://93.184.216.34/", "does not begin with https://"),
+        ("shop.example.com/hook", "is not an http or https address"),
+        ("https://ann:secret@93.184.216.34/", "without a user name"),
+        ("https://[", "is not an http or https address"),
+        ("ftp://93.184.216.34/", "is not an http or https address"),
+    ],
+)
+def test_other_addresses_are_refused_in_words(url: str, words: str) -> None:
+    with pytest.raises(ToolFault, match=words):
+        check_address(url)
+
+
+def test_the_deployment_allows_private_hosts_without_tls(settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "WEBHOOK_PRIVATE_HOSTS": ["127.0.0.1:8000"]}
+    check_address("http://127.0.0.1:8000/in")
+    with pytest.raises(ToolFault, match="CE_WEBHOOK_PRIVATE_HOSTS"):
+        check_address("http://127.0.0.1:9000/in")
+
+
+def test_old_deliveries_are_removed_but_those_that_wait(make_webhook: MakeWebhook, settings: Any) -> None:
+    set_audit_setting("RETENTION_DAYS", 30)
+    hook = make_webhook()
+    for status in ("SENT", "FAILED", "PENDING"):
+        make_delivery(hook, status=status)
+    at(settings, NOW + timedelta(days=29))
+    assert list(remove_old_deliveries()) == []
+    at(settings, NOW + timedelta(days=31))
+    assert list(remove_old_deliveries()) == [{"deliveries": 2}]
+    assert [row.status for row in CeWebhookDelivery.objects.all()] == ["PENDING"]
+
+
+@pytest.mark.parametrize(("with_jobs", "count"), [(False, 0), (True, 1)])
+def test_a_commit_wakes_the_sender_where_jobs_run(
+    with_jobs: bool, count: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work: list[Callable[[], None]] = []
+    monkeypatch.setattr(send._background, "submit", work.append)
+    settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": with_jobs}
+    send.wake_sender()
+    send.wake_sender()
+    assert len(work) == count
+    for each in work:
+        each()
+    send.wake_sender()
+    assert len(work) == 2 * count
+    send._is_woken.clear()
