@@ -25,8 +25,8 @@ PARTS: Mapping[str, Sequence[str]] = {
         "glossary",
     ),
     "For integrators and operators": (
-        *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending", "scenarios"),
-        *("deployment", "operations", "observability", "scaling", "production", "architecture"),
+        *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending"),
+        *("scenarios", "deployment", "operations", "observability", "scaling", "production", "architecture"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
