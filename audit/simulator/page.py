@@ -42,6 +42,7 @@ from convengine.play.stub_documents import (
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.interfaces.unsaved_form import UnsavedForm
 from convengine.server.turns.answer import PLAIN_CHANNEL
@@ -266,6 +267,7 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "unanswered": sum(line.unanswered for line in simulation.played),
         "may_call": user.has_perm(REAL_RIGHT) and not _is_in_draft(simulation),
         "may_see_records": user.has_perms(RECORD_RIGHTS),
+        "has_chat": conf.get("CHAT") and not form,
         **_build_test_context(user, simulation),
         "summaries": json.dumps([line.summary for line in simulation.played], ensure_ascii=False),
     }
