@@ -19,6 +19,21 @@ def test_every_file_of_the_map_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
+def test_the_code_names_no_page_that_is_not_in_the_tree() -> None:
+    """Neither a ruling of a specification, nor a chapter of the manual that does not exist."""
+    missing = []
+    for tree in ("convengine", "config_admin", "audit", "bench", "tests"):
+        for file in sorted((ROOT / tree).rglob("*.py")):
+            if file.name in ("vectors.py", "test_docs.py"):
+                continue
+            text = file.read_text()
+            names = re.findall(r"(?<!amended)\((?:R\d{1,3}|law \d)\b[^)]*\)|pipeline-[12] \d[\d.]*|api-and-audit", text)
+            names += [name for name in re.findall(r"\bdocs/\w+\.md", text) if not (ROOT / name).is_file()]
+            missing += [f"{file.relative_to(ROOT)}: {name}" for name in names]
+
+    assert missing == []
+
+
 def test_every_variable_that_the_settings_read_is_documented() -> None:
     source = "".join(
         (ROOT / f"convengine/{name}.py").read_text() for name in ("settings", "server/deployment/environment")

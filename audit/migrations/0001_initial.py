@@ -9,7 +9,7 @@ from django.db import migrations, models
 from audit.record.sql_views import create_views, drop_views
 from convengine.server.database.rights import give_rights
 
-#: Who reads the record (R18, api-and-audit 3), and who works with alerts.
+#: Who reads the record, and who works with alerts.
 RUNNING = [f"view_{model}" for model in ("ceturnticket", "ceidempotency", "cependingactionexecution")]
 READ_SESSIONS = [f"view_{model}" for model in ("ceconversation", "ceconversationhistory", "cememory", "cesessionunit")]
 READ_SESSIONS += RUNNING

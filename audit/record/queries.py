@@ -1,4 +1,4 @@
-"""Read events: turn by turn from the rows of the record, by keyset, never with a count of a large table (law 8)."""
+"""Read events: turn by turn from the rows of the record, by keyset, never with a count of a large table."""
 
 import re
 import uuid

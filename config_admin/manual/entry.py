@@ -1,12 +1,8 @@
 """The parts of the reference: entries, each with its own address, in chapters."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-
-#: References in docstrings to the specification, which readers of the manual do not have.
-_SOURCES = re.compile(r"\s*\((?:[^()]*\b(?:R\d+|tables|settings|sessions|pipeline-\d|api-and-audit|habit)\b[^()]*)\)")
 
 
 class Choice(NamedTuple):
@@ -56,4 +52,4 @@ class Chapter:
 def plain(docstring: str | None) -> str:
     """The first paragraph of a docstring on one line."""
     paragraph = (docstring or "").strip().split("\n\n")[0]
-    return _SOURCES.sub("", " ".join(paragraph.split())).replace("`", "")
+    return " ".join(paragraph.split()).replace("`", "")

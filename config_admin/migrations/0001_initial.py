@@ -14,14 +14,14 @@ from django.conf import settings
 from django.db import migrations, models
 from convengine.server.database.rights import give_rights
 
-#: R38: a turn that was reset is not answered with "I did not understand". A greeting gets a greeting. Else users read what
+#: A turn that was reset is not answered with "I did not understand". A greeting gets a greeting. Else users read what
 #: can be asked for.
 FALLBACK = (
     "{% if reset_reason is defined and reset_reason %}Starting fresh. How can I help you?"
     "{% elif small_talk is defined and small_talk %}{{ small_talk }}"
     "{% else %}{{ help_text }}{% endif %}"
 )
-# The groups of people who work with the product, and what each may do here (R18).
+# The groups of people who work with the product, and what each may do here.
 ROWS = (
     "ceintent", "ceintentclassifier", "cerule", "cestategraph", "cepolicy", "ceoutputschema", "ceprompttemplate",
     "ceresponse", "cecontainerconfig", "cependingaction", "cetool", "cemcptool", "cemcpdbtool", "cemcphttptool",

@@ -1,4 +1,4 @@
-"""The search of the whole admin, in memory (law 8), as a page and for the Ctrl-K box."""
+"""The search of the whole admin, in memory, as a page and for the Ctrl-K box."""
 
 import uuid
 from collections.abc import Collection, Iterator, Sequence

@@ -264,7 +264,7 @@ def _watch(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]
 
 
 def _check_replay(number: int, seen: SeenTurn) -> Iterator[Failure]:
-    """Replay the turn from its recording, unless the turn says why it cannot be (law 3)."""
+    """Replay the turn from its recording, unless the turn says why it cannot be."""
     if not seen.trail:
         return
     record = CeConversationHistory.objects.get(turn_id=seen.body["turnId"])

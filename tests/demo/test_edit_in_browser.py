@@ -1,4 +1,4 @@
-"""With the demonstration running: an edit in the admin, and one at the database, are the very next answer (law 4)."""
+"""With the demonstration running: an edit in the admin, and one at the database, are the very next answer."""
 
 import json
 import shlex

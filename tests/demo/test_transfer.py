@@ -1,4 +1,4 @@
-"""The demonstration goes out as a bundle and comes in again (R76)."""
+"""The demonstration goes out as a bundle and comes in again."""
 
 import pytest
 

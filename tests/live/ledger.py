@@ -1,4 +1,4 @@
-"""What must be true of the stored record, whatever happened to the processes that wrote it (sessions 2, 6, 7)."""
+"""What must be true of the stored record, whatever happened to the processes that wrote it."""
 
 from collections import Counter
 from collections.abc import Iterable

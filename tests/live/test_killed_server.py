@@ -1,4 +1,4 @@
-"""The server is killed inside turns: nothing acknowledged is lost, nothing is half-written (sessions 2, 7; R27)."""
+"""The server is killed inside turns: nothing acknowledged is lost, nothing is half-written."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""The database goes away under turns: they fail whole, and leave nobody waiting (R2, R50)."""
+"""The database goes away under turns: they fail whole, and leave nobody waiting."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

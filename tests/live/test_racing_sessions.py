@@ -1,4 +1,4 @@
-"""Messages that arrive at once, over real server processes on PostgreSQL (sessions 4 and 6; R27 to R29)."""
+"""Messages that arrive at once, over real server processes on PostgreSQL."""
 
 import time
 import uuid

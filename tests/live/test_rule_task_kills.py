@@ -1,4 +1,4 @@
-"""The server is killed around the task of a rule; the same call, sent again, does not run it twice (R81)."""
+"""The server is killed around the task of a rule; the same call, sent again, does not run it twice."""
 
 import uuid
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The server as it is deployed outlives its workers (R27)."""
+"""The server as it is deployed outlives its workers."""
 
 import os
 import signal

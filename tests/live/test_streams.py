@@ -1,4 +1,4 @@
-"""Event streams between real processes: every event once and in order, whatever happens to connections (R75)."""
+"""Event streams between real processes: every event once and in order, whatever happens to connections."""
 
 import json
 import time

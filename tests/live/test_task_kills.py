@@ -1,4 +1,4 @@
-"""The server is killed around a task: it never runs twice, and what is not known is told (R81, pipeline-2 2.4)."""
+"""The server is killed around a task: it never runs twice, and what is not known is told."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""An edit is live on the very next turn in every process, whoever made it and however (law 4, law 5; R5, R56)."""
+"""An edit is live on the very next turn in every process, whoever made it and however."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Idle sessions are closed by the thousand while turns go on, and no turn waits for that (sessions 9).
+"""Idle sessions are closed by the thousand while turns go on, and no turn waits for that.
 
 `CE_IDLE_SESSIONS=100000` makes it a hundred thousand, which takes some minutes; what a batch holds is the same.
 """

@@ -83,7 +83,7 @@ def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator |
 
 
 def get_validator(schema: Json) -> Draft202012Validator:
-    """A validator for one schema: draft 2020-12, with RE2 patterns so that none can block a turn (law 7)."""
+    """A validator for one schema: draft 2020-12, with RE2 patterns so that none can block a turn."""
     # The registry is empty, so references to other documents are never fetched.
     validator: Draft202012Validator = _Validator(schema, registry=Registry(), format_checker=_FORMATS)
     return validator

@@ -1,6 +1,6 @@
 """Values inside templates: how they print, what a missing name is, and what work they cost.
 
-Work is counted, not timed, so that the result is deterministic (law 3).
+Work is counted, not timed, so that the result is deterministic.
 """
 
 import json

@@ -42,7 +42,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Loaded:
-    """Everything of the past that a turn may read. Its size does not grow with the conversation (law 8)."""
+    """Everything of the past that a turn may read. Its size does not grow with the conversation."""
 
     conversation: Conversation
     #: The newest committed turns of the current epoch, oldest first.

@@ -1,4 +1,4 @@
-"""The ports of a turn: protocols for everything outside (style 1, law 2).
+"""The ports of a turn: protocols for everything outside.
 
 Each has a live implementation and works with a `Tape`, so that a stored turn can run again from its recording. A port
 never raises for a fault of the thing behind it; the answer contains the fault.
@@ -235,7 +235,7 @@ class ModelPort(Protocol):
 
     @property
     def configured(self) -> bool:
-        """False when the deployment has no model, so nothing may be asked (law 6)."""
+        """False when the deployment has no model, so nothing may be asked."""
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Ask the model."""

@@ -1,4 +1,4 @@
-"""Read-only admin pages of the record: newest first, paged by key, never counted (law 8)."""
+"""Read-only admin pages of the record: newest first, paged by key, never counted."""
 
 from typing import Any
 

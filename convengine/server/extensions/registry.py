@@ -1,4 +1,4 @@
-"""What a deployment registers in code. Rows name it, and never import it (style 1, law 7)."""
+"""What a deployment registers in code. Rows name it, and never import it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field

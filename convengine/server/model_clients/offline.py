@@ -1,4 +1,4 @@
-"""Models without a service: none at all (law 6), and one that answers with its prompt (`CE_LLM_PROVIDER=stub`)."""
+"""Models without a service: none at all, and one that answers with its prompt (`CE_LLM_PROVIDER=stub`)."""
 
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 

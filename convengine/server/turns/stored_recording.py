@@ -1,4 +1,4 @@
-"""The recording of a turn: everything that the turn read and was answered, enough to run it again (law 3)."""
+"""The recording of a turn: everything that the turn read and was answered, enough to run it again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from convengine.engine.turn.release_choice import ReleaseChoice
 from convengine.engine.turn.session import Exchange
 from convengine.engine.turn.turn import Turn, TurnRequest
 
-#: The version of recordings. A turn replays equally within one version (law 3).
+#: The version of recordings. A turn replays equally within one version.
 _FORMAT = 1
 #: Common text of recordings. Never changed: a recording is read with the text that it was written with.
 _WORDS = (

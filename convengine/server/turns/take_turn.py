@@ -1,4 +1,4 @@
-"""take_turn: acquire the lease, pin the configuration, run, commit (law 1)."""
+"""take_turn: acquire the lease, pin the configuration, run, commit."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a key reads that is not one of quality assurance: its own conversations, without prompts (api-and-audit 3.3)."""
+"""What a key reads that is not one of quality assurance: its own conversations, without prompts."""
 
 import json
 from typing import Any

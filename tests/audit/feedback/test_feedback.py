@@ -1,4 +1,4 @@
-"""What people think of answers, by the API and on the page (api-and-audit 5, tables 7.1)."""
+"""What people think of answers, by the API and on the page."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""The call log: written with the turn, whatever became of it (pipeline-2 15.2, R60)."""
+"""The call log: written with the turn, whatever became of it."""
 
 import uuid
 from collections.abc import Sequence

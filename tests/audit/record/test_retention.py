@@ -1,4 +1,4 @@
-"""What of the record leaves by retention, and what stays (settings 2.11, 2.13; R122)."""
+"""What of the record leaves by retention, and what stays."""
 
 import uuid
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Recorded turns run again by the API: jobs, what they find, and what is refused (api-and-audit 8.2)."""
+"""Recorded turns run again by the API: jobs, what they find, and what is refused."""
 
 import uuid
 from datetime import timedelta

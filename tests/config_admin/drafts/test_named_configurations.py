@@ -1,4 +1,4 @@
-"""Configurations by name: live, a release, a draft, and unsaved rows on top (R129)."""
+"""Configurations by name: live, a release, a draft, and unsaved rows on top."""
 
 import pytest
 

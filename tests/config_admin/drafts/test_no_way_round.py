@@ -1,4 +1,4 @@
-"""Where changes are reviewed, every way to change the configuration ends in a draft or a refusal (R129).
+"""Where changes are reviewed, every way to change the configuration ends in a draft or a refusal.
 
 Each way is played twice: without a draft it is refused, and it is real: a page makes an edit of a draft, a call or a
 command makes a release where changes are live at once.

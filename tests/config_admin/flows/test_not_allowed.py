@@ -1,4 +1,4 @@
-"""Values that a flow does not allow together: asked again, at the confirmation too (R151)."""
+"""Values that a flow does not allow together: asked again, at the confirmation too."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A turn pins the newest configuration without a query of its own, and sees every edit (R5, R56, P9, P10)."""
+"""A turn pins the newest configuration without a query of its own, and sees every edit."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""A release that a part of the conversations gets: real turns on both sides (R135)."""
+"""A release that a part of the conversations gets: real turns on both sides."""
 
 import uuid
 from typing import Any

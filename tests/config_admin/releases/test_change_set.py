@@ -1,4 +1,4 @@
-"""One change set makes one release; what fails leaves none (R5, R56)."""
+"""One change set makes one release; what fails leaves none."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event

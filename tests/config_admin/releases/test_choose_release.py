@@ -1,4 +1,4 @@
-"""Conversations that are under way when a release comes, and gradual releases: real turns (R135)."""
+"""Conversations that are under way when a release comes, and gradual releases: real turns."""
 
 import json
 import uuid

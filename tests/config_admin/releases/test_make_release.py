@@ -1,4 +1,4 @@
-"""What a release stores, how much of it, and what is found that nobody recorded (R56, R57)."""
+"""What a release stores, how much of it, and what is found that nobody recorded."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction

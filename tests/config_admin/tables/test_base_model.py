@@ -1,4 +1,4 @@
-"""Every way of writing a row leaves its history and its release, for every table (R5, law 5)."""
+"""Every way of writing a row leaves its history and its release, for every table."""
 
 import json
 

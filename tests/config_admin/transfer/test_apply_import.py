@@ -1,4 +1,4 @@
-"""Imports are made as one release or not at all (R76), and bundles come back to the same bytes."""
+"""Imports are made as one release or not at all, and bundles come back to the same bytes."""
 
 import json
 import time

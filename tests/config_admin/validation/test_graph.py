@@ -1,4 +1,4 @@
-"""Which moves a state graph allows (pipeline-2 8.3)."""
+"""Which moves a state graph allows."""
 
 import pytest
 

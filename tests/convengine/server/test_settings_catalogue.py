@@ -1,4 +1,4 @@
-"""The catalogue of live settings against the lists of the specification (settings 2; R10, R19, R27, R38, R41, R85)."""
+"""The catalogue of live settings against the lists of the specification."""
 
 import re
 from collections import Counter
@@ -206,7 +206,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("AUDIT/FEEDBACK_RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/ACCESS_RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/REDACT_PATTERNS", "LR", "patterns", ()),
-    # 2.12, with R27 and R38
+    # turns and resets
     ("Session/TIMEOUT_MINUTES", "L", "int", 30),
     ("Session/IDLE_TIMEOUT_HOURS", "L", "int", 24),
     ("Session/STALE_TIMEOUT_DAYS", "L", "int", 7),
@@ -237,7 +237,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("LLM/REDACT_PATTERNS", "LR", "patterns", ()),
     ("Verbose/ENABLED", "L", "bool", True),
     ("Verbose/GENERIC_ERROR", "L", "template", OWN),
-    # the rulings: R2, R10, R11, R41, R48, R80, R85, R90
+    # others
     ("AUDIT/FLUSH", "LR", "enum", "TURN"),
     ("SchemaExtractionStep/EXTRACTOR", "L", "enum", None),
     ("ResponseResolutionStep/ON_MISSING", "L", "enum", "ERROR"),
@@ -252,7 +252,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     # issue 4: rows of examples
     ("ClassifierIntentResolver/SEMANTIC_MIN_SCORE", "L", "decimal", 0.5),
     ("ClassifierIntentResolver/SEMANTIC_GAP_THRESHOLD", "L", "decimal", 0.1),
-    # R138: phrases as people type them
+    # phrases as people type them
     ("Classifier/ORDER", "L", "list", ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE", "SEMANTIC")),
     ("Phrases/SYNONYMS", "L", "json", []),
     ("Phrases/MIN_SCORE", "L", "decimal", 0.4),

@@ -1,4 +1,4 @@
-"""Dialogue 5 (R112), rule by rule: a question in between is answered, and the open question follows."""
+"""Dialogue 5, rule by rule: a question in between is answered, and the open question follows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Dialogue 6 (R111), rule by rule: a message that nobody understood, and what counts as understood."""
+"""Dialogue 6, rule by rule: a message that nobody understood, and what counts as understood."""
 
 from typing import Any
 

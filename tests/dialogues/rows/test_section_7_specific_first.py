@@ -1,4 +1,4 @@
-"""Dialogue 7 (R115), rule by rule: the general does not undo the specific."""
+"""Dialogue 7, rule by rule: the general does not undo the specific."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Dialogue 8 (R116), row by row: what the rows of a condition compare, in turns of a flow."""
+"""Dialogue 8, row by row: what the rows of a condition compare, in turns of a flow."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Dialogue 9 (R138), rule by rule: phrases as people type them."""
+"""Dialogue 9, rule by rule: phrases as people type them."""
 
 from typing import Any
 

@@ -204,7 +204,7 @@ class AuditUserInputStep(Step):
 
 
 class PersistConversationStep(Step):
-    """Prepare the session for storage. The turn shell commits after the pipeline (law 1)."""
+    """Prepare the session for storage. The turn shell commits after the pipeline."""
 
     after = ("MemoryStep",)
     rank = 2600

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import migrations, models
 from convengine.server.database.rights import give_rights
 
-# Integrators make keys of their own, and see no others (R18).
+# Integrators make keys of their own, and see no others.
 RIGHTS = {"integrator": ["view_ceapikey", "add_ceapikey", "change_ceapikey"]}
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 from convengine.server.database.rights import give_rights
 
 
-# Who keeps documents, and who sees what tools sent (R18).
+# Who keeps documents, and who sees what tools sent.
 DOCUMENTS = ("cedocument", "cedocumentcollection")
 EDIT = [f"{action}_{model}" for action in ("view", "add", "change", "delete") for model in DOCUMENTS]
 SEE = [f"view_{model}" for model in DOCUMENTS]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 from convengine.server.database.rights import give_rights
 
 
-# Who sees background jobs, and has them run (R18): operators; the group qa sees them.
+# Who sees background jobs, and has them run: operators; the group qa sees them.
 SEE = ["view_cejob", "view_cejobrun"]
 RIGHTS = {"operator": [*SEE, "run_job"], "qa": SEE}
 

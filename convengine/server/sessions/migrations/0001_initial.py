@@ -6,7 +6,7 @@ import uuid
 from django.db import migrations, models
 from convengine.server.database.rights import give_rights
 
-#: A turn is committed by one statement, which this function stops when a row is missing (sessions 7).
+#: A turn is committed by one statement, which this function stops when a row is missing.
 _REQUIRE_MATCH = """
 CREATE OR REPLACE FUNCTION ce_require_match(rows bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
@@ -17,7 +17,7 @@ BEGIN
 END $$
 """
 #: Who reads threads, tries the configuration out and takes real turns in the admin, settles executions that nobody saw
-#: the end of, and sees tracebacks of the deployment's own code (R18).
+#: the end of, and sees tracebacks of the deployment's own code.
 TRYING = ["view_cethread", "try_conversation", "take_real_turns"]
 RIGHTS = {
     "analyst": TRYING,

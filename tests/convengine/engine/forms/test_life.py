@@ -1,4 +1,4 @@
-"""The life of a form, row by row (R113)."""
+"""The life of a form, row by row."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever is said in whatever script, by users or a model: five lines, a thousand characters (sessions 8)."""
+"""Whatever is said in whatever script, by users or a model: five lines, a thousand characters."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

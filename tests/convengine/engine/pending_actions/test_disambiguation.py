@@ -1,4 +1,4 @@
-"""The question which action is meant, over several turns (pipeline-1 9.3, 12; R37, R101)."""
+"""The question which action is meant, over several turns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Nothing that an analyst types can reach, hang or own the server (law 7)."""
+"""Nothing that an analyst types can reach, hang or own the server."""
 
 import time
 from typing import Any

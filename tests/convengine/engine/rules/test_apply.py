@@ -423,7 +423,7 @@ def test_rules_elsewhere_and_texts_that_do_not_hit_are_never_considered(monkeypa
     assert considered == [1, 2007]
 
 
-# --- the general does not undo the specific (R115) ----------------------------------------------------------------
+# --- the general does not undo the specific -----------------------------------------------------------------------
 
 KEEPS = make_config("Rules/GENERAL_MAY_UNDO", "false")
 SPECIFIC = make_rule(rule_id=1, intent_code="LOAN", state_code="IDLE", action_value="CONFIRM")

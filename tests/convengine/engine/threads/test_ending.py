@@ -1,4 +1,4 @@
-"""Where a turn leaves its session, and what is said at that edge (R39, R41, R42)."""
+"""Where a turn leaves its session, and what is said at that edge."""
 
 from typing import Any
 

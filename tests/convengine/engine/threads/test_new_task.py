@@ -1,4 +1,4 @@
-"""A message that begins something else: what it leaves behind, and what it takes along (R40)."""
+"""A message that begins something else: what it leaves behind, and what it takes along."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Preferences by the names of this deployment (sessions 8, R55)."""
+"""Preferences by the names of this deployment."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The sessions API (sessions 10), call by call."""
+"""The sessions API, call by call."""
 
 import uuid
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Raw SQL that writes what a column cannot hold switches that row off, tells so, and spoils nothing else (R50, R56)."""
+"""Raw SQL that writes what a column cannot hold switches that row off, tells so, and spoils nothing else."""
 
 from typing import Any
 

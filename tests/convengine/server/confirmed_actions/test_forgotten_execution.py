@@ -1,4 +1,4 @@
-"""What a dead turn executed is not run again, however late and under whatever opening the next yes comes (R81)."""
+"""What a dead turn executed is not run again, however late and under whatever opening the next yes comes."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""An execution that nobody saw the end of is settled by a person, once, with who and why (tables 6.7, R81, R82)."""
+"""An execution that nobody saw the end of is settled by a person, once, with who and why."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What an ended session leaves, with a model and without, once (sessions 9, tables 6.5)."""
+"""What an ended session leaves, with a model and without, once."""
 
 from collections import Counter
 from datetime import timedelta

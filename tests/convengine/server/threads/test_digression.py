@@ -1,4 +1,4 @@
-"""A question in between on every channel: the session waits on, and its question is the open one (R112)."""
+"""A question in between on every channel: the session waits on, and its question is the open one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Ending one session outside its turns: only as it was seen, and never over somebody who waits (sessions 2, 4)."""
+"""Ending one session outside its turns: only as it was seen, and never over somebody who waits."""
 
 import uuid
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Idle sessions end by themselves, exactly when the settings say (sessions 4, 9; R39)."""
+"""Idle sessions end by themselves, exactly when the settings say."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""Preferences, checked against what is installed (sessions 8, R55): two models and two knowledge bases."""
+"""Preferences, checked against what is installed: two models and two knowledge bases."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A turn's one commit, and the record of one that failed: all or nothing (sessions 7)."""
+"""A turn's one commit, and the record of one that failed: all or nothing."""
 
 import uuid
 from dataclasses import replace

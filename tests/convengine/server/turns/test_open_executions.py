@@ -1,4 +1,4 @@
-"""Actions whose end nobody saw are looked after, and settled by nobody but a person (tables 6.7)."""
+"""Actions whose end nobody saw are looked after, and settled by nobody but a person."""
 
 import uuid
 from collections import Counter

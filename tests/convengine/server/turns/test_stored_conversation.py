@@ -95,7 +95,7 @@ def test_what_a_transformer_made_of_the_answer_is_what_is_kept_and_a_replay_asks
     assert find_replay_difference(CeConversationHistory.objects.get(turn_no=1)) is None
 
 
-# --- what a turn leaves in the row (pipeline-2 11) --------------------------------------------------------------
+# --- what a turn leaves in the row ------------------------------------------------------------------------------
 
 
 def row_of(conversation_id: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every row of the table of pipeline-2 0.8, and what it leaves open."""
+"""Every row of the table of conditions, and what it leaves open."""
 
 from typing import Any
 

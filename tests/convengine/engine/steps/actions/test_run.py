@@ -1,4 +1,4 @@
-"""A confirmed action runs at most once, whatever becomes of its turn (R81): on the database, through the API."""
+"""A confirmed action runs at most once, whatever becomes of its turn: on the database, through the API."""
 
 import threading
 import time

@@ -471,7 +471,7 @@ def test_R121_a_complete_form_is_given_to_the_model_where_a_template_is() -> Non
     assert session.context["city"] == "Irving"
 
 
-# --- the form of an earlier state stays known (R117) -------------------------------------------------------------
+# --- the form of an earlier state stays known --------------------------------------------------------------------
 
 LATER = {"intent": "LOAN", "state": "CONFIRM", "turn_start_state": "CONFIRM"}
 HELD = {"customerId": "7", "amount": 5, "city": "Dallas", "dialogue": {"last_schema": 7}}
@@ -570,7 +570,7 @@ def test_R117_it_is_known_no_longer(rows: tuple[Row, ...], fields: dict[str, Any
     assert session.context["city"] == "Dallas"
 
 
-# --- the asked field (R109) --------------------------------------------------------------------------------------
+# --- the asked field ---------------------------------------------------------------------------------------------
 
 ASKED = {"dialogue": {"asked_field": "customerId", "last_schema": 7}}
 
@@ -618,7 +618,7 @@ def test_R109_an_optional_field_is_answered_by_a_skip_and_stays_null(text: str) 
     assert payload(turn, "FIELDS_READ")["read"] == ["customerId"]
 
 
-# --- misses (R110) -----------------------------------------------------------------------------------------------
+# --- misses ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -647,7 +647,7 @@ def test_R110_a_refused_value_counts_as_a_miss_and_says_why() -> None:
     assert payload(turn, "FIELDS_READ")["refused"][0]["reason"] == "OUT_OF_BOUNDS"
 
 
-# --- x-fillers (R146) --------------------------------------------------------------------------------------------
+# --- x-fillers ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("fillers", "offered"), [([], {"amount": 12}), (["roundabouts", "pretty please"], {})])

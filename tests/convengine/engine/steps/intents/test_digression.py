@@ -1,4 +1,4 @@
-"""A question in between is noted, and who asks for a person leaves the form (R110, R112)."""
+"""A question in between is noted, and who asks for a person leaves the form."""
 
 from collections import Counter
 from typing import Any

@@ -1,4 +1,4 @@
-"""The answer to a question in between, followed by the open question (R112)."""
+"""The answer to a question in between, followed by the open question."""
 
 from typing import Any
 

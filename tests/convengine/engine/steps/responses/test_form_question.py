@@ -1,4 +1,4 @@
-"""What a form asks for in an answer, and when it is given up (R109, R110)."""
+"""What a form asks for in an answer, and when it is given up."""
 
 from dataclasses import replace
 from typing import Any

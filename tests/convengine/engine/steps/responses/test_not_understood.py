@@ -1,4 +1,4 @@
-"""Messages that nobody understood (R111)."""
+"""Messages that nobody understood."""
 
 from typing import Any
 

@@ -109,7 +109,7 @@ def test_a_move_that_is_not_in_the_table_is_refused_and_changes_nothing(
 
 
 def read_stable_columns(story: Story) -> dict[str, Any]:
-    """The row, but for what a turn that does not commit may change (R26)."""
+    """The row, but for what a turn that does not commit may change."""
     row = CeConversation.objects.filter(pk=story.session_id).values().get()
     return {name: value for name, value in row.items() if name not in ("last_turn_no", "last_message_at", "chain_head")}
 

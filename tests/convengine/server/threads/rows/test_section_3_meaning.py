@@ -131,7 +131,6 @@ def test_a_yes_and_more_goes_on(story: Story, text: str) -> None:
     [
         pytest.param("hours", "plan a trip", id="S3-row5-NEW_TASK-from-RUNNING"),
         pytest.param("a trip", "tell me the hours", id="S3-row5-NEW_TASK-from-PENDING_COMPLETE"),
-        # R40 adds this one.
         pytest.param("a visa", "tell me the hours", id="S3-row5-NEW_TASK-from-AWAITING_USER"),
     ],
 )
@@ -272,7 +271,6 @@ def test_S3_row7_a_model_is_asked_only_where_the_setting_says_so(story: Story) -
         pytest.param(("hours", INTERRUPTION, "and on sunday?"), id="S3-row8-CONTINUATION-from-INTERRUPTED"),
         pytest.param(("hours", "looks good"), id="S3-row8-CONTINUATION-a-closing-phrase-with-nothing-to-close"),
         pytest.param(("hours", "yes"), id="S3-row8-CONTINUATION-a-yes-to-nothing"),
-        # R41.
         pytest.param(("a trip", "the trip?"), id="S3-row8-CONTINUATION-when-the-turn-resolved-an-intent"),
     ],
 )
