@@ -10,10 +10,10 @@ from typing import Any
 from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
 from audit.integrity.findings import Finding
-from audit.integrity.read_record import Row, TurnChunk, read_index
+from audit.integrity.read_record import INDEX, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
-from audit.record.turn_index import IndexEntry, are_of_rows, hash_entries
+from audit.record.turn_index import are_of_rows, hash_entries, parse_index_entries
 from audit.seal import GENESIS, Seal, encode_parts
 from convengine.server.interfaces.configuration import configuration
 
@@ -51,7 +51,7 @@ class ChainWalk:
     last: tuple[int, bytes] | None = None
     #: The rows of each turn with index entries: the hash of the entries, and whether retention may have removed them.
     _index: dict[uuid.UUID, list[tuple[int, bool]]] = field(default_factory=lambda: defaultdict(list))
-    _stored_index: dict[uuid.UUID, list[IndexEntry]] = field(default_factory=dict)
+    _stored_index: dict[uuid.UUID, str | None] = field(default_factory=dict)
     _numbers: dict[uuid.UUID, int | None] = field(default_factory=dict)
 
     @property
@@ -59,14 +59,11 @@ class ChainWalk:
         """True when anything is stored of the conversation."""
         return bool(self.facts.exists or self.turns or self.facts.additions or self.facts.erased_turns)
 
-    def check_turn(self, row: Row, chunk: TurnChunk) -> None:
+    def check_turn(self, row: Row) -> None:
         """Verify the next turn."""
         self.turns += 1
         self.turn_numbers.add(row["turn_no"])
         self.versions.add(row["config_version"])
-        turn_id = row["turn_id"]
-        if turn_id in chunk.index:
-            self._stored_index[turn_id] = chunk.index[turn_id]
         seal = self._read_seal(row)
         if seal is None:
             return
@@ -139,6 +136,7 @@ class ChainWalk:
             self._add_finding("ERASED_WITHOUT_RECORD", text, turn_no)
         if turn_id is not None:
             self._numbers[turn_id] = turn_no
+            self._stored_index[turn_id] = row[INDEX]
             expected = _NO_ENTRIES if row["index_hash"] is None else row["index_hash"]
             self._index[turn_id].append((expected, self.cuts.explains(seals.CONTENTS, row["created_at"])))
 
@@ -196,10 +194,8 @@ class ChainWalk:
         return self.cuts.explains_missing_turn(row["created_at"])
 
     def _check_index(self) -> None:
-        later = [row["turn_id"] for row in self.facts.additions if row["turn_id"] not in self._stored_index]
-        stored = self._stored_index | read_index(later)
         for turn_id, rows in self._index.items():
-            if not are_of_rows(stored.get(turn_id, []), rows):
+            if not are_of_rows(parse_index_entries(self._stored_index[turn_id]), rows):
                 text = "The index of its deciding rows and stages is not the one that was sealed with it."
                 self._add_finding("DECIDING_ROWS_CHANGED", text, self._numbers.get(turn_id))
 

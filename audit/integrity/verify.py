@@ -14,7 +14,7 @@ from audit.integrity.chains import list_entries, verify_chains
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger import Ledger, compare_ledger
-from audit.integrity.read_record import TURNS, Row, TurnChunk, read_chunks
+from audit.integrity.read_record import TURNS, Row, read_chunks
 from audit.integrity.view_definitions import verify_views
 from convengine.server.interfaces.release_history import ConfigurationReport, release_history
 
@@ -175,8 +175,8 @@ def _walk_chains(
     releases = ReleaseHashes()
     start = last if only else (after or FIRST)
     for chunk in read_chunks(after, last, only):
-        full = len(chunk.rows) == TURNS
-        end = chunk.rows[-1]["conversation_id"] if full else last
+        full = len(chunk) == TURNS
+        end = chunk[-1]["conversation_id"] if full else last
         known, rows = read_conversation_facts(start, end), _group_by_conversation(chunk)
         keys = {*known, *rows}
         if goes_on is None and not only:
@@ -190,7 +190,7 @@ def _walk_chains(
                 else ChainWalk(key, cuts, known.get(key, ConversationFacts()), releases)
             )
             for row in rows.get(key, ()):
-                walk.check_turn(row, chunk)
+                walk.check_turn(row)
             done.append(walk)
         goes_on = done.pop() if full else None
         for walk in done:
@@ -199,8 +199,8 @@ def _walk_chains(
         yield done
 
 
-def _group_by_conversation(chunk: TurnChunk) -> dict[uuid.UUID, list[Row]]:
+def _group_by_conversation(chunk: list[Row]) -> dict[uuid.UUID, list[Row]]:
     by_conversation = defaultdict[uuid.UUID, list[Row]](list)
-    for row in chunk.rows:
+    for row in chunk:
         by_conversation[row["conversation_id"]].append(row)
     return by_conversation
