@@ -90,7 +90,8 @@ def write_anchor(file: Path, roots: Iterable[CeLedger]) -> int:
 
 def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Finding]:
     """Where the stored chains differ from the recorded ones. Raises OSError, UnreadableAnchor."""
-    yield from compare_ends(_read_ends(file, only), RetentionCuts.read(), ANCHOR)
+    ends = (end for end in _read_lines(file) if isinstance(end, ChainEnd) and only in (None, end.conversation_id))
+    yield from compare_ends(ends, RetentionCuts.read(), ANCHOR)
     if only is None:
         roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
         for root, at in _read_roots(file).items():
@@ -177,20 +178,9 @@ def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.U
     return old | {end for end in gone if end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0)}
 
 
-def _read_ends(file: Path, only: uuid.UUID | None) -> Iterator[ChainEnd]:
-    for number, line in _read_lines(file):
-        if isinstance(line, list):
-            try:
-                end = ChainEnd.parse(line)
-            except (ValueError, TypeError, AttributeError) as fault:
-                raise UnreadableAnchor(f"{file}, line {number}: {fault}.") from fault
-            if only is None or end.conversation_id == only:
-                yield end
-
-
 def _read_roots(file: Path) -> dict[str, str]:
     """The roots in the file, with their times."""
-    sections = [line for _, line in _read_lines(file) if isinstance(line, dict)]
+    sections = [line for line in _read_lines(file) if isinstance(line, dict)]
     if not sections or sections[0].get("anchor") != _FORMAT:
         raise UnreadableAnchor(
             f"{file} is not an anchor of this version: its first line does not have the format {_FORMAT}."
@@ -198,10 +188,14 @@ def _read_roots(file: Path) -> dict[str, str]:
     return {str(section.get("root") or ""): str(section.get("at")) for section in sections}
 
 
-def _read_lines(file: Path) -> Iterator[tuple[int, Any]]:
+def _read_lines(file: Path) -> Iterator[ChainEnd | dict[str, Any]]:
+    """The ends, and the lines that begin a root."""
     with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, text in enumerate(lines, start=1):
             try:
-                yield number, json.loads(line)
-            except ValueError as fault:
-                raise UnreadableAnchor(f"{file}, line {number} is not valid JSON: {fault}.") from fault
+                line = json.loads(text)
+                yield line if isinstance(line, dict) else ChainEnd.parse(line)
+            except (ValueError, TypeError, AttributeError) as fault:
+                raise UnreadableAnchor(
+                    f"{file}, line {number} is not valid JSON, or no end of a chain: {fault}."
+                ) from fault
