@@ -54,12 +54,8 @@ class CeChain(SignedModel):
         return row
 
     def store(self, **values: Any) -> None:
-        """Change the row, with a new proof; one that the product did not write gets none, so that it stays reported."""
-        is_genuine = self.is_genuine()
-        for name, value in values.items():
-            setattr(self, name, value)
-        if is_genuine:
-            self.sign()
+        """Change the row, with a new proof."""
+        self.change(**values)
         self.save()
 
 
