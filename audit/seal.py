@@ -54,6 +54,8 @@ HEADER = (
 WORDS = ("user_input", "error_message", "replay_note")
 #: JSON columns among the words, sealed in the form in which any database returns them.
 JSON_COLUMNS = ("assistant_output", "facts")
+#: How JSON writes the character that no database accepts.
+_NUL = b"\\u0000"
 _NO_WORDS, _NO_DOCUMENTS = [None] * len(WORDS), [b"null"] * len(JSON_COLUMNS)
 SEALED = (*HEADER, *WORDS, *JSON_COLUMNS, "events", "recording")
 
@@ -172,12 +174,12 @@ def encode_parts_with(
     row: Mapping[str, Any], encoded: Sequence[bytes], release: str, document: Sequence[bytes] = ()
 ) -> Parts:
     """The same with encoded JSON columns."""
-    words = [encode_value(row[name]) for name in WORDS]
+    words = [row[name] for name in WORDS]
     is_empty = words == _NO_WORDS and list(encoded) == _NO_DOCUMENTS
     events, recording = row["events"], row["recording"]
     return Parts(
-        orjson.dumps([encode_value(row[name]) for name in HEADER]),
-        b"" if is_empty else b"\n".join([orjson.dumps(words), *encoded]),
+        _dump_columns([row[name] for name in HEADER]),
+        b"" if is_empty else b"\n".join([_dump_columns(words), *encoded]),
         b"" if events is None else events.encode("utf-8", "surrogatepass"),
         # A text says that the database cannot read it.
         b"" if recording is None else recording.encode() if isinstance(recording, str) else bytes(recording),
@@ -225,6 +227,16 @@ def _shorten(hashes: Sequence[bytes]) -> bytes:
 def list_removed(cuts: int) -> set[str]:
     """The parts that removals take."""
     return {name for bit, names in _REMOVED_PARTS.items() if cuts & bit for name in names}
+
+
+def _dump_columns(values: Sequence[Any]) -> bytes:
+    """The same as the JSON text of what `encode_value` gives."""
+    try:
+        text = orjson.dumps(values, default=encode_value, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    except TypeError:
+        # A lone surrogate.
+        text = _NUL
+    return orjson.dumps(list(map(encode_value, values))) if _NUL in text else text
 
 
 def encode_value(value: Any) -> Any:

@@ -4,11 +4,11 @@ from django.contrib import admin
 
 from audit.models import CeErasure
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import badge_column, excerpt_column, value_column
+from convengine.server.admin_site.record_columns import ProofColumns, excerpt_column, value_column
 
 
 @admin.register(CeErasure)
-class ErasureAdmin(ByConversation):
+class ErasureAdmin(ProofColumns, ByConversation):
     """Erasures, newest first."""
 
     is_of_people = False
@@ -19,13 +19,3 @@ class ErasureAdmin(ByConversation):
     time = value_column("created_at", "time")
     last_turn = value_column("last_turn_no", "last turn")
     reason_beginning = excerpt_column("reason", "reason")
-
-    @badge_column({"proven": "success", "not proven": "danger"}, "proof")
-    def standing(self, row: CeErasure) -> tuple[str, str]:
-        """Whether the product wrote it."""
-        word = self.validity(row)
-        return word, word
-
-    @admin.display(description="proof")
-    def validity(self, row: CeErasure) -> str:
-        return "proven" if row.is_genuine() else "not proven"

@@ -259,8 +259,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
         setattr(row, name, value)
     row.lifecycle = Lifecycle.ABORTED.value
     row.lifecycle_detail = {"reason": ERASED, "by": CLOSED_BY_CALL}
-    row.remote_jid = str(key)
-    row.sign()
+    row.change(remote_jid=str(key))
     row.version += 1
     row.compacted_version = row.version
     row.save()

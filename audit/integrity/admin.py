@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from audit.models import CeLedger
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import (
-    badge_column,
+    ProofColumns,
     conversation_link,
     excerpt_column,
     link,
@@ -21,28 +21,16 @@ from convengine.server.admin_site.record_columns import (
 )
 from convengine.server.database.unreadable import UNREADABLE
 
-#: Ends of chains that the page of a root lists.
+#: Ends of conversations that the page of a root lists.
 MAX_ENDS = 100
 
 
 @admin.register(CeLedger)
-class LedgerAdmin(ReadOnlyAdmin):
+class LedgerAdmin(ProofColumns, ReadOnlyAdmin):
     """Entries of the ledger, newest first."""
 
     list_display = ("time", "entry", "covers", "by", "reason_beginning", "standing")
-    fields = (
-        "time",
-        "entry",
-        "covers",
-        "by",
-        "reason",
-        "hash",
-        "release",
-        "tables",
-        "chains",
-        "open_decisions",
-        "validity",
-    )
+    fields = ("time", "entry", "covers", "by", "reason", "hash", "chains", "open_decisions", "validity")
     readonly_fields = fields
     ordering = ("-entry_id",)
     time = value_column("created_at", "time")
@@ -72,28 +60,18 @@ class LedgerAdmin(ReadOnlyAdmin):
         """The root, or the hash of the removed ids."""
         return row.root or row.ids_hash
 
-    @admin.display(description="release")
-    def release(self, row: CeLedger) -> str:
-        """The newest release with its seal."""
-        version, seal = _read_details(row).get("release", (0, ""))
-        return f"{version}, seal {seal}" if version else "-"
-
-    @admin.display(description="chained tables")
-    def tables(self, row: CeLedger) -> SafeString | str:
-        """The last entry of each and its seal."""
-        tables = [(_name_rows(name, 2), last, head) for name, last, head in _read_details(row).get("tables", ())]
-        return format_html_join("", "<div>{} up to {}, <code>{}</code></div>", tables) or "-"
-
-    @admin.display(description="ends of conversations")
+    @admin.display(description="ends of chains")
     def chains(self, row: CeLedger) -> SafeString | str:
-        """The first ends of a root."""
-        lines = row.list_ends()
-        ends = [
-            (conversation_link(key), "turn" if kind == "turns" else "addition", number, digest)
-            for kind, key, number, digest, _ in map(json.loads, islice(lines, MAX_ENDS))
-        ]
-        more = [("", "and", len(lines) - MAX_ENDS, "more")] if len(lines) > MAX_ENDS else []
-        return format_html_join("", "<div>{} {} {} <code>{}</code></div>", [*ends, *more]) or "-"
+        """What a root lists: the newest release, the last entry of each chained table, the first conversations."""
+        details, lines = _read_details(row), row.list_ends()
+        version, seal = details.get("release", (0, ""))
+        tables = [*([("ce_release", version, seal)] if version else []), *details.get("tables", ())]
+        ends: list[tuple[Any, ...]] = [(_name_rows(name, 2), "up to", last, digest) for name, last, digest in tables]
+        for kind, key, number, digest, _ in map(json.loads, islice(lines, MAX_ENDS)):
+            ends.append((conversation_link(key), "turn" if kind == "turns" else "addition", number, digest))
+        if len(lines) > MAX_ENDS:
+            ends.append(("", "and", len(lines) - MAX_ENDS, "more"))
+        return format_html_join("", "<div>{} {} {} <code>{}</code></div>", ends) or "-"
 
     @admin.display(description="to be decided")
     def open_decisions(self, row: CeLedger) -> SafeString | str:
@@ -102,16 +80,6 @@ class LedgerAdmin(ReadOnlyAdmin):
         keys = _read_details(row).get("undecided", ())
         rows = ((link(f"{options.app_label}_{options.model_name}_change", key, key),) for key in keys)
         return format_html_join(", ", "{}", rows) or "-"
-
-    @badge_column({"proven": "success", "not proven": "danger"}, "proof")
-    def standing(self, row: CeLedger) -> tuple[str, str]:
-        """Whether the product wrote it."""
-        word = self.validity(row)
-        return word, word
-
-    @admin.display(description="proof")
-    def validity(self, row: CeLedger) -> str:
-        return "proven" if row.is_genuine() else "not proven"
 
 
 def _read_details(row: CeLedger) -> dict[str, Any]:

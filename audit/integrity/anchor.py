@@ -18,12 +18,14 @@ from django.db.models import Q
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.models import CeChainBase, CeLedger
-from audit.seal import Seal
+from audit.seal import read_seal
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
 
 _FORMAT = 2
 _TURNS, _ADDITIONS = "turns", "additions"
-_COLUMNS = ("conversation_id", "turn_no", "seal", "created_at")
+_COLUMNS = ("history_id", "source", "conversation_id", "turn_no", "seal", "created_at")
+#: Where a chain ends: kind, conversation and number.
+Position = tuple[str, uuid.UUID, int]
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 #: Rows per read, and lines per comparison.
 _ROWS, _LINES = 2000, 100
@@ -56,6 +58,10 @@ class ChainEnd(NamedTuple):
     hash: str
     at: int
 
+    @property
+    def position(self) -> Position:
+        return self.kind, self.conversation_id, self.number
+
     def to_line(self) -> str:
         """The line in the file."""
         return json.dumps([self.kind, str(self.conversation_id), self.number, self.hash, self.at]) + "\n"
@@ -84,7 +90,8 @@ def write_anchor(file: Path, roots: Iterable[CeLedger]) -> int:
 
 def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Finding]:
     """Where the stored chains differ from the recorded ones. Raises OSError, UnreadableAnchor."""
-    yield from compare_ends(_read_ends(file, only), RetentionCuts.read(), ANCHOR)
+    ends = (end for end in _read_lines(file) if isinstance(end, ChainEnd) and only in (None, end.conversation_id))
+    yield from compare_ends(ends, RetentionCuts.read(), ANCHOR)
     if only is None:
         roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
         for root, at in _read_roots(file).items():
@@ -101,9 +108,19 @@ def compare_ends(
     `aged` gets the missing conversations that are old enough to have been removed by rule.
     """
     while batch := list(islice(ends, _LINES)):
-        for kind, stored in ((_TURNS, _stored_turn_hashes), (_ADDITIONS, _stored_addition_hashes)):
-            of_kind = [end for end in batch if end.kind == kind]
-            yield from _compare_ends(of_kind, cuts, stored, source, set() if aged is None else aged)
+        stored = _read_stored_hashes(batch)
+        gone = [end for end in batch if end.position not in stored]
+        removed = _removed_by_rule(gone, cuts, set() if aged is None else aged) if gone else set()
+        for end in batch:
+            stored_hash = stored.get(end.position)
+            turn_no = end.number if end.kind == _TURNS else None
+            what = f"{'turn' if end.kind == _TURNS else 'addition'} {end.number}"
+            if stored_hash is None and end not in removed:
+                text = f"The {source.name} has {what}, which is missing: the end or all of the chain was removed."
+                yield Finding(source.missing, end.conversation_id, text, turn_no)
+            elif stored_hash is not None and stored_hash != end.hash:
+                text = f"The chain up to {what} does not match the {source.name}."
+                yield Finding(source.differs, end.conversation_id, text, turn_no)
 
 
 def newest_ends(ends: Iterable[ChainEnd]) -> Iterator[ChainEnd]:
@@ -122,53 +139,28 @@ def settled_row(newest: int) -> int:
 
 def list_chain_ends(after: int) -> Iterator[ChainEnd]:
     """The newest rows of each conversation after a number, part by part."""
-    columns = ("history_id", "source", *_COLUMNS)
-    rows = CeConversationHistory._base_manager.order_by("history_id").values(*columns)
+    rows = CeConversationHistory._base_manager.order_by("history_id").values(*_COLUMNS)
     while page := list(rows.filter(history_id__gt=after)[:_ROWS]):
         after = page[-1]["history_id"]
         newest = {(row["conversation_id"], row["source"] == ADDITION): row for row in page if row["seal"]}
-        for (key, is_addition), row in newest.items():
-            kind, number = (_ADDITIONS, row["history_id"]) if is_addition else (_TURNS, row["turn_no"])
-            yield ChainEnd(kind, key, number, _hash_of(row["seal"]), (row["created_at"] - _EPOCH) // _MICROSECOND)
+        yield from map(_read_end, newest.values())
 
 
-def _hash_of(seal: Any) -> str:
-    try:
-        return Seal.read(seal).hash.hex()
-    except ValueError:
-        return "unreadable"
+def _read_end(row: dict[str, Any]) -> ChainEnd:
+    kind, number = (_ADDITIONS, row["history_id"]) if row["source"] == ADDITION else (_TURNS, row["turn_no"])
+    seal = read_seal(row["seal"])
+    digest = seal.hash.hex() if seal else "unreadable"
+    return ChainEnd(kind, row["conversation_id"], number, digest, (row["created_at"] - _EPOCH) // _MICROSECOND)
 
 
-def _stored_turn_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
-    wanted = Q(pk__in=[])
+def _read_stored_hashes(ends: Iterable[ChainEnd]) -> dict[Position, str]:
+    """The hashes of the stored rows at which chains had these ends."""
+    wanted = Q(source=ADDITION, pk__in=[end.number for end in ends if end.kind == _ADDITIONS])
     for end in ends:
-        wanted |= Q(conversation_id=end.conversation_id, turn_no=end.number)
-    rows = CeConversationHistory.objects.filter(wanted).exclude(seal=None).values_list(*_COLUMNS)
-    return {(key, turn_no): _hash_of(seal) for key, turn_no, seal, _ in rows}
-
-
-def _stored_addition_hashes(ends: Iterable[ChainEnd]) -> dict[tuple[uuid.UUID, int], str]:
-    rows = CeConversationHistory.additions.filter(pk__in=[end.number for end in ends]).exclude(seal=None)
-    return {(key, pk): _hash_of(seal) for key, pk, seal in rows.values_list("conversation_id", "pk", "seal")}
-
-
-def _compare_ends(
-    ends: list[ChainEnd], cuts: RetentionCuts, stored: Any, source: Source, aged: set[uuid.UUID]
-) -> Iterator[Finding]:
-    """Compare recorded ends with the stored chains."""
-    stored_hashes = stored(ends) if ends else {}
-    gone = [end for end in ends if (end.conversation_id, end.number) not in stored_hashes]
-    removed = _removed_by_rule(gone, cuts, aged) if gone else set()
-    for end in ends:
-        stored_hash = stored_hashes.get((end.conversation_id, end.number))
-        turn_no = end.number if end.kind == _TURNS else None
-        what = f"turn {end.number}" if end.kind == _TURNS else f"addition {end.number}"
-        if stored_hash is None and end not in removed:
-            text = f"The {source.name} has {what}, which is missing: the end or all of the chain was removed."
-            yield Finding(source.missing, end.conversation_id, text, turn_no)
-        elif stored_hash is not None and stored_hash != end.hash:
-            text = f"The chain up to {what} does not match the {source.name}."
-            yield Finding(source.differs, end.conversation_id, text, turn_no)
+        if end.kind == _TURNS:
+            wanted |= Q(conversation_id=end.conversation_id, turn_no=end.number)
+    rows = CeConversationHistory._base_manager.filter(wanted).exclude(seal=None).values(*_COLUMNS)
+    return {end.position: end.hash for end in map(_read_end, rows)}
 
 
 def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.UUID]) -> set[ChainEnd]:
@@ -186,20 +178,9 @@ def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.U
     return old | {end for end in gone if end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0)}
 
 
-def _read_ends(file: Path, only: uuid.UUID | None) -> Iterator[ChainEnd]:
-    for number, line in _read_lines(file):
-        if isinstance(line, list):
-            try:
-                end = ChainEnd.parse(line)
-            except (ValueError, TypeError, AttributeError) as fault:
-                raise UnreadableAnchor(f"{file}, line {number}: {fault}.") from fault
-            if only is None or end.conversation_id == only:
-                yield end
-
-
 def _read_roots(file: Path) -> dict[str, str]:
     """The roots in the file, with their times."""
-    sections = [line for _, line in _read_lines(file) if isinstance(line, dict)]
+    sections = [line for line in _read_lines(file) if isinstance(line, dict)]
     if not sections or sections[0].get("anchor") != _FORMAT:
         raise UnreadableAnchor(
             f"{file} is not an anchor of this version: its first line does not have the format {_FORMAT}."
@@ -207,10 +188,14 @@ def _read_roots(file: Path) -> dict[str, str]:
     return {str(section.get("root") or ""): str(section.get("at")) for section in sections}
 
 
-def _read_lines(file: Path) -> Iterator[tuple[int, Any]]:
+def _read_lines(file: Path) -> Iterator[ChainEnd | dict[str, Any]]:
+    """The ends, and the lines that begin a root."""
     with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
+        for number, text in enumerate(lines, start=1):
             try:
-                yield number, json.loads(line)
-            except ValueError as fault:
-                raise UnreadableAnchor(f"{file}, line {number} is not valid JSON: {fault}.") from fault
+                line = json.loads(text)
+                yield line if isinstance(line, dict) else ChainEnd.parse(line)
+            except (ValueError, TypeError, AttributeError) as fault:
+                raise UnreadableAnchor(
+                    f"{file}, line {number} is not valid JSON, or no end of a chain: {fault}."
+                ) from fault

@@ -10,10 +10,10 @@ from typing import Any
 from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
 from audit.integrity.findings import Finding
-from audit.integrity.read_record import Row, TurnChunk, read_index
+from audit.integrity.read_record import INDEX, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
-from audit.record.turn_index import IndexEntry, are_of_rows, hash_entries
+from audit.record.turn_index import are_of_rows, hash_entries, parse_index_entries
 from audit.seal import GENESIS, Seal, encode_parts
 from convengine.server.interfaces.configuration import configuration
 
@@ -49,35 +49,33 @@ class ChainWalk:
     versions: set[int] = field(default_factory=set)
     #: Number and hash of the last seal.
     last: tuple[int, bytes] | None = None
-    #: The rows of each turn with index entries: the hash of the entries, and whether retention may have removed them.
-    _index: dict[uuid.UUID, list[tuple[int, bool]]] = field(default_factory=lambda: defaultdict(list))
-    _stored_index: dict[uuid.UUID, list[IndexEntry]] = field(default_factory=dict)
-    _numbers: dict[uuid.UUID, int | None] = field(default_factory=dict)
+    #: The additions of turns that were not walked yet.
+    _additions: dict[uuid.UUID, list[Row]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for row in self.facts.additions:
+            if row["turn_id"] is not None:
+                self._additions[row["turn_id"]].append(row)
 
     @property
     def exists(self) -> bool:
         """True when anything is stored of the conversation."""
         return bool(self.facts.exists or self.turns or self.facts.additions or self.facts.erased_turns)
 
-    def check_turn(self, row: Row, chunk: TurnChunk) -> None:
+    def check_turn(self, row: Row) -> None:
         """Verify the next turn."""
         self.turns += 1
         self.turn_numbers.add(row["turn_no"])
         self.versions.add(row["config_version"])
-        turn_id = row["turn_id"]
-        if turn_id in chunk.index:
-            self._stored_index[turn_id] = chunk.index[turn_id]
-        seal = self._read_seal(row)
-        if seal is None:
-            return
-        self._check_order(row["turn_no"], seal)
-        self.last = row["turn_no"], seal.hash
-        if seal.cuts & seals.ERASED:
-            self.erased += 1
-        self._check_row(row, seal, is_erasure_known=row["turn_no"] <= self.facts.erased_turns)
+        if seal := self._read_seal(row):
+            self._check_order(row["turn_no"], seal)
+            self.last = row["turn_no"], seal.hash
+            self.erased += bool(seal.cuts & seals.ERASED)
+            self._check_row(row, seal, is_erasure_known=row["turn_no"] <= self.facts.erased_turns)
+        self._check_index([row, *self._additions.pop(row["turn_id"], [])])
 
     def finish(self) -> None:
-        """Verify the rest: the head, the additions, and the index."""
+        """Verify the rest: the head, and the additions."""
         head = self.last[1] if self.last else (self.facts.base[1] if self.facts.base else None)
         if self.facts.exists and head != self.facts.head:
             self._check_end()
@@ -87,7 +85,8 @@ class ChainWalk:
             text = "The product did not write whose conversation it is: participant, channel, workspace or opener."
             self._add_finding("CONVERSATION_CHANGED", text)
         self._check_additions()
-        self._check_index()
+        for rows in self._additions.values():
+            self._check_index(rows)
 
     def _read_seal(self, row: Row) -> Seal | None:
         if row["seal"] is None:
@@ -125,8 +124,7 @@ class ChainWalk:
             self._add_finding("END_CUT", text, newest)
 
     def _check_row(self, row: Row, seal: Seal, *, is_erasure_known: bool) -> None:
-        """Verify the content of a sealed row, and collect what the index must have."""
-        turn_no, turn_id = row["turn_no"], row["turn_id"]
+        """Verify the content of a sealed row."""
         # A row that lost no part is verified as a whole, without parsing its events.
         document = encode_stored_document(row["events"]) if seal.cuts else ()
         parts = encode_parts(row, self.releases[row["config_version"]], document)
@@ -136,11 +134,7 @@ class ChainWalk:
         is_known = is_erasure_known if seal.cuts & seals.ERASED else self.cuts.explains(seal.cuts, row["created_at"])
         if not is_known:
             text = "Content of the turn was removed, but no erasure or retention is recorded."
-            self._add_finding("ERASED_WITHOUT_RECORD", text, turn_no)
-        if turn_id is not None:
-            self._numbers[turn_id] = turn_no
-            expected = _NO_ENTRIES if row["index_hash"] is None else row["index_hash"]
-            self._index[turn_id].append((expected, self.cuts.explains(seals.CONTENTS, row["created_at"])))
+            self._add_finding("ERASED_WITHOUT_RECORD", text, row["turn_no"])
 
     def _report_differences(self, row: Row, seal: Seal, differing: Sequence[str]) -> None:
         turn_no = row["turn_no"]
@@ -195,13 +189,18 @@ class ChainWalk:
         """True when retention may have removed the additions before one."""
         return self.cuts.explains_missing_turn(row["created_at"])
 
-    def _check_index(self) -> None:
-        later = [row["turn_id"] for row in self.facts.additions if row["turn_id"] not in self._stored_index]
-        stored = self._stored_index | read_index(later)
-        for turn_id, rows in self._index.items():
-            if not are_of_rows(stored.get(turn_id, []), rows):
-                text = "The index of its deciding rows and stages is not the one that was sealed with it."
-                self._add_finding("DECIDING_ROWS_CHANGED", text, self._numbers.get(turn_id))
+    def _check_index(self, rows: Sequence[Row]) -> None:
+        """Verify the index entries of a turn, which are those of its rows."""
+        expected = [
+            (
+                _NO_ENTRIES if row["index_hash"] is None else row["index_hash"],
+                self.cuts.explains(seals.CONTENTS, row["created_at"]),
+            )
+            for row in rows
+        ]
+        if not are_of_rows(parse_index_entries(rows[0][INDEX]), expected):
+            text = "The index of its deciding rows and stages is not the one that was sealed with it."
+            self._add_finding("DECIDING_ROWS_CHANGED", text, rows[0]["turn_no"])
 
     def _add_finding(self, code: str, message: str, turn_no: int | None = None) -> None:
         self.findings.append(Finding(code, self.key, message, turn_no))

@@ -63,7 +63,6 @@ def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger
         return
     if not chain.is_genuine():
         yield create_table_finding("LOG_CHANGED", _CHAINS, name, f"The end of the chain of {name} was changed.")
-        return
     last: bytes | None = bytes(chain.base)
     gaps = (_Link(*removed) for removed in ledger.list_removed(name) if removed[0] > chain.removed_to)
     for link in heapq.merge(_read_links(entries, ledger.list_emptied(table)), gaps, key=lambda link: link.pk):

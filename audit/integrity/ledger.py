@@ -78,12 +78,6 @@ class Ledger:
         return sum(entry.count for entry in self.entries if entry.kind == kind and entry.table_name == table)
 
 
-def find_newest_root() -> CeLedger | None:
-    """The last daily root, without the ends of conversations."""
-    newest: CeLedger | None = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
-    return newest
-
-
 def write_root() -> Iterator[Counts]:
     """Write a root, then the file and the command of the deployment. Raises AnchorFailed."""
     with transaction.atomic():
@@ -105,7 +99,7 @@ def copy_roots(file: Path) -> int:
 
 def create_root() -> CeLedger:
     """Write a root of what has grown since the one before. Needs an open transaction."""
-    before = find_newest_root()
+    before = CeLedger.find_newest_root()
     after = before.details.get(_ROWS_TO, 0) if before else 0
     newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
     packer, parts, count = zlib.compressobj(), [], 0

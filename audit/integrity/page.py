@@ -20,8 +20,7 @@ from audit.export.evidence.view import answer_file
 from audit.integrity import verify
 from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
 from audit.integrity.findings import CODES
-from audit.integrity.ledger import find_newest_root
-from audit.models import CeAccessLog, CeErasure
+from audit.models import CeAccessLog, CeErasure, CeLedger
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.server.admin_site.missing_rights import require_right
@@ -63,7 +62,7 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
         **_page_context(model_admin, request, row, "Integrity"),
         "report": report,
         "findings": [(finding, CODES[finding.code]) for finding in report.findings[:200]],
-        "root": find_newest_root(),
+        "root": CeLedger.find_newest_root(),
         "no_root": NO_ROOT,
         "covered": COVERED,
         "not_covered": NOT_COVERED,

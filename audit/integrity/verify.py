@@ -1,7 +1,6 @@
 """Verify the audit trail: one conversation or all, reading everything once."""
 
 import uuid
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from audit.integrity.chains import list_entries, verify_chains
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger import Ledger, compare_ledger
-from audit.integrity.read_record import TURNS, Row, TurnChunk, read_chunks
+from audit.integrity.read_record import TURNS, read_chunks
 from audit.integrity.view_definitions import verify_views
 from convengine.server.interfaces.release_history import ConfigurationReport, release_history
 
@@ -171,36 +170,20 @@ def _walk_chains(
     after: uuid.UUID | None, last: uuid.UUID, cuts: RetentionCuts, *, only: bool = False
 ) -> Iterator[list[ChainWalk]]:
     """Whole conversations in order, in batches of a few hundred turns."""
-    goes_on: ChainWalk | None = None
+    walks: dict[uuid.UUID, ChainWalk] = {}
     releases = ReleaseHashes()
     start = last if only else (after or FIRST)
-    for chunk in read_chunks(after, last, only):
-        full = len(chunk.rows) == TURNS
-        end = chunk.rows[-1]["conversation_id"] if full else last
-        known, rows = read_conversation_facts(start, end), _group_by_conversation(chunk)
-        keys = {*known, *rows}
-        if goes_on is None and not only:
-            keys.discard(start)
-        done = []
-        for key in sorted(keys):
-            is_continued = goes_on is not None and goes_on.key == key
-            walk = (
-                goes_on
-                if goes_on and is_continued
-                else ChainWalk(key, cuts, known.get(key, ConversationFacts()), releases)
-            )
-            for row in rows.get(key, ()):
-                walk.check_turn(row, chunk)
-            done.append(walk)
-        goes_on = done.pop() if full else None
-        for walk in done:
+    for rows in read_chunks(after, last, only):
+        is_last = len(rows) < TURNS
+        end = last if is_last else rows[-1]["conversation_id"]
+        facts = read_conversation_facts(start, end)
+        for key in sorted({*facts, *(row["conversation_id"] for row in rows)} - {after, *walks}):
+            walks[key] = ChainWalk(key, cuts, facts.get(key, ConversationFacts()), releases)
+        for row in rows:
+            walks[row["conversation_id"]].check_turn(row)
+        # The next batch may go on with the last conversation.
+        goes_on = {} if is_last else {end: walks.pop(end)}
+        for walk in walks.values():
             walk.finish()
-        start = end
-        yield done
-
-
-def _group_by_conversation(chunk: TurnChunk) -> dict[uuid.UUID, list[Row]]:
-    by_conversation = defaultdict[uuid.UUID, list[Row]](list)
-    for row in chunk.rows:
-        by_conversation[row["conversation_id"]].append(row)
-    return by_conversation
+        yield list(walks.values())
+        start, walks = end, goes_on

@@ -39,11 +39,16 @@ def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lam
         return report
     name = str(connection.settings_dict["NAME"])
     with ProcessPoolExecutor(
-        count, mp_context=get_context("spawn"), initializer=set_up_process, initargs=(name,)
+        count - 1, mp_context=get_context("spawn"), initializer=set_up_process, initargs=(name,)
     ) as pool:
         parts = [pool.submit(_verify_part, part_index) for part_index in range(_PARTS)]
         other = verify_other_tables()
-        for done in as_completed(parts):
+        # This process verifies, too, from the end, while the others still start.
+        for part_index in reversed(range(_PARTS)):
+            if parts[part_index].cancel():
+                report.merge(_verify_part(part_index))
+                say(report)
+        for done in as_completed(part for part in parts if not part.cancelled()):
             report.merge(done.result())
             say(report)
         report.merge(other)

@@ -23,14 +23,13 @@ def seal_entries(apps: Any, schema_editor: Any) -> None:
     for model in (CeAccessLog, CeMcpUserFeedback, CeLedger):
         _drop_trigger(schema_editor, model._meta.db_table)
         with transaction.atomic():
-            chain: CeChain | None = None
+            last, head = 0, GENESIS
             for entry in QuerySet(model).order_by("pk").iterator():
-                chain = chain or CeChain.lock(entry.get_chain_name())
-                seal = Seal.create(bytes(chain.head), entry.encode())
+                seal = Seal.create(head, entry.encode())
                 QuerySet(model).filter(pk=entry.pk).update(seal=seal.to_bytes())
-                chain.last, chain.head = entry.pk, seal.hash
-            if chain:
-                chain.store()
+                last, head = entry.pk, seal.hash
+            if last:
+                CeChain.lock(model._meta.db_table).store(last=last, head=head)
 
 
 def seal_states(apps: Any, schema_editor: Any) -> None:

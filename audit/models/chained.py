@@ -47,15 +47,15 @@ class CeChain(SignedModel):
         chains = CeChain.objects.select_for_update().filter(pk=table)
         row = chains.first()
         if row is None:
-            CeChain.objects.bulk_create([CeChain(table_name=table)], ignore_conflicts=True)
+            row = CeChain(table_name=table)
+            row.sign()
+            CeChain.objects.bulk_create([row], ignore_conflicts=True)
             row = chains.get()
         return row
 
     def store(self, **values: Any) -> None:
         """Change the row, with a new proof."""
-        for name, value in values.items():
-            setattr(self, name, value)
-        self.sign()
+        self.change(**values)
         self.save()
 
 

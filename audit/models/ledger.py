@@ -60,6 +60,13 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
         """All sealed columns."""
         return self.encode().header.hex()
 
+    @staticmethod
+    def find_newest_root() -> "CeLedger | None":
+        """The last daily root, without the ends of conversations."""
+        roots = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends")
+        newest: CeLedger | None = roots.order_by("-pk").first()
+        return newest
+
     def list_ends(self) -> list[str]:
         """The ends of conversations, one JSON text each; none if they cannot be read."""
         try:

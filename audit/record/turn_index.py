@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
@@ -16,6 +17,7 @@ from audit.record.form_steps import FORM_STAGES, Step, encode_steps
 from convengine.engine.stages import COMMON, base_name
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import Statement, dialect
+from convengine.server.database.unreadable import UNREADABLE
 from convengine.server.interfaces.turn_reader import DecidingRow
 from convengine.server.interfaces.turn_reports import RowUsage
 
@@ -56,6 +58,11 @@ has_stage = partial(has_entry, CeTurnIndex.STAGE)
 def hash_entries(entries: Iterable[IndexEntry]) -> int:
     """A hash of index entries in any order. The row holds it under its seal, so that nobody changes the index."""
     return int.from_bytes(sha256(dumps(sorted(entries)).encode()).digest()[:8], signed=True)
+
+
+def parse_index_entries(text: str | None) -> list[IndexEntry]:
+    """Stored entries from one JSON text; what cannot be read is an entry that no row has."""
+    return [] if text is None else [(text, "", "")] if text == UNREADABLE else orjson.loads(text)
 
 
 def are_of_rows(entries: Sequence[IndexEntry], rows: Iterable[tuple[int, bool]]) -> bool:

@@ -1,6 +1,5 @@
 """Verify the configuration's own past: blobs against their names, the chain of releases, and the row history."""
 
-import hashlib
 import json
 import zlib
 from collections import defaultdict
@@ -29,28 +28,16 @@ _RELEASES, _BLOBS, _HEAD = "ce_release", "ce_release_blob", "ce_config_head"
 
 
 @dataclass
-class _Use:
-    """What a blob is for."""
-
-    #: The table of the rows or of the history in it.
-    table: str
-    config_version: int
-
-    def describe(self) -> str:
-        return f"rows of {self.table} since release {self.config_version}"
-
-
-@dataclass
 class _Check:
     """One run."""
 
     findings: list[ConfigurationFinding] = field(default_factory=list)
     #: Whole documents that others refer to, by hash.
     documents: dict[str, Json] = field(default_factory=dict)
-    #: Blobs that were read, and those that are not what their name says.
+    #: Blobs that were read.
     stored: set[str] = field(default_factory=set)
-    damaged: set[str] = field(default_factory=set)
-    uses: dict[str, _Use] = field(default_factory=dict)
+    #: What each blob is for.
+    uses: dict[str, str] = field(default_factory=dict)
 
     def add(self, code: str, table: str, row: object, message: str) -> None:
         self.findings.append(ConfigurationFinding(code, table, str(row), message))
@@ -134,24 +121,22 @@ def _check_release(check: _Check, release: Release) -> None:
 
 def _check_blobs(check: _Check, releases: Iterable[Release], *, everything: bool) -> None:
     """Read each blob once: those that releases name, those that these name, and any others."""
-    wanted: dict[str, _Use] = {}
+    wanted: dict[str, str] = {}
     for release in releases:
         manifest = release["manifest"] if isinstance(release["manifest"], dict) else {}
-        for table, root in manifest.items():
-            wanted.setdefault(str(root), _Use(table, release["config_version"]))
-        if release["history_hash"]:
-            wanted.setdefault(release["history_hash"], _Use("the row history", release["config_version"]))
+        for table, root in (*manifest.items(), ("the row history", release["history_hash"])):
+            if root:
+                wanted.setdefault(str(root), f"rows of {table} since release {release['config_version']}")
     while wanted:
         check.uses |= wanted
-        following: dict[str, _Use] = {}
+        following: dict[str, str] = {}
         for name, document in _read_blobs(check, wanted):
             for other in _references(document):
                 if other not in check.uses:
                     following[other] = check.uses[name]
         for name in wanted:
             if name not in check.stored:
-                text = f"It was removed: {check.uses[name].describe()}."
-                check.add("BLOB_MISSING", _BLOBS, name, text)
+                check.add("BLOB_MISSING", _BLOBS, name, f"It was removed: {check.uses[name]}.")
         wanted = following
     if everything:
         others = CeReleaseBlob.objects.values_list("pk", flat=True)
@@ -165,11 +150,9 @@ def _read_blobs(check: _Check, names: Iterable[str]) -> Iterator[tuple[str, Json
         for name, data in CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", "data"):
             check.stored.add(name)
             text = _decompress(data)
-            if text is None or hashlib.sha256(text).hexdigest() != name:
-                use = check.uses.get(name)
-                what = f": {use.describe()}" if use else ""
+            if text is None or hash_of(text) != name:
+                what = f": {check.uses[name]}" if name in check.uses else ""
                 check.add("BLOB_CHANGED", _BLOBS, name, f"Its content was changed{what}.")
-                check.damaged.add(name)
             elif text.startswith((b"[", b'{"earlier"')):
                 check.documents[name] = json.loads(text)
                 yield name, check.documents[name]

@@ -53,6 +53,10 @@ class Talk:
     def key(self) -> str:
         return str(self.facts["id"])
 
+    @property
+    def rows(self) -> Sequence[SealedRow]:
+        return (*self.turns, *self.additions)
+
 
 @dataclass
 class Evidence:
@@ -91,7 +95,7 @@ def check_data(data: Mapping[str, Json]) -> Evidence:
     for talk in evidence.talks:
         evidence.findings += _check_rows(talk, releases)
         _check_order(talk, evidence)
-        cut = [row for row in (*talk.turns, *talk.additions) if row.cuts]
+        cut = [row for row in talk.rows if row.cuts]
         evidence.gaps += [f"{describe_location(row)}: cut ({', '.join(row.cuts)} removed)" for row in cut]
         if data["subject"]["kind"] == CONVERSATION and data["subject"]["whole"]:
             evidence.findings += _check_additions(talk)
@@ -119,7 +123,7 @@ def _read_talk(facts: Mapping[str, Json]) -> Talk:
 
 def _check_rows(talk: Talk, releases: ProvenReleases) -> Iterator[EvidenceFinding]:
     names = {"header": "its columns", "events": "its events", "recording": "its recording"}
-    for row in (*talk.turns, *talk.additions):
+    for row in talk.rows:
         release = releases.releases.get(row.config_version)
         parts = row.encode(release.content_hash if release else "")
         if row.conversation_id != talk.key:

@@ -154,5 +154,5 @@ def _collect_configuration(groups: Iterable[list[dict[str, Json]]], order: Evide
 
 def _describe_root() -> dict[str, str] | None:
     """The newest root of the ledger."""
-    root = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends").order_by("-pk").first()
+    root = CeLedger.find_newest_root()
     return {"at": root.created_at.isoformat(timespec="seconds"), "root": root.root} if root else None

@@ -22,28 +22,10 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import stage_label
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import answer_text
-from convengine.server.interfaces.release_history import ProvenRelease, ProvenRow
+from convengine.server.interfaces.release_history import ProvenRow
 
-
-@dataclass(frozen=True)
-class EventView:
-    """An event with all that is stored of it, as (name, JSON)."""
-
-    anchor: str
-    seq: int
-    ms: int
-    stage: str
-    label: str
-    step: str
-    data: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class RowLink:
-    """A row that a turn used."""
-
-    anchor: str
-    name: str
+#: A row of the configuration that a turn used: its anchor and its name.
+RowLink = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -60,10 +42,10 @@ class TurnView:
     user_text: str
     answer: str
     error: str
-    cuts: str
     account: Sequence[str]
     rows: Sequence[RowLink]
-    events: Sequence[EventView]
+    #: Each event with all that is stored of it.
+    events: Sequence[dict[str, Json]]
 
 
 @dataclass(frozen=True)
@@ -75,32 +57,6 @@ class TalkView:
     participant: str
     turns: Sequence[TurnView]
     additions: Sequence[TurnView]
-
-
-@dataclass(frozen=True)
-class RowView:
-    """A row as a release has it."""
-
-    anchor: str
-    title: str
-    code: str
-    row: ProvenRow
-    release: int
-    #: The release that made this version, and when; null when the file does not have it.
-    origin: ProvenRelease | None
-    at: str
-
-
-@dataclass(frozen=True)
-class SealView:
-    """The seal of a row in hexadecimal."""
-
-    anchor: str
-    location: str
-    previous: str
-    hash: str
-    salt: str
-    whole: str
 
 
 _SHOWN_APART = {
@@ -122,7 +78,6 @@ def render_evidence(evidence: Evidence, data: str) -> str:
         "talks": [_view_talk(evidence, number, talk) for number, talk in enumerate(evidence.talks, start=1)],
         "rows": list(_view_rows(evidence)),
         "releases": [(release, _write_time(release.at)) for release in evidence.releases.releases.values()],
-        "seals": list(_view_seals(evidence)),
         "findings": [EvidenceFinding(finding.location, _clean(finding.message)) for finding in evidence.findings],
         "proven": PROVEN,
         "not_proven": NOT_PROVEN,
@@ -172,7 +127,6 @@ def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[Sealed
         _clean(columns["user_input"]),
         _clean(answer_text(row.answer)),
         _clean(" ".join(filter(None, (columns["error_code"], columns["error_message"])))),
-        ", ".join(row.cuts),
         [_write_sentence(sentence, snapshot) for sentence in sentences],
         list(_link_rows(evidence, row, sentences)),
         list(_view_events(anchor, rows)),
@@ -200,10 +154,10 @@ def _link_rows(evidence: Evidence, row: SealedRow, sentences: Iterable[Sentence]
     for proven in release.rows if release else ():
         if (proven.table, proven.pk) in used:
             title = _title_row(evidence.snapshot(row.config_version), proven)
-            yield RowLink(_row_anchor(row.config_version, proven), title)
+            yield _row_anchor(row.config_version, proven), title
 
 
-def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[EventView]:
+def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[dict[str, Json]]:
     """The events with everything that their entries have; the rows of an entry without a stage are linked anyway."""
     entries = {entry["seq"]: entry for row in rows for entry in row.entries if entry.get("stage")}
     stored = [event for row in rows for event in row.list_events()]
@@ -211,37 +165,31 @@ def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[EventView]:
         entry = entries[event.seq]
         data = {"session": event.session, "changed": event.changed, "rows": entry.get("rows")}
         data |= {"payload": event.payload_json, "calls": entry.get("calls")}
-        yield EventView(
-            f"{anchor}-event-{event.seq}",
-            event.seq,
-            round((event.created_at - rows[0].created_at).total_seconds() * 1000),
-            event.stage,
-            stage_label(event.stage),
-            step_label(event.step or ""),
-            [(name, _write_json(value)) for name, value in data.items() if value],
-        )
+        yield {
+            "anchor": f"{anchor}-event-{event.seq}",
+            "seq": event.seq,
+            "ms": round((event.created_at - rows[0].created_at).total_seconds() * 1000),
+            "stage": event.stage,
+            "label": stage_label(event.stage),
+            "step": step_label(event.step or ""),
+            "data": [(name, _write_json(value)) for name, value in data.items() if value],
+        }
 
 
-def _view_rows(evidence: Evidence) -> Iterator[RowView]:
+def _view_rows(evidence: Evidence) -> Iterator[dict[str, Json]]:
+    """The rows as their releases have them, and the release that made this version if the file has it."""
     releases = evidence.releases.releases
     for version, release in releases.items():
         for row in release.rows:
             origin = releases.get(row.origin) if row.origin is not None else None
-            title = _title_row(release.snapshot, row)
-            at = _write_time(origin.at) if origin else ""
-            yield RowView(_row_anchor(version, row), title, f"{row.table} {row.pk}", row, version, origin, at)
-
-
-def _view_seals(evidence: Evidence) -> Iterator[SealView]:
-    for number, talk in enumerate(evidence.talks, start=1):
-        for position, row in enumerate((*talk.turns, *talk.additions), start=1):
-            kind = "added " if row.is_addition else ""
-            location = (
-                f"conversation {number}, {kind}{'outside of turns' if row.turn_no is None else f'turn {row.turn_no}'}"
-            )
-            seal, anchor = row.seal, f"seal-{number}-{position}"
-            hashes = (seal.previous.hex(), seal.hash.hex(), seal.salt.hex()) if seal else ("", "", "")
-            yield SealView(anchor, location, *hashes, row.seal_text)
+            yield {
+                "anchor": _row_anchor(version, row),
+                "title": _title_row(release.snapshot, row),
+                "row": row,
+                "release": version,
+                "origin": origin,
+                "at": _write_time(origin.at) if origin else "",
+            }
 
 
 def _row_anchor(version: int, row: ProvenRow) -> str:

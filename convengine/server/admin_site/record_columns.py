@@ -197,6 +197,19 @@ def badge_column(looks: Mapping[str, str], description: str, ordering: str | Non
     return mark
 
 
+class ProofColumns:
+    """Columns of signed rows: whether the product wrote the row, for its list and its page."""
+
+    @badge_column({"proven": "success", "not proven": "danger"}, "proof")
+    def standing(self, row: Any) -> tuple[str, str]:
+        word = self.validity(row)
+        return word, word
+
+    @display(description="proof")
+    def validity(self, row: Any) -> str:
+        return "proven" if row.is_genuine() else "not proven"
+
+
 def json_column(name: str, label: str) -> Column:
     """A page column with a JSON column of the table."""
 

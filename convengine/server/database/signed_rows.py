@@ -1,6 +1,7 @@
 """A proof that the product wrote a row: a keyed hash with the deployment's secret, which the database does not know."""
 
 from abc import abstractmethod
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -37,6 +38,14 @@ class SignedModel(models.Model):
     def sign(self) -> None:
         """Set the proof."""
         self.proof = sign_claim(self._meta.db_table, self.claim())
+
+    def change(self, **values: Any) -> None:
+        """Set columns, with a new proof. A row that the product did not write gets none, so that it stays reported."""
+        is_genuine = self.is_genuine()
+        for name, value in values.items():
+            setattr(self, name, value)
+        if is_genuine:
+            self.sign()
 
     def is_genuine(self) -> bool:
         """True when the product wrote it."""

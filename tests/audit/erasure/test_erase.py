@@ -105,6 +105,13 @@ def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
     assert CeConversationHistory.additions.count() == 1
 
 
+def test_an_erasure_does_not_cover_that_the_channel_was_forged(caller: Caller) -> None:
+    CeConversation.objects.update(channel="sms")
+    erase_ada(caller)
+
+    assert findings(caller) == [("CONVERSATION_CHANGED", None)]
+
+
 def test_an_anchor_of_before_still_fits(caller: Caller, tmp_path: Any) -> None:
     call_command("audit_anchor", str(tmp_path / "heads"), stdout=StringIO())
     erase_ada(caller)

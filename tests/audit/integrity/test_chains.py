@@ -11,7 +11,7 @@ from django.db.models.signals import post_delete
 from django.test import Client
 
 from audit.integrity import verify
-from audit.models import CeSealedState
+from audit.models import CeAccessLog, CeSealedState
 from config_admin.drafts.edits import note_editor
 from config_admin.drafts.models import CeDraft, ReviewKind
 from config_admin.drafts.review import add_entry
@@ -21,6 +21,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.api import Caller
 from tests.config_admin.test_cases.builders import make_test, run_tests
+from tests.database import allow_forging
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -95,6 +96,20 @@ def test_the_next_lawful_change_does_not_cover_one_by_sql() -> None:
     assert list_findings() == [("ce_draft", "ROW_CHANGED")]
     (finding,) = verify.verify_other_tables().findings
     assert "did not change this draft, which its next change showed on 20" in finding.message
+
+
+def test_the_next_entry_does_not_cover_a_forged_end_of_a_chain() -> None:
+    for reader in ("ada", "ben"):
+        CeAccessLog.objects.create(reader=reader, kind="SEARCH")
+    with allow_forging("ce_access_log"):
+        execute("DELETE FROM ce_access_log WHERE reader = 'ada'")
+    execute(
+        "UPDATE ce_chain SET removed_to = last - 1, base ="
+        " (SELECT substr(seal, 3, 32) FROM ce_access_log) WHERE table_name = 'ce_access_log'"
+    )
+    for reader in ("carl", "dora"):
+        CeAccessLog.objects.create(reader=reader, kind="SEARCH")
+        assert list_findings() == [("ce_chain", "LOG_CHANGED")]
 
 
 def test_a_row_made_by_sql_stays_named_when_the_product_deletes_it() -> None:

@@ -14,8 +14,8 @@ from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
 from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
 from audit.integrity.findings import Finding
-from audit.integrity.ledger import find_newest_root
 from audit.integrity.verify import Report
+from audit.models import CeLedger
 from convengine.server.deployment.exact_command import ExactCommand
 
 
@@ -134,7 +134,7 @@ class Command(ExactCommand):
         return say
 
     def _tell(self, report: Report, as_json: bool) -> None:
-        warnings = [] if find_newest_root() else [NO_ROOT]
+        warnings = [] if CeLedger.find_newest_root() else [NO_ROOT]
         if as_json:
             document = report.as_json() | {
                 "warnings": warnings,
