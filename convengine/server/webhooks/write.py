@@ -1,12 +1,12 @@
 """Write events for the webhooks that want them, in the commit of what happened.
 
-Each event is one statement that finds its webhooks itself, so nothing is read before.
+The events are one statement, which finds their webhooks itself, so nothing is read before.
 """
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -27,15 +27,11 @@ from convengine.server.webhooks.models import CeWebhook
 from convengine.server.webhooks.send import wake_sender
 
 
-class _ConversationRow(Protocol):
-    """What the data of an event says of its conversation."""
+class _NewEvent(NamedTuple):
+    """An event, before it is written."""
 
-    @property
-    def workspace_id(self) -> str: ...
-    @property
-    def channel(self) -> str: ...
-    @property
-    def remote_jid(self) -> str: ...
+    type: EventType
+    data: Mapping[str, Json]
 
 
 def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
@@ -43,31 +39,26 @@ def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) ->
 
     `row` is the conversation before the turn.
     """
-    redaction = Redaction.of(turn.snapshot)
-    events = [
-        _NewEvent(event, _describe(row, ended, turn) | redaction.document(data))
-        for event, ended, data in _list_turn_events(turn, row, session)
-    ]
+    events = list(_list_turn_events(turn, row, session))
     return [_insert_stmt(events, turn.ports.clock.now())] if events else []
 
 
-def _list_turn_events(
-    turn: Turn, row: Conversation, session: Session
-) -> Iterator[tuple[EventType, Session, Mapping[str, Json]]]:
+def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterator[_NewEvent]:
+    redaction = Redaction.of(turn.snapshot)
     previous = turn.previous_session.session if turn.previous_session else session
     for entry in turn.trail.events:
         event = BY_STAGE.get(entry.stage)
         if event and all(entry.payload.get(key) in values for key, values in event.only.items()):
             keys = {name: member.payload_key for name, member in event.members.items() if member.payload_key}
-            values = {name: entry.payload.get(key) for name, key in keys.items()}
-            ended = session if entry.session.conversation_id == session.conversation_id else previous
-            yield event, ended, {name: value for name, value in values.items() if value is not None}
+            values = {name: value for name, key in keys.items() if (value := entry.payload.get(key)) is not None}
+            stands = session if entry.session.conversation_id == session.conversation_id else previous
+            yield _NewEvent(event, _describe(row, stands, turn) | redaction.document(values))
     if code(session.state) == HAND_OVER and (turn.previous_session or code(row.state_code) != HAND_OVER):
-        reply = to_spoken_text(session.last_assistant)
-        yield HANDED_OVER, session, {"message": session.user_text or "", "reply": reply or ""}
+        texts = {"message": session.user_text or "", "reply": to_spoken_text(session.last_assistant) or ""}
+        yield _NewEvent(HANDED_OVER, _describe(row, session, turn) | redaction.document(texts))
 
 
-def _describe(row: _ConversationRow, session: Session, turn: Turn) -> dict[str, Json]:
+def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) -> dict[str, Json]:
     return {
         **_describe_conversation(row, session.conversation_id),
         "turnNo": session.turn_no,
@@ -78,7 +69,7 @@ def _describe(row: _ConversationRow, session: Session, turn: Turn) -> dict[str, 
     }
 
 
-def _describe_conversation(row: _ConversationRow, conversation_id: str) -> dict[str, Json]:
+def _describe_conversation(row: Conversation | CeConversation, conversation_id: str) -> dict[str, Json]:
     """On the plain turn API the participant is the conversation itself."""
     participant = {} if row.remote_jid == conversation_id else {"participant": row.remote_jid}
     return {"conversationId": conversation_id, "workspace": row.workspace_id, "channel": row.channel, **participant}
@@ -113,13 +104,6 @@ def store_release(config_version: int, origin: str, author: str, reason: str, no
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
     execute(_insert_stmt([_NewEvent(RELEASE_PUBLISHED, data)], now))
     transaction.on_commit(wake_sender)
-
-
-class _NewEvent(NamedTuple):
-    """An event, before it is written."""
-
-    type: EventType
-    data: Mapping[str, Json]
 
 
 #: The events of a statement as rows `e`, in order, and the expressions of their members.
