@@ -90,6 +90,12 @@ class WebhookAdmin(PagesAdmin):
     def event_names(self, webhook: CeWebhook) -> str:
         return ", ".join(webhook.events)
 
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Its deliveries go with it, without a list of them."""
+        return [str(webhook) for webhook in objs], {}, set(), []
+
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the number of deliveries that were given up."""
         webhook = self.get_object(request, object_id)
@@ -148,6 +154,18 @@ class WebhookAdmin(PagesAdmin):
         return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhook_change", args=[pk]))
 
 
+class EventFilter(admin.SimpleListFilter):
+    """The declared events, which need no query."""
+
+    title = parameter_name = "event"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in EVENTS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(event=self.value()) if self.value() else queryset
+
+
 @admin.register(CeWebhookDelivery)
 class WebhookDeliveryAdmin(ByConversation):
     """Deliveries, newest first. Those that were given up can be sent again."""
@@ -155,7 +173,7 @@ class WebhookDeliveryAdmin(ByConversation):
     change_form_template = "convengine/webhook_delivery.html"
     list_display = ("created_at", "status_label", "event", "webhook_name", "attempts", "error_start", "sent_at")
     list_select_related = ("webhook",)
-    list_filter = ("status", "event", "webhook")
+    list_filter = ("status", EventFilter, "webhook")
     ordering = ("-delivery_id",)
     fields = (
         *("status", "event", "webhook_name", "conversation_page", "event_id", "content"),

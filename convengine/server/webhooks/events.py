@@ -134,12 +134,6 @@ EVENTS: Mapping[str, EventType] = {
 BY_STAGE: Mapping[str, EventType] = {str(event.stage): event for event in EVENTS.values() if event.stage}
 
 
-def build_example(event: EventType) -> dict[str, Json]:
-    """An example of a body."""
-    data = {name: member.example for name, member in event.members.items()}
-    return {"type": event.name, "timestamp": "2026-11-26T09:30:00+00:00", "data": data}
-
-
 def build_schema() -> dict[str, Json]:
     """The JSON Schema of bodies."""
     return {
@@ -164,4 +158,5 @@ def _describe_data(event: EventType) -> Json:
         "description": event.sentence,
         "required": [name for name, member in event.members.items() if member.is_required],
         "properties": {name: dict(member.schema) for name, member in event.members.items()},
+        "examples": [{name: member.example for name, member in event.members.items()}],
     }

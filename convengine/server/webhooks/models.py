@@ -67,7 +67,7 @@ class CeWebhookDelivery(OutboxRow):
             models.Index(
                 fields=["next_attempt_at"], condition=Q(status=OutboxStatus.PENDING), name="ce_webhook_delivery_due"
             ),
-            models.Index(fields=["webhook", "status", "-delivery_id"], name="ce_webhook_delivery_list"),
+            models.Index(fields=["status", "-delivery_id"], name="ce_webhook_delivery_list"),
             models.Index(fields=["conversation_id"], name="ce_webhook_delivery_of"),
         ]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from threading import Event
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
@@ -128,15 +128,16 @@ def _hand_over_or_send() -> None:
 def read_oldest_waiting() -> datetime | None:
     """When the oldest delivery that waits was made."""
     waiting = CeWebhookDelivery.objects.filter(status=OutboxStatus.PENDING, webhook__is_enabled=True)
-    return waiting.order_by("pk").values_list("created_at", flat=True).first()
+    oldest: datetime | None = waiting.aggregate(oldest=Min("created_at"))["oldest"]
+    return oldest
 
 
 def remove_old_deliveries() -> Iterator[Counts]:
-    """Remove deliveries that no longer wait, and are older than turns may be."""
+    """Remove deliveries that are older than turns may be."""
     before = retention_cutoff()
     if before is None:
         return
-    old = CeWebhookDelivery.objects.filter(created_at__lt=before).exclude(status=OutboxStatus.PENDING).order_by("pk")
+    old = CeWebhookDelivery.objects.filter(created_at__lt=before).order_by("pk")
     while keys := list(old.values_list("pk", flat=True)[:ROWS]):
         CeWebhookDelivery.objects.filter(pk__in=keys).delete()
         yield {"deliveries": len(keys)}
@@ -152,7 +153,7 @@ JOB = Job(
 RETENTION = Job(
     "old_deliveries",
     "Remove old webhook deliveries",
-    "Removes sent and given-up deliveries of webhooks that are older than “Retention of turns (days)” in the settings.",
+    "Removes deliveries of webhooks that are older than “Retention of turns (days)” in the settings.",
     Nightly(3),
     remove_old_deliveries,
 )

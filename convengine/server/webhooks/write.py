@@ -1,12 +1,12 @@
 """Write events for the webhooks that want them, in the commit of what happened.
 
-Each event is one statement that finds its webhooks itself, so nothing is read before.
+The events are one statement, which finds their webhooks itself, so nothing is read before.
 """
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -27,15 +27,11 @@ from convengine.server.webhooks.models import CeWebhook
 from convengine.server.webhooks.send import wake_sender
 
 
-class _ConversationRow(Protocol):
-    """What the data of an event says of its conversation."""
+class _NewEvent(NamedTuple):
+    """An event, before it is written."""
 
-    @property
-    def workspace_id(self) -> str: ...
-    @property
-    def channel(self) -> str: ...
-    @property
-    def remote_jid(self) -> str: ...
+    type: EventType
+    data: Mapping[str, Json]
 
 
 def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
@@ -43,31 +39,27 @@ def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) ->
 
     `row` is the conversation before the turn.
     """
-    redaction, at = Redaction.of(turn.snapshot), turn.ports.clock.now()
-    return [
-        _insert_stmt(event, at, _describe(row, ended, turn) | redaction.document(data), row.workspace_id)
-        for event, ended, data in _list_turn_events(turn, row, session)
-    ]
+    events = list(_list_turn_events(turn, row, session))
+    return [_insert_stmt(events, turn.ports.clock.now())] if events else []
 
 
-def _list_turn_events(
-    turn: Turn, row: Conversation, session: Session
-) -> Iterator[tuple[EventType, Session, Mapping[str, Json]]]:
+def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterator[_NewEvent]:
+    redaction = Redaction.of(turn.snapshot)
     previous = turn.previous_session.session if turn.previous_session else session
     for entry in turn.trail.events:
         event = BY_STAGE.get(entry.stage)
         if event and all(entry.payload.get(key) in values for key, values in event.only.items()):
             keys = {name: member.payload_key for name, member in event.members.items() if member.payload_key}
-            values = {name: entry.payload.get(key) for name, key in keys.items()}
+            values = {name: value for name, key in keys.items() if (value := entry.payload.get(key)) is not None}
             values |= {"message": session.user_text or ""} if "message" in event.members else {}
-            ended = session if entry.session.conversation_id == session.conversation_id else previous
-            yield event, ended, {name: value for name, value in values.items() if value is not None}
+            stands = session if entry.session.conversation_id == session.conversation_id else previous
+            yield _NewEvent(event, _describe(row, stands, turn) | redaction.document(values))
     if code(session.state) == HAND_OVER and (turn.previous_session or code(row.state_code) != HAND_OVER):
-        reply = to_spoken_text(session.last_assistant)
-        yield HANDED_OVER, session, {"message": session.user_text or "", "reply": reply or ""}
+        texts = {"message": session.user_text or "", "reply": to_spoken_text(session.last_assistant) or ""}
+        yield _NewEvent(HANDED_OVER, _describe(row, session, turn) | redaction.document(texts))
 
 
-def _describe(row: _ConversationRow, session: Session, turn: Turn) -> dict[str, Json]:
+def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) -> dict[str, Json]:
     return {
         **_describe_conversation(row, session.conversation_id),
         "turnNo": session.turn_no,
@@ -78,7 +70,7 @@ def _describe(row: _ConversationRow, session: Session, turn: Turn) -> dict[str, 
     }
 
 
-def _describe_conversation(row: _ConversationRow, conversation_id: str) -> dict[str, Json]:
+def _describe_conversation(row: Conversation | CeConversation, conversation_id: str) -> dict[str, Json]:
     """On the plain turn API the participant is the conversation itself."""
     participant = {} if row.remote_jid == conversation_id else {"participant": row.remote_jid}
     return {"conversationId": conversation_id, "workspace": row.workspace_id, "channel": row.channel, **participant}
@@ -88,46 +80,75 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
     """Store that conversations ended outside of turns. Needs an open transaction."""
     if not CeWebhook.objects.filter(is_enabled=True).exists():
         return
-    for row in CeConversation.objects.filter(pk__in=list(conversation_ids)):
-        data = {
-            **_describe_conversation(row, str(row.pk)),
-            "turnNo": row.last_turn_no,
-            "intent": row.intent_code,
-            "state": row.state_code,
-            "configVersion": config_version,
-            "lifecycle": to.value,
-            "reason": reason,
-        }
-        execute(_insert_stmt(CONVERSATION_ENDED, now, data, row.workspace_id))
+    rows = CeConversation.objects.filter(pk__in=list(conversation_ids))
+    events = [
+        _NewEvent(
+            CONVERSATION_ENDED,
+            {
+                **_describe_conversation(row, str(row.pk)),
+                "turnNo": row.last_turn_no,
+                "intent": row.intent_code,
+                "state": row.state_code,
+                "configVersion": config_version,
+                "lifecycle": to.value,
+                "reason": reason,
+            },
+        )
+        for row in rows
+    ]
+    execute(_insert_stmt(events, now))
     transaction.on_commit(wake_sender)
 
 
 def store_release(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:
     """Store that a release was published. Needs an open transaction."""
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
-    execute(_insert_stmt(RELEASE_PUBLISHED, now, data, None))
+    execute(_insert_stmt([_NewEvent(RELEASE_PUBLISHED, data)], now))
     transaction.on_commit(wake_sender)
 
 
-def _insert_stmt(event: EventType, at: datetime, data: Mapping[str, Json], workspace: str | None) -> Statement:
-    """A row for each webhook that wants the event. It is of all workspaces if none is named."""
+#: The events of a statement as rows `e`, in order, and the expressions of their members.
+_ROWS = {
+    "postgresql": "jsonb_array_elements(%s::jsonb) WITH ORDINALITY AS e(value, key)",
+    "sqlite": "json_each(%s) AS e",
+}
+_MEMBERS = {
+    "postgresql": ["(e.value ->> 0)::uuid", *(f"e.value ->> {index}" for index in range(1, 5))],
+    "sqlite": [f"json_extract(e.value, '$[{index}]')" for index in range(5)],
+}
+
+
+def _insert_stmt(events: Sequence[_NewEvent], at: datetime) -> Statement:
+    """A row for each event and each webhook that wants it.
+
+    One statement for all, because parts of a commit are executed in any order. An event of no conversation is of all
+    workspaces.
+    """
     sql = dialect()
-    body = dumps({"type": event.name, "timestamp": at.isoformat(), "data": data})
-    of_workspace = "" if workspace is None else " AND workspace_id IN ('', %s)"
+    event_id, name, conversation_id, body, workspace = _MEMBERS[sql.vendor]
     time = sql.time_param(at)
     return Statement(
         f"""INSERT INTO ce_webhook_delivery
     (webhook_id, event_id, event, conversation_id, body, status, attempts, next_attempt_at, error, created_at)
-SELECT webhook_id, %s, %s, %s, %s, 'PENDING', 0, %s, '', %s
-  FROM ce_webhook WHERE is_enabled AND CAST(events AS TEXT) LIKE %s{of_workspace}""",
+SELECT w.webhook_id, {event_id}, {name}, {conversation_id}, {body}, 'PENDING', 0, %s, '', %s
+  FROM {_ROWS[sql.vendor]} JOIN ce_webhook w
+    ON w.is_enabled AND CAST(w.events AS TEXT) LIKE '%%"' || ({name}) || '"%%'
+   AND (w.workspace_id = '' OR ({workspace}) IS NULL OR w.workspace_id = {workspace})
+ ORDER BY e.key""",
         [
-            sql.uuid_param(uuid.uuid4()),
-            event.name,
-            data.get("conversationId", ""),
-            body,
             time,
             time,
-            f'%"{event.name}"%',
-            *([] if workspace is None else [workspace]),
+            dumps(
+                [
+                    [
+                        sql.uuid_param(uuid.uuid4()),
+                        event.name,
+                        data.get("conversationId", ""),
+                        dumps({"type": event.name, "timestamp": at.isoformat(), "data": data}),
+                        data.get("workspace"),
+                    ]
+                    for event, data in events
+                ]
+            ),
         ],
     )

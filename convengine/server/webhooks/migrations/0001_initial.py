@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 'db_table': 'ce_webhook_delivery',
                 'permissions': [('resend_delivery', 'Can send deliveries of webhooks again')],
                 'default_permissions': ('view',),
-                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['webhook', 'conversation_id', 'delivery_id'], name='ce_webhook_delivery_order'), models.Index(condition=models.Q(('status', 'PENDING')), fields=['next_attempt_at'], name='ce_webhook_delivery_due'), models.Index(fields=['webhook', 'status', '-delivery_id'], name='ce_webhook_delivery_list'), models.Index(fields=['conversation_id'], name='ce_webhook_delivery_of')],
+                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['webhook', 'conversation_id', 'delivery_id'], name='ce_webhook_delivery_order'), models.Index(condition=models.Q(('status', 'PENDING')), fields=['next_attempt_at'], name='ce_webhook_delivery_due'), models.Index(fields=['status', '-delivery_id'], name='ce_webhook_delivery_list'), models.Index(fields=['conversation_id'], name='ce_webhook_delivery_of')],
                 'constraints': [models.UniqueConstraint(fields=('webhook', 'event_id'), name='ce_webhook_delivery_once')],
             },
         ),

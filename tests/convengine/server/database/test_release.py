@@ -29,6 +29,7 @@ STARTS_THREADS = {
     "convengine/server/extensions/bounded.py": "releases",
     "convengine/server/jobs/background.py": "nobody waits for it",
     "convengine/server/jobs/in_process.py": "nobody waits for it",
+    "convengine/server/jobs/outbox.py": "releases",
     "convengine/server/mcp_client/servers.py": "the port of a turn releases first",
     "convengine/server/mcp_server/server.py": "waits in the event loop, which has no connection",
     "convengine/server/observability/sampler.py": "nobody waits for it",

@@ -164,3 +164,11 @@ def test_others_may_not(group: str, webhooks: int, deliveries: int, make_webhook
     assert client.post(page_url("test", hook)).status_code == webhooks
     assert client.get(reverse(DELIVERIES)).status_code == deliveries
     assert client.get(page_url("change", row)).status_code == deliveries
+
+
+def test_a_webhook_is_deleted_with_its_deliveries(ida: Client, make_webhook: MakeWebhook) -> None:
+    hook, other = make_webhook(), make_webhook()
+    make_delivery(hook), make_delivery(other)
+    ida.post(page_url("delete", hook), {"post": "yes"})
+    assert CeWebhook.objects.get() == other
+    assert CeWebhookDelivery.objects.get().webhook == other

@@ -69,7 +69,12 @@ def receive(secret: str) -> Iterator[Receiver]:
 
         def do_POST(self) -> None:
             headers = {name.lower(): value for name, value in self.headers.items()}
-            status = receiver.take(self.rfile.read(int(headers["content-length"])), headers)
+            body = self.rfile.read(int(headers["content-length"]))
+            if len(body) < int(headers["content-length"]):
+                # The sender died in the middle of its request.
+                self.close_connection = True
+                return
+            status = receiver.take(body, headers)
             # So that a sender dies after its event was taken, and before it knows.
             time.sleep(0.05)
             try:

@@ -223,16 +223,16 @@ def test_the_deployment_allows_private_hosts_without_tls(settings: Any) -> None:
         check_address("http://127.0.0.1:9000/in")
 
 
-def test_old_deliveries_are_removed_but_those_that_wait(make_webhook: MakeWebhook, settings: Any) -> None:
-    set_audit_setting("RETENTION_DAYS", 30)
-    hook = make_webhook()
+def test_old_deliveries_are_removed_with_old_turns(make_webhook: MakeWebhook, settings: Any) -> None:
+    at(settings, NOW + timedelta(days=31))
+    hook = make_webhook(events=["conversation.ended"])
     for status in ("SENT", "FAILED", "PENDING"):
         make_delivery(hook, status=status)
-    at(settings, NOW + timedelta(days=29))
+    make_delivery(hook, created_at=NOW + timedelta(days=2))
     assert list(remove_old_deliveries()) == []
-    at(settings, NOW + timedelta(days=31))
-    assert list(remove_old_deliveries()) == [{"deliveries": 2}]
-    assert [row.status for row in CeWebhookDelivery.objects.all()] == ["PENDING"]
+    set_audit_setting("RETENTION_DAYS", 30)
+    assert list(remove_old_deliveries()) == [{"deliveries": 3}]
+    assert CeWebhookDelivery.objects.count() == 1
 
 
 @pytest.mark.parametrize(("with_jobs", "count"), [(False, 0), (True, 1)])

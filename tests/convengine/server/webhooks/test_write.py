@@ -7,8 +7,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from jsonschema import Draft202012Validator
 
 from audit.erasure.erase import EraseOrder, erase_conversation
@@ -221,7 +224,7 @@ def test_a_turn_that_is_not_stored_leaves_no_event(make_webhook: MakeWebhook, mo
 
 
 @pytest.mark.usefixtures("workshop")
-def test_replays_what_if_runs_tests_and_drafts_send_nothing(make_webhook: MakeWebhook) -> None:
+def test_replays_what_if_runs_tests_drafts_and_the_simulator_send_nothing(make_webhook: MakeWebhook) -> None:
     caller = talk(GIVE_UP)
     make_webhook()
     released = m.CeRelease.objects.count()
@@ -237,6 +240,10 @@ def test_replays_what_if_runs_tests_and_drafts_send_nothing(make_webhook: MakeWe
     with open_draft(draft.pk, "ada", writing=True), change_set():
         m.CeIntent.objects.filter(pk="SELL_BICYCLE").update(description="Sell")
     assert run_tests(f"draft:{draft.pk}").total == 1
+    client = Client()
+    client.force_login(User.objects.create_superuser("ada"))
+    page = client.post(reverse("admin:audit_ceaudit_simulate"), {"try-line": GIVE_UP.split("|")})
+    assert "a mechanic takes over" in page.content.decode()
 
     assert (m.CeRelease.objects.count(), read_events()) == (released, [])
 
