@@ -30,6 +30,15 @@ _CORS = "corsheaders.middleware.CorsMiddleware"
 _HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 #: Pages of the configuration work in the draft that the user opened.
 _DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
+#: The headers that pages of other origins may send, and read.
+CORS_ALLOW_HEADERS = (
+    *("accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id"),
+    *("x-convengine-compat", "x-request-id"),
+)
+CORS_EXPOSE_HEADERS = (
+    *("ETag", "Location", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"),
+    *("X-Conversation-Token", "X-Idempotent-Replay", "X-Request-ID"),
+)
 
 SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "ConvEngine",
@@ -112,6 +121,8 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     installed += [app for app in [*([] if admin else [_ADMIN]), *LIBRARIES, *APPS] if app not in installed]
     own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in (_PROBES, _CALLS, _HISTORY, _DRAFTS)]
     cors = [] if _CORS in own else [_CORS]
+    settings.setdefault("CORS_ALLOW_HEADERS", CORS_ALLOW_HEADERS)
+    settings.setdefault("CORS_EXPOSE_HEADERS", CORS_EXPOSE_HEADERS)
     settings["MIDDLEWARE"] = [_PROBES, _CALLS, *cors, *own, _HISTORY, _DRAFTS]
     for engine in settings.get("TEMPLATES", ()):
         if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":

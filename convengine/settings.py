@@ -87,14 +87,8 @@ API_MIDDLEWARE = [
 #: Pages of other origins that browsers let call the API; none by default.
 CORS_ALLOWED_ORIGINS = environment.words("CE_CORS_ALLOWED_ORIGINS")
 CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_HEADERS = (
-    *("accept", "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id"),
-    *("x-convengine-compat", "x-request-id"),
-)
-CORS_EXPOSE_HEADERS = (
-    *("ETag", "Location", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After"),
-    *("X-Conversation-Token", "X-Idempotent-Replay", "X-Request-ID"),
-)
+CORS_ALLOW_HEADERS = embedding.CORS_ALLOW_HEADERS
+CORS_EXPOSE_HEADERS = embedding.CORS_EXPOSE_HEADERS
 
 ROOT_URLCONF = "convengine.urls"
 WSGI_APPLICATION = "convengine.wsgi.application"

@@ -4,6 +4,7 @@ from convengine.embedding import APPS, BEFORE_ADMIN, LIBRARIES, add_to
 
 PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
 CALLS = "convengine.server.api.middleware.ApiMiddleware"
+CORS = "corsheaders.middleware.CorsMiddleware"
 HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
 
@@ -29,7 +30,7 @@ def test_adding_it_twice_changes_no_apps() -> None:
     once = list(settings["INSTALLED_APPS"])
     add_to(settings)
 
-    assert (settings["INSTALLED_APPS"], settings["MIDDLEWARE"]) == (once, [PROBES, CALLS, "own", HISTORY, DRAFTS])
+    assert (settings["INSTALLED_APPS"], settings["MIDDLEWARE"]) == (once, [PROBES, CALLS, CORS, "own", HISTORY, DRAFTS])
 
 
 def test_what_the_project_has_itself_stays() -> None:
