@@ -81,13 +81,13 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     columns = topic.columns or topic.measures
     marks = mark_releases(report.periods)
     periods = [
-        _build_row(wanted.selection, _name_period(period, report), columns, period.totals, period=period, mark=mark)
+        build_row(wanted.selection, _name_period(period, report), columns, period.totals, period=period, mark=mark)
         for period, mark in zip(report.periods, marks, strict=True)
     ]
     context = {
         "topic": topic,
         "columns": columns,
-        "whole": _build_row(wanted.selection, "All", topic.measures, report.totals),
+        "whole": build_row(wanted.selection, "All", topic.measures, report.totals),
         "has_turns": report.totals.turns > 0,
         "periods": list(reversed(periods)),
         "unit": unit,
@@ -159,7 +159,7 @@ def _format_start(period: Period, report: Report) -> str:
     return localtime(period.since + timedelta(minutes=59)).date().isoformat()
 
 
-def _build_row(
+def build_row(
     selection: Selection,
     name: str,
     measures: Sequence[Measure],
@@ -172,6 +172,7 @@ def _build_row(
     code: str = "",
     has_lists: bool = True,
 ) -> ReportRow:
+    """A row with each measure of some turns, as links to the turns that it counts; `filters` name those of the row."""
     numbers = {
         measure.name: _build_number(selection, measure, totals, period, (filters or {}) if has_lists else None)
         for measure in measures
@@ -213,7 +214,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
 def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
     groups, wording = _list_groups(wanted, table), WORDINGS[table.dimension]
     rows = [
-        _build_row(
+        build_row(
             wanted.selection,
             wording.name(group.name),
             table.measures,
