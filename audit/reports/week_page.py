@@ -21,7 +21,7 @@ from convengine.server.interfaces.release_history import release_history
 from convengine.server.interfaces.turn_reports import WeekSummary
 
 MOST_FLOWS = 6
-_BEFORE = replace(TURNS, name="before", label="Turns before", help="Turns in the seven days before.")
+_BEFORE = replace(TURNS, name="before", label="Before", help="Turns in the seven days before.")
 _MEASURES = (TURNS, FORMS_STARTED, FORMS_COMPLETED, GIVEN_UP, HANDED_OVER)
 
 
