@@ -1,29 +1,21 @@
-"""Messages about alerts: made with the alert in one transaction, sent afterwards, at least once."""
+"""Messages about alerts: made with the alert in one transaction, sent afterwards."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import islice
 from typing import Any
-
-from django.db.models import F
 
 from audit.alerts.evaluate import find_measure, format_value
 from audit.alerts.mail import send_mail
 from audit.alerts.webhook import send_webhook
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
-from convengine.engine.text.compare import storable
 from convengine.engine.turn.job import Counts
-from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.executors.notification import may_write_to
+from convengine.server.jobs.outbox import send_due
 
-#: Messages that are sent at once, and in one run of the job: the rules must be looked at again soon.
-_AT_ONCE, _MOST = 4, 40
-#: Pauses between attempts double, up to this number of minutes; after a day the message is given up.
-_LONGEST_PAUSE_MINUTES = 60
-_GIVE_UP_AFTER = timedelta(days=1)
-_LONGEST_ERROR = 1_000
-_Kind, _Channel, _Status = CeAlertMessage.Kind, CeAlertMessage.Channel, CeAlertMessage.Status
+_MOST_BATCHES = 5
+_Kind, _Channel = CeAlertMessage.Kind, CeAlertMessage.Channel
 
 
 def create_messages(alert: CeAlert, rule: CeAlertRule, kind: CeAlertMessage.Kind, now: datetime) -> int:
@@ -94,51 +86,13 @@ def build_content(alert: CeAlert, rule: CeAlertRule, kind: CeAlertMessage.Kind) 
 
 
 def send_due_messages() -> Iterator[Counts]:
-    """Send what is due, the least tried first, so that a recipient that fails holds nobody up."""
-    tried = 0
-    while tried < _MOST and (batch := _claim_batch()):
-        release_connections()
-        # Threads touch no database: they only send.
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            errors = list(threads.map(_send, batch))
-        for message, error in zip(batch, errors, strict=True):
-            _store_result(message, error)
-        tried += len(batch)
-        sent = errors.count("")
-        yield {"sent": sent, "failed": len(errors) - sent}
+    """Send what is due, but not for long: the rules must be looked at again soon. Messages of silent rules wait."""
+    audible = CeAlertMessage.objects.exclude(alert__rule__silenced_until__gt=database_time())
+    return islice(send_due(audible, _send), _MOST_BATCHES)
 
 
-def _claim_batch() -> list[CeAlertMessage]:
-    now = database_time()
-    due = CeAlertMessage.objects.filter(status=_Status.PENDING, next_attempt_at__lte=now)
-    due = due.exclude(alert__rule__silenced_until__gt=now)
-    return [message for message in due.order_by("attempts", "created_at", "pk")[:_AT_ONCE] if _claim(message, now)]
-
-
-def _claim(message: CeAlertMessage, now: datetime) -> bool:
-    """True if this process may try it. The time of the next attempt is stored first, in case the process dies."""
-    pause = timedelta(minutes=min(2**message.attempts, _LONGEST_PAUSE_MINUTES))
-    same = CeAlertMessage.objects.filter(pk=message.pk, status=_Status.PENDING, attempts=message.attempts)
-    return bool(same.update(attempts=F("attempts") + 1, next_attempt_at=now + pause))
-
-
-def _send(message: CeAlertMessage) -> str:
-    """What went wrong; blank for nothing."""
-    try:
-        if message.channel == _Channel.MAIL:
-            send_mail(message)
-        else:
-            send_webhook(message)
-    except Exception as error:
-        return storable(f"{type(error).__name__}: {error}")[:_LONGEST_ERROR]
-    return ""
-
-
-def _store_result(message: CeAlertMessage, error: str) -> None:
-    now = database_time()
-    values: dict[str, Any] = {"error": error}
-    if not error:
-        values |= {"status": _Status.SENT, "sent_at": now}
-    elif now - message.created_at >= _GIVE_UP_AFTER:
-        values["status"] = _Status.FAILED
-    CeAlertMessage.objects.filter(pk=message.pk, status=_Status.PENDING).update(**values)
+def _send(message: CeAlertMessage) -> None:
+    if message.channel == _Channel.MAIL:
+        send_mail(message)
+    else:
+        send_webhook(message)

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from convengine.server.database.sql import database_time
+from convengine.server.jobs.outbox import OutboxRow, OutboxStatus
 
 
 class CeAlertRule(models.Model):
@@ -165,8 +166,8 @@ class CeAlert(models.Model):
         return self.rule.silenced_until if self.rule and is_silenced else None
 
 
-class CeAlertMessage(models.Model):
-    """A message about an alert to one recipient; sent until it succeeds or a day is over."""
+class CeAlertMessage(OutboxRow):
+    """A message about an alert to one recipient."""
 
     class Kind(models.TextChoices):
         """What it says."""
@@ -181,29 +182,14 @@ class CeAlertMessage(models.Model):
         MAIL = "MAIL", "mail"
         WEBHOOK = "WEBHOOK", "webhook"
 
-    class Status(models.TextChoices):
-        """What became of it."""
-
-        PENDING = "PENDING", "Waiting"
-        SENT = "SENT", "Sent"
-        FAILED = "FAILED", "Failed"
-
     message_id = models.UUIDField("id", primary_key=True, default=uuid.uuid4, editable=False)
     alert = models.ForeignKey(CeAlert, on_delete=models.CASCADE, related_name="messages", help_text="What it is about.")
     kind = models.CharField(max_length=8, choices=Kind.choices, help_text="What it says.")
     number = models.PositiveIntegerField(default=0, help_text="Which repetition it is.")
     channel = models.CharField(max_length=7, choices=Channel.choices, help_text="How it is sent.")
     recipient = models.CharField(max_length=320, help_text="A mail address, or the name of a connection.")
-    status = models.CharField(
-        max_length=7, choices=Status.choices, default=Status.PENDING, help_text="What became of it."
-    )
     #: As the alert was, so that every attempt sends the same.
     content = models.JSONField(help_text="What the message says.")
-    attempts = models.PositiveIntegerField(default=0, help_text="How often it was tried.")
-    next_attempt_at = models.DateTimeField("next attempt", help_text="When it is tried again.")
-    error = models.TextField(blank=True, help_text="Why the last attempt failed.")
-    created_at = models.DateTimeField("created", help_text="When it was made.")
-    sent_at = models.DateTimeField("sent", null=True, help_text="When it was sent.")
 
     class Meta:
         db_table = "ce_alert_message"
@@ -216,7 +202,9 @@ class CeAlertMessage(models.Model):
             )
         ]
         indexes = [
-            models.Index(fields=["next_attempt_at"], condition=Q(status="PENDING"), name="ce_alert_message_pending")
+            models.Index(
+                fields=["next_attempt_at"], condition=Q(status=OutboxStatus.PENDING), name="ce_alert_message_pending"
+            )
         ]
 
     def __str__(self) -> str:

@@ -43,6 +43,7 @@ from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.sessions.old_turns import retention_cutoff
 
@@ -149,7 +150,7 @@ def _remove_orphaned_bases(before: datetime) -> Iterator[Counts]:
 
 def _forget_recipients(before: datetime) -> Iterator[Counts]:
     """Messages of alerts that are sent or given up stay in the history, without whom they went to."""
-    old = CeAlertMessage.objects.filter(created_at__lt=before).exclude(status=CeAlertMessage.Status.PENDING)
+    old = CeAlertMessage.objects.filter(created_at__lt=before).exclude(status=OutboxStatus.PENDING)
     named = old.exclude(recipient__startswith=_FORGOTTEN)
     while keys := list(named.values_list("pk", flat=True)[:BATCH]):
         with transaction.atomic():

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from audit.models import CeCountProgress
 from audit.reports.chart import BarChart, draw_bars
 from audit.reports.measures import Measure
 from audit.reports.release_marks import ReleaseMark, mark_releases
-from audit.reports.report import Group, Period, Report, Selection, Totals, Unit, build_report, list_groups
+from audit.reports.report import Group, Period, Report, Selection, Totals, Unit, build_report, list_groups, read_days
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest
 from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, Chart, Table, Topic
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -34,6 +34,8 @@ class ReportRow(NamedTuple):
     url: str = ""
     #: What it is called in files and searches, where the name says something else.
     code: str = ""
+    #: The days on which it was first and last counted, of a table that has them.
+    days: Sequence[str] = ()
 
 
 class ReportTable(NamedTuple):
@@ -81,13 +83,13 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     columns = topic.columns or topic.measures
     marks = mark_releases(report.periods)
     periods = [
-        _build_row(wanted.selection, _name_period(period, report), columns, period.totals, period=period, mark=mark)
+        build_row(wanted.selection, _name_period(period, report), columns, period.totals, period=period, mark=mark)
         for period, mark in zip(report.periods, marks, strict=True)
     ]
     context = {
         "topic": topic,
         "columns": columns,
-        "whole": _build_row(wanted.selection, "All", topic.measures, report.totals),
+        "whole": build_row(wanted.selection, "All", topic.measures, report.totals),
         "has_turns": report.totals.turns > 0,
         "periods": list(reversed(periods)),
         "unit": unit,
@@ -152,6 +154,10 @@ def _name_period(period: Period, report: Report) -> str:
     return date_format(start, _FORMATS[unit])
 
 
+def _name_day(start: datetime) -> str:
+    return date_format(localtime(start + timedelta(minutes=59)), "D j M Y")
+
+
 def _format_start(period: Period, report: Report) -> str:
     """As files name an hour, or a day or month by its first day."""
     if report.selection.unit == Unit.HOUR:
@@ -159,7 +165,7 @@ def _format_start(period: Period, report: Report) -> str:
     return localtime(period.since + timedelta(minutes=59)).date().isoformat()
 
 
-def _build_row(
+def build_row(
     selection: Selection,
     name: str,
     measures: Sequence[Measure],
@@ -172,6 +178,7 @@ def _build_row(
     code: str = "",
     has_lists: bool = True,
 ) -> ReportRow:
+    """A row with each measure of some turns, as links to the turns that it counts; `filters` name those of the row."""
     numbers = {
         measure.name: _build_number(selection, measure, totals, period, (filters or {}) if has_lists else None)
         for measure in measures
@@ -212,8 +219,10 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
 
 def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
     groups, wording = _list_groups(wanted, table), WORDINGS[table.dimension]
+    shown = groups[: table.most]
+    days = read_days(table.dimension.kinds, [group.name for group in shown]) if table.has_days else {}
     rows = [
-        _build_row(
+        build_row(
             wanted.selection,
             wording.name(group.name),
             table.measures,
@@ -222,8 +231,8 @@ def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
             filters=wording.search(group.name) if wording.search else {},
             url=wording.url(group.name) if wording.url else "",
             has_lists=wording.search is not None,
-        )
-        for group in groups[: table.most]
+        )._replace(days=[_name_day(day) for day in days.get(group.name, ())])
+        for group in shown
     ]
     dimension, csv_url = table.dimension, wanted.build_file_url(CSV, table.dimension.name)
     more = max(len(groups) - table.most, 0)

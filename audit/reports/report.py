@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Max, Min, Q, QuerySet, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -299,6 +299,13 @@ def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bo
         of_value.add(CeTurnCount.TURN, TurnStatus.OK.value, whole)
         of_value.add(CeTurnCount.TIME, "0", whole - of_value.count(CeTurnCount.TIME))
     return [Group(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
+
+
+def read_days(kinds: Iterable[str], names: Iterable[str]) -> dict[str, tuple[datetime, datetime]]:
+    """The days on which some values were first and last counted, whatever a report is about. One query."""
+    counts = CeTurnCount.objects.filter(kind__in=list(kinds), is_hour=False, value__in=list(names), turns__gt=0)
+    days = counts.order_by().values_list("value").annotate(first=Min("hour"), last=Max("hour"))
+    return {name: (first, last) for name, first, last in days}
 
 
 def sum_values(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:

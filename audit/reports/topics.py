@@ -199,6 +199,8 @@ class Table:
     dimension: Dimension
     measures: Sequence[Measure]
     most: int = 20
+    #: True for the days on which a group was first and last counted, too.
+    has_days: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +246,7 @@ OVERVIEW = Topic(
     "",
     _OF_ALL,
     [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
-    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS]), Table(ERROR, [TURNS])],
+    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS]), Table(ERROR, [TURNS], has_days=True)],
     columns=_COMMON,
 )
 UNKNOWN = Topic(

@@ -1,6 +1,7 @@
 """The traffic of an intent: how many turns went from state to state, and how many did not go on."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -19,15 +20,17 @@ def read_traffic(intent: str, days: int) -> IntentTraffic:
     """
     selection = Selection(*choose_days(days, database_time()))
     moves = sorted(_list_moves(selection, intent), key=lambda move: (-move.turns, move.state_before, move.state))
-    return IntentTraffic(moves, _list_visits(selection, intent))
+    return IntentTraffic(moves, read_visits(selection, [intent]).get(intent, []))
 
 
-def _list_visits(selection: Selection, intent: str) -> list[StateVisits]:
-    """The visits of the states of an intent, the most entered first."""
-    wanted = Q(kind__in=(CeTurnCount.ENTERED, CeTurnCount.EXITED), intent_code=intent)
-    counts = sum_values(selection, wanted, "value", "kind")
-    visits = [_build_visits(selection, intent, state, counts) for state in sorted({state for state, _ in counts})]
-    return sorted(visits, key=lambda visit: -visit.entered)
+def read_visits(selection: Selection, intents: Iterable[str]) -> dict[str, list[StateVisits]]:
+    """The visits of the states of some intents, the most entered first. One query."""
+    wanted = Q(kind__in=(CeTurnCount.ENTERED, CeTurnCount.EXITED), intent_code__in=list(intents))
+    counts = sum_values(selection, wanted, "intent_code", "value", "kind")
+    visits: dict[str, list[StateVisits]] = defaultdict(list)
+    for intent, state in sorted({(intent, state) for intent, state, _ in counts}):
+        visits[intent].append(_build_visits(selection, intent, state, counts))
+    return {intent: sorted(of_intent, key=lambda visit: -visit.entered) for intent, of_intent in visits.items()}
 
 
 def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
@@ -41,6 +44,6 @@ def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
 
 
 def _build_visits(selection: Selection, intent: str, state: str, counts: Mapping[tuple[Any, ...], int]) -> StateVisits:
-    entered, exited = (counts.get((state, kind), 0) for kind in (CeTurnCount.ENTERED, CeTurnCount.EXITED))
+    entered, exited = (counts.get((intent, state, kind), 0) for kind in (CeTurnCount.ENTERED, CeTurnCount.EXITED))
     filters = {"milestone": Milestone.ENTERED.value, "intent": intent, "state": state}
     return StateVisits(state, entered, exited, selection.search_url(**filters) if entered else "")

@@ -53,6 +53,7 @@ def summarise_week() -> WeekSummary:
         ORDER_OF_NOT_UNDERSTOOD,
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
+        reverse("admin:audit_ceaudit_week"),
     )
 
 

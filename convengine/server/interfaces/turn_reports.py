@@ -157,6 +157,7 @@ class WeekSummary(NamedTuple):
     inbox_order: str
     report_url: str
     inbox_url: str
+    week_url: str
 
     @property
     def has_changed(self) -> bool:

@@ -77,7 +77,7 @@ def send_again(rows: QuerySet[Row]) -> int:
 
 def _claim_batch(rows: QuerySet[Row]) -> list[Row]:
     now = database_time()
-    due = rows.filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now).order_by("attempts", "pk")
+    due = rows.filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now).order_by("attempts", "created_at", "pk")
     return [row for row in due[:_AT_ONCE] if _claim(row, now)]
 
 

@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connections
 
-from audit.alerts import messages
 from audit.alerts.job import check_alerts, end_alert_of
 from audit.alerts.silence import SilenceRefused, end_silence, find_rule, silence_rule
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule, CeTurnCount
+from convengine.server.jobs import outbox
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -160,7 +160,7 @@ def test_a_kill_while_the_alert_is_made_leaves_nothing(
 ) -> None:
     count(0, 100, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(messages.CeAlertMessage.objects, "bulk_create", _die)
+        patch.setattr(CeAlertMessage.objects, "bulk_create", _die)
         with pytest.raises(_Killed):
             run_at(NOW)
     assert not CeAlert.objects.exists()
@@ -172,7 +172,7 @@ def test_a_kill_while_mail_is_sent_sends_it_again_with_the_same_id(
 ) -> None:
     count(0, 100, 20)
     with monkeypatch.context() as patch:
-        patch.setattr(messages, "_store_result", _die)
+        patch.setattr(outbox, "_store_result", _die)
         with pytest.raises(_Killed):
             run_at(NOW)
     assert len(mail.outbox) == 1
@@ -180,19 +180,6 @@ def test_a_kill_while_mail_is_sent_sends_it_again_with_the_same_id(
     assert run_at(NOW + timedelta(minutes=1)) == {"sent": 1, "failed": 0}
     first, second = (message.extra_headers["Message-ID"] for message in mail.outbox)
     assert first == second == f"<{CeAlertMessage.objects.get().pk}@example.com>"
-
-
-def test_two_workers_send_a_message_once(rule: CeAlertRule, run_at: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    count(0, 100, 20)
-    claim = messages._claim
-
-    def claim_after_another(message: CeAlertMessage, now: datetime) -> bool:
-        assert claim(CeAlertMessage.objects.get(pk=message.pk), now)
-        return claim(message, now)
-
-    monkeypatch.setattr(messages, "_claim", claim_after_another)
-    assert run_at(NOW) == {"fired": 1, "messages": 1}
-    assert not mail.outbox
 
 
 def test_an_unknown_measure_does_not_stop_the_others(rule: CeAlertRule, run_at: Any) -> None:

@@ -1,5 +1,7 @@
 """The page of forms: every linked number leads to a list of as many turns."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -22,6 +24,7 @@ def test_every_number_leads_to_as_many_turns(reader: Client, address: str) -> No
     views = reader.get(address).context["funnels"]
     numbers = [number for view in views for _, of_field in view.rows for number in of_field]
     numbers += list_numbers([label for view in views for label in view.whole])
+    numbers += [number for view in views for _, number in view.states]
     linked = [number for number in numbers if number.url]
     assert len(linked) > 15
     for number in linked:
@@ -33,6 +36,7 @@ def test_the_page_says_how_many_were_completed(reader: Client, address: str) -> 
     talk()
     text = reader.get(address).content.decode()
     assert "33.3\xa0% of the started forms were completed." in text
+    assert "Collect 3 2 1" in re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
     assert text.count("<h1") == 1
     assert 'aria-current="page"' in text
 

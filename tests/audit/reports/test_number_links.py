@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
 _NUMBER = re.compile(r"(?:All )?(\d[\d,]*)(?: (?:turns?|conversations?|messages?|groups?)\b.*)?")
 #: The pages, each with what its address needs.
 _PAGES = (
-    *("index", "audit_ceaudit_reports", "audit_ceaudit_forms", "audit_ceaudit_rows"),
+    *("index", "audit_ceaudit_reports", "audit_ceaudit_forms", "audit_ceaudit_rows", "audit_ceaudit_week"),
     *("audit_ceaudit_not_understood", "audit_ceaudit_times", "audit_ceaudit_ratings"),
 )
 

@@ -13,6 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.timezone import localdate
 
 from audit.reports.counting import count_new_turns
@@ -24,7 +25,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.take_turn import take_turn
-from tests.audit.reports.counts import count_listed_turns
+from tests.audit.reports.counts import count, count_listed_turns
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +122,17 @@ def test_a_range_that_has_not_begun_or_is_too_long_says_so(reader: Client, addre
         answer = reader.get(address, {"first": first})
         assert answer.status_code == 200
         assert "first" in answer.context["form"].errors
+
+
+def test_an_error_says_when_it_was_first_and_last_seen(reader: Client, address: str) -> None:
+    for days in (40, 3, 1):
+        count("ERROR", "MODEL_FAILED", 2, days=days, release=1)
+    count("TURN", "FAILED", 4, days=1, release=1)
+    answer = reader.get(address)
+    (row,) = next(table for table in answer.context["tables"] if table.name == "error").rows
+    days = [date_format(localdate() - timedelta(days=ago), "D j M Y") for ago in (40, 1)]
+    assert (row.name, row.numbers["turns"].value, row.days) == ("MODEL_FAILED", 4, days)
+    assert "First seen" in answer.content.decode()
 
 
 def test_the_table_is_a_file_too(reader: Client, address: str) -> None:
