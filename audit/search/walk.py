@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-from audit.search.filters import build_filters
+from audit.search.filters import Filter, build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.sources import COUNT_LIMIT, Candidate, OrderedSource, Source, turns_source
 from audit.search.text_query import turn_text
@@ -198,11 +198,15 @@ class _Walk:
 
     def _records(self, batch: Sequence[Candidate], column: str) -> Iterator[tuple[Any, ...]]:
         rows = CeConversationHistory.objects.filter(**{f"{column}__in": [candidate.key for candidate in batch]})
-        return self._apply_filters(rows, column)
+        # Whatever a source returns fulfils the filter of that source.
+        others = [each for each in self.filters if each.source is None or each.source.code != self.source.code]
+        return self._apply_filters(rows, others, column)
 
-    def _apply_filters(self, rows: Any, column: str = "history_id") -> Iterator[tuple[Any, ...]]:
+    def _apply_filters(
+        self, rows: Any, filters: Sequence[Filter], column: str = "history_id"
+    ) -> Iterator[tuple[Any, ...]]:
         """The matching ones of some turns: (key, history_id, conversation_id, …)."""
-        rows = rows.filter(*(condition.where for condition in self.filters))
+        rows = rows.filter(*(each.where for each in filters))
         columns = (column, "history_id", "conversation_id")
         wanted = self.search.text
         if wanted is None:
@@ -230,7 +234,8 @@ class _Walk:
         ).order_by("history_id")
         numbers = list(later.values_list("history_id", flat=True)[:_LATER])
         last: dict[UUID, int] = {}
-        for _, number, conversation, *_ in self._apply_filters(CeConversationHistory.objects.filter(pk__in=numbers)):
+        rows = CeConversationHistory.objects.filter(pk__in=numbers)
+        for _, number, conversation, *_ in self._apply_filters(rows, self.filters):
             last[conversation] = max(number, last.get(conversation, 0))
         return {match.history_id for match in matches if last.get(match.conversation_id, 0) > match.history_id}
 
