@@ -47,7 +47,7 @@ class Match(NamedTuple):
 
 #: How many turns a page looks at, by what it reads of each: its record, also its texts or the costs of its calls, also
 #: the document with its events. Each of them takes about a tenth of a second.
-RECORDS, TEXTS, EVENTS = 8_000, 2_000, 500
+RECORDS, TEXTS, EVENTS = 5_000, 2_000, 500
 #: Turns of the largest batch, as a part of them.
 _BATCHES = 20
 
