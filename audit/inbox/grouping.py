@@ -106,15 +106,19 @@ def group_by_words(messages: Sequence[Message]) -> list[Group]:
     So a chain of texts, each like the next, is not one group. Bare answers, and messages without words, are in none.
     """
     by_count = sorted(_list_wordings(messages), key=lambda wording: (-len(wording.messages), wording.first_turn))
-    # Nobody can teach what no words, or a bare "yes", "no" or "1" mean.
-    compared = [
-        wording for wording in by_count[:MOST_WORDINGS] if wording.words and not is_bare_answer(wording.newest.text)
-    ]
+    teachable = map(_without_bare_answers, (wording for wording in by_count[:MOST_WORDINGS] if wording.words))
+    compared = [wording for wording in teachable if wording.messages]
     groups: dict[str, list[Wording]] = {}
     for wording in sorted(compared, key=lambda wording: wording.first_turn):
         nearest = process.extractOne(wording.words, groups.keys(), scorer=fuzz.ratio, score_cutoff=_LIKENESS)
         groups.setdefault(nearest[0] if nearest else wording.words, []).append(wording)
     return _sort_groups(Group(_sort_wordings(members)) for members in groups.values())
+
+
+def _without_bare_answers(wording: Wording) -> Wording:
+    """Nobody can teach what a bare "yes", "no" or "1" means, which may have the words of another message."""
+    bare = {text for text in {message.text for message in wording.messages} if is_bare_answer(text)}
+    return Wording(wording.words, [message for message in wording.messages if message.text not in bare])
 
 
 def group_by_subject(messages: Iterable[Message]) -> list[Group]:

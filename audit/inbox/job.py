@@ -8,7 +8,15 @@ from django.conf import settings
 from django.db import transaction
 
 from audit.inbox.collect import BY_WORDS, read_messages
-from audit.inbox.grouping import Group, Message, find_common_topics, group_by_subject, group_by_words, merge_groups
+from audit.inbox.grouping import (
+    Group,
+    Message,
+    Subject,
+    find_common_topics,
+    group_by_subject,
+    group_by_words,
+    merge_groups,
+)
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from convengine.engine.extras import is_installed
@@ -45,7 +53,11 @@ def update_inbox() -> Iterator[Counts]:
 
 
 def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
-    messages = list(read_messages(kind, now - PERIOD))
+    by_turn: dict[tuple[int, Subject], Message] = {}
+    for message in read_messages(kind, now - PERIOD):
+        # Two people may rate one answer; the newest comes first.
+        by_turn.setdefault((message.turn, message.subject), message)
+    messages = list(by_turn.values())
     # Grouping takes seconds; nobody waits for its connection.
     release_connections()
     groups = _make_groups(kind, messages)

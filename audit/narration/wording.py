@@ -142,7 +142,8 @@ def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
     if fact.row is None or not title or any(text and text in title for text in others):
         return fact.text
-    return label_row(fact.row.table, fact.row.pk, title)
+    label = label_row(fact.row.table, fact.row.pk, title)
+    return label if fact.text[0].islower() else f"{label[0].upper()}{label[1:]}"
 
 
 def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:

@@ -1,6 +1,6 @@
 """The effect of a release: the rates of the turns on it, beside those on the releases before it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -92,7 +92,7 @@ class Comparison:
 
     def judge(self, measure: Measure) -> RateEffect:
         """Whether the release made a rate worse or better; of a worse one with what the same messages do."""
-        before, after = (Proportion(*measure.read_part(totals)) for totals in self._sides)
+        before, after = (Proportion(*measure.read_part(totals)) for totals in self.sides)
         verdict = judge_rate(measure, after, before)
         if self.is_gradual or verdict not in (Verdict.WORSE, Verdict.MAYBE_WORSE):
             return RateEffect(measure, before, after, verdict)
@@ -105,19 +105,20 @@ class Comparison:
 
     def list_moved(self, kind: str) -> list[MovedShare]:
         """The intents or states (INTENT, STATE) whose share of the turns changed most."""
-        before, after = self._sides
+        before, after = self.sides
         if self.before is None:
             return []
         names = {value for of_kind, value in (*before.values, *after.values) if of_kind == kind}
         shares = [
-            MovedShare(name, *(Proportion(totals.count(kind, name), totals.turns) for totals in self._sides))
+            MovedShare(name, *(Proportion(totals.count(kind, name), totals.turns) for totals in self.sides))
             for name in sorted(names)
         ]
         moved = [share for share in shares if abs(share.errors) > _MOVED]
         return sorted(moved, key=lambda share: -abs(share.errors))[:MOST_MOVED]
 
     @property
-    def _sides(self) -> tuple[Totals, Totals]:
+    def sides(self) -> tuple[Totals, Totals]:
+        """The numbers before and after."""
         return self.before.totals if self.before else Totals(), self.after.totals
 
 
@@ -182,7 +183,7 @@ def effect_url(number: int) -> str:
     return reverse("admin:audit_ceaudit_effect", args=[number])
 
 
-def describe_effect(comparison: Comparison) -> ReleaseEffect:
+def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> ReleaseEffect:
     """The effect for other pages."""
     after, before = comparison.after, comparison.before
     rates = [
@@ -190,7 +191,6 @@ def describe_effect(comparison: Comparison) -> ReleaseEffect:
         for rate in comparison.rates
     ]
     turns_before = before.totals.turns if before else 0
-    shifts = _list_shifts(comparison)
     return ReleaseEffect(
         after.first, after.last, after.totals.turns, turns_before, rates, effect_url(after.last), shifts
     )
@@ -214,30 +214,58 @@ def _list_shifts(comparison: Comparison) -> list[IntentShift]:
     return [IntentShift(name_intent(share.name), share.before.share or 0, share.after.share or 0) for share in moved]
 
 
+def _find_shifts(groups: Sequence[ReleaseGroup]) -> Mapping[int, Sequence[IntentShift]]:
+    """The shifts by the last release of a group, of the releases with the clearest ones.
+
+    All turns from a release on are compared with all before: one release alone may have too few.
+    """
+    splits = [_split_at(groups, index) for index in range(1, len(groups))]
+    clearest = sorted(splits, key=lambda split: max(map(_get_size, split.list_moved(INTENT)), default=0), reverse=True)
+    shifts: dict[int, Sequence[IntentShift]] = {}
+    explained: set[str] = set()
+    for split in clearest[:_MOST_CHECKED]:
+        found = _list_shifts(split)
+        if any(shift.intent not in explained for shift in found):
+            shifts[split.after.last] = found
+            explained.update(shift.intent for shift in found)
+    return shifts
+
+
+def _get_size(share: MovedShare) -> float:
+    return abs(share.errors) if share.name != UNKNOWN else 0.0
+
+
+def _split_at(groups: Sequence[ReleaseGroup], index: int) -> Comparison:
+    """All turns from a group on, beside all before."""
+    before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
+    whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
+    return Comparison(groups[index]._replace(totals=after), whole, is_open=True)
+
+
 def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tuple[ReleaseEffect | None, str]:
     """The release that made a rate most clearly worse, all turns from it on beside all before; and why, or why none."""
     rises = []
     for index in range(1, len(groups)):
-        before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
-        share, old_share = (Proportion(*measure.read_part(totals)) for totals in (after, before))
+        comparison = _split_at(groups, index)
+        old_share, share = (Proportion(*measure.read_part(totals)) for totals in comparison.sides)
         if judge_rate(measure, share, old_share) is Verdict.WORSE:
-            whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
-            comparison = Comparison(groups[index]._replace(totals=after), whole, is_open=True)
             rises.append((abs(count_standard_errors(share, old_share)), index, comparison))
     reason = ""
     for _, _, comparison in sorted(rises, key=lambda rise: rise[:2], reverse=True)[:_MOST_CHECKED]:
         rate = comparison.judge(measure)
         if rate.verdict is Verdict.WORSE:
-            return describe_effect(comparison), rate.cause
+            return describe_effect(comparison, _list_shifts(comparison)), rate.cause
         reason = reason or f"No release is to blame as far as is known. {rate.cause}"
     return None, reason
 
 
 def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator[ReleaseEffect]:
     """The effects of the releases from one on, the newest first."""
+    shifts = _find_shifts(groups)
     for index in range(len(groups) - 1, 0, -1):
         if groups[index].last >= since_release:
-            yield describe_effect(Comparison(groups[index], groups[index - 1]))
+            comparison = Comparison(groups[index], groups[index - 1])
+            yield describe_effect(comparison, shifts.get(comparison.after.last, ()))
 
 
 def _ceil_hour(moment: datetime) -> datetime:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.collect import read_messages
 from audit.inbox.job import update_inbox
-from audit.models import CeInboxGroup
+from audit.models import CeInboxGroup, CeInboxMessage
 from config_admin.models import CeIntentClassifier, CeOutputSchema, CeResponse
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -84,6 +84,15 @@ def test_negative_feedback_names_the_row_that_answered() -> None:
     assert (message.text, message.subject.table) == ("hours", "ce_response")
     store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_UP"))
     assert read(Kind.NEGATIVE) == []
+
+
+def test_an_answer_that_two_people_rated_down_is_one_message() -> None:
+    conversation = say("hours")
+    for participant in ("ada", "bob"):
+        store_feedback(conversation.pk, None, participant, FeedbackInput("THUMBS_DOWN"))
+    list(update_inbox())
+    group = CeInboxGroup.objects.get(kind=Kind.NEGATIVE)
+    assert group.messages == CeInboxMessage.objects.filter(group=group).count() == 1
 
 
 def test_each_kind_has_its_groups_and_a_taught_one_is_understood() -> None:

@@ -461,3 +461,4 @@ def test_a_row_whose_name_the_sentence_says_is_called_by_its_number() -> None:
 
     assert name_rows(("because it contains ", said, " (", name, ")"), snapshot)[-2] == "phrase 7"
     assert name_rows(("because of ", name), snapshot) == ["because of ", "phrase “fees”"]
+    assert name_rows((replace(name, text="Phrase 7"), " matched."), snapshot) == ["Phrase “fees”", " matched."]

@@ -59,9 +59,19 @@ def test_a_release_that_moved_messages_is_named_though_later_ones_have_more_turn
         count_intents(release, days, FEES=fees, RATES=rates, HOURS=100)
     effects = {effect.last: effect for effect in summarise_week().effects}
     assert [tuple(shift) for shift in effects[5].shifts] == [
-        ("FEES", 40.0, 15.4), ("RATES", 26.7, 46.2)
+        ("FEES", 40.0, 16.7), ("RATES", 26.7, 50.0)
     ]  # fmt: skip
     assert not effects[6].shifts
+
+
+def test_a_release_that_moved_messages_is_named_though_each_release_has_few_turns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blame_releases(monkeypatch)
+    for release in range(1, 11):
+        fees, rates = (90, 60) if release < 6 else (60, 90)
+        count_intents(release, 11 - release, FEES=fees, RATES=rates)
+    assert [effect.last for effect in summarise_week().effects if effect.shifts] == [6]
 
 
 def test_a_release_since_which_more_messages_are_understood_moved_none() -> None:
