@@ -77,12 +77,8 @@ def _read_negative_feedback(since: datetime) -> Iterator[Message]:
     ratings = CeMcpUserFeedback.objects.filter(
         feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN, replaced_at=None, created_at__gte=since
     )
-    # Several people may rate one answer; the newest rating stands for them.
-    rated: dict[Any, tuple[Any, ...]] = {}
-    for rating in ratings.order_by("-created_at").values_list("turn_id", "created_at", "table_name", "row_pk"):
-        rated.setdefault(rating[0], rating)
-    newest = list(rated.values())[:MOST_MESSAGES]
-    for start in range(0, len(newest), _BATCH):
+    newest = list(ratings.order_by("-created_at").values_list("turn_id", "created_at", "table_name", "row_pk"))
+    for start in range(0, len(newest[:MOST_MESSAGES]), _BATCH):
         batch = newest[start : start + _BATCH]
         turns = CeConversationHistory.objects.filter(turn_id__in=[turn_id for turn_id, *_ in batch])
         by_id = {turn_id: columns for turn_id, *columns in turns.values_list("turn_id", *_COLUMNS)}
