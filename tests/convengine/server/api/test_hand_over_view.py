@@ -68,6 +68,20 @@ def test_a_repeated_call_says_it_once(caller: Caller) -> None:
     assert CeConversationHistory.objects.count() == 2
 
 
+def test_a_key_is_for_one_conversation_and_one_address(caller: Caller) -> None:
+    other = Caller(caller.secret)
+    for writer in (caller, other):
+        writer.say("hours")
+    call(caller, "messages", key="m-1", text="One moment.")
+
+    refused = [
+        call(other, "messages", key="m-1", text="One moment."),
+        call(caller, "end", key="m-1", text="One moment."),
+    ]
+
+    assert [answer.json()["errorCode"] for answer in refused] == ["IDEMPOTENCY_KEY_REUSED"] * 2
+
+
 def test_a_reset_gives_the_conversation_back(caller: Caller) -> None:
     caller.say("hours")
     call(caller, "messages", text="One moment.")
