@@ -9,6 +9,7 @@ from audit.integrity.verify import verify_conversation
 from config_admin.models import CeConfig, CeResponse, CeRule
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller, make_key
+from tests.threads import travel_desk
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +42,19 @@ def test_a_person_answers_until_the_conversation_is_given_back(caller: Caller) -
     assert "RULE_MATCH" not in " ".join(caller.stages(3))
     assert [turn.status for turn in CeConversationHistory.objects.order_by("turn_no")] == ["OK"] * 5
     assert verify_conversation(uuid.UUID(caller.conversation_id)).intact
+
+
+def test_the_bot_asks_nothing_while_a_person_has_the_conversation() -> None:
+    travel_desk()
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+    caller = Caller(make_key(scopes=["turns", "sessions"]))
+
+    asked = caller.say("refund please")
+    call(caller, "messages", text="One moment.")
+    passed_on = caller.say("yes")
+
+    assert asked["stateReport"]["confirm"]
+    assert passed_on["stateReport"]["confirm"] is None
 
 
 def test_all_of_it_is_in_the_account(caller: Caller) -> None:
