@@ -1,15 +1,17 @@
 """A person has the conversation: the bot stores messages, the desk answers, and gives the conversation back."""
 
 import uuid
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from audit.integrity.verify import verify_conversation
 from config_admin.models import CeConfig, CeResponse, CeRule
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
-from tests.threads import travel_desk
+from tests.threads import Participant, travel_desk
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +57,21 @@ def test_the_bot_asks_nothing_while_a_person_has_the_conversation() -> None:
 
     assert asked["stateReport"]["confirm"]
     assert passed_on["stateReport"]["confirm"] is None
+
+
+def test_a_late_message_still_reaches_the_person() -> None:
+    travel_desk()
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+    writer = Participant()
+    session_id = writer.say("trip")["session_id"]
+    call(Caller(writer.secret, session_id), "messages", text="I look for it.")
+    two_hours_ago = timezone.now() - timedelta(hours=2)
+    CeConversation.objects.update(last_message_at=two_hours_ago, updated_at=two_hours_ago)
+
+    late = writer.say("are you there?")
+
+    assert (late["session_id"], late["turn"]["stateReport"]["withPerson"]) == (session_id, True)
+    assert timezone.now() + timedelta(days=6) < datetime.fromisoformat(late["session"]["expires_at"])
 
 
 def test_all_of_it_is_in_the_account(caller: Caller) -> None:
