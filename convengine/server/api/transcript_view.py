@@ -84,7 +84,10 @@ class TranscriptView(ApiView):
             )
         after = _read_number(request.query_params.get("after", "0"))
         rows = CeConversationHistory.objects.filter(
-            conversation=uuid.UUID(key.token.conversation_id), turn_no__gt=after, status__in=_SAID
+            conversation=uuid.UUID(key.token.conversation_id),
+            conversation__workspace_id=key.workspace_id,
+            turn_no__gt=after,
+            status__in=_SAID,
         )
         turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
         return Response(
@@ -99,7 +102,8 @@ class TranscriptView(ApiView):
 
 def _is_with_person(key: CeApiKey) -> bool:
     assert key.token
-    contexts = CeConversation.objects.filter(pk=key.token.conversation_id).values_list("context_json", flat=True)
+    rows = CeConversation.objects.filter(pk=key.token.conversation_id, workspace_id=key.workspace_id)
+    contexts = rows.values_list("context_json", flat=True)
     return any(is_kept_for_person(configuration().latest, context.get(HANDED_OVER)) for context in contexts)
 
 
