@@ -99,8 +99,8 @@ def _close_channel(channel: str) -> Iterator[Counts]:
     while True:
         snapshot, now = configuration().current(), database_time()
         limits = Limits.of(snapshot, channel)
-        kept = limits.stale if limits.has_desk else limits.shortest
-        idle_sessions = _find_idle_sessions(channel, now - limits.shortest, now - kept)
+        desk_limit = limits.stale if limits.has_desk else limits.shortest
+        idle_sessions = _find_idle_sessions(channel, now - limits.shortest, now - desk_limit)
         ended = 0
         for reason in ("stale", "timeout"):
             ending = [
