@@ -1,8 +1,10 @@
 """Conversations that a person has."""
 
 from convengine.engine.text.compare import truthy
+from convengine.engine.turn import live_settings
 from convengine.engine.turn.live_settings import boolean, declare, text
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 
 FAMILY = "HandOverStep"
@@ -31,3 +33,8 @@ WITH_PERSON_TEXT = declare(
 def is_with_person(session: Session, turn: Turn) -> bool:
     """Whether a person has the conversation, and the bot decides nothing."""
     return truthy(session.context.get(HANDED_OVER)) and turn.config(session, HAS_DESK)
+
+
+def is_kept_for_person(snapshot: Snapshot, handed_over: object) -> bool:
+    """The same outside of turns, by the value of `HANDED_OVER`. The session waits for the person, with no time-out."""
+    return truthy(handed_over) and live_settings.read(snapshot, HAS_DESK).value

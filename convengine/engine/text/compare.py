@@ -11,7 +11,8 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'"})
 _ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _SPACES = re.compile(r"\s+")
 _CLOSING = re.compile(r"[.!,;:…\s]+$")
-_TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
+#: What a text says that is true.
+TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
 
 
 #: A turn normalises the same few texts and codes again and again.
@@ -45,7 +46,7 @@ def truthy(value: Any) -> bool:
         return value
     if isinstance(value, (int, float)):
         return value == 1
-    return isinstance(value, str) and value.strip().lower() in _TRUE_WORDS
+    return isinstance(value, str) and value.strip().lower() in TRUE_WORDS
 
 
 @_cached

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from convengine.engine.dialogue.hand_over import is_with_person
 from convengine.engine.forms.asking import find_form_language, find_form_locale, write_title
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import awaits_confirmation
@@ -35,8 +36,11 @@ _FORMATS = {
 def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     """What the user is asked at the end of a turn: `choices`, the `asked` field of a form, or a yes or no to `confirm`.
 
-    At most one of them; the others are null. `offered` has the values that a yes stores, by field.
+    At most one of them; the others are null, and all while a person has the conversation. `offered` has the values that
+    a yes stores, by field.
     """
+    if is_with_person(session, turn):
+        return dict.fromkeys(("asked", "confirm", "choices", "offered"))
     state, choices = DialogueState.of(session), _list_choices(session)
     field = find_asked_field(session, turn)
     asks_to_leave = state.leaving is not None

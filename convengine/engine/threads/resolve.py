@@ -49,6 +49,8 @@ class LatestSession:
     last_message_at: datetime
     #: It was offered for resumption, and the user has not answered.
     offered: bool = False
+    #: A person has it: only days without a message end it.
+    with_person: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,4 +102,5 @@ def resolve_session(
         return Reason.NO_SESSION if known else Reason.FIRST_MESSAGE
     if latest.lifecycle in CLOSED:
         return Reason.SESSION_CLOSED
-    return IdleLimits.of(snapshot, channel).find_reason(now - latest.last_message_at)
+    reason = IdleLimits.of(snapshot, channel).find_reason(now - latest.last_message_at)
+    return Reason.WITHIN_TIMEOUT if latest.with_person and reason is not Reason.STALE else reason

@@ -80,7 +80,7 @@ class PersonMessageView(WorkspaceView):
         given = self.read(serializer, request)
         row = self.session(request, conversation_id)
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        key = idempotency_key(request, request.auth)
+        key = idempotency_key(request, request.auth, request.path_info)
         return Response(change(str(row.pk), row.workspace_id, given["text"], given["author"], key))
 
 

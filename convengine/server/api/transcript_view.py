@@ -10,10 +10,8 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
+from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.errors import RequestInvalid
-from convengine.engine.text.compare import truthy
-from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.base_view import ApiView
@@ -86,7 +84,10 @@ class TranscriptView(ApiView):
             )
         after = _read_number(request.query_params.get("after", "0"))
         rows = CeConversationHistory.objects.filter(
-            conversation=uuid.UUID(key.token.conversation_id), turn_no__gt=after, status__in=_SAID
+            conversation=uuid.UUID(key.token.conversation_id),
+            conversation__workspace_id=key.workspace_id,
+            turn_no__gt=after,
+            status__in=_SAID,
         )
         turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
         return Response(
@@ -101,9 +102,9 @@ class TranscriptView(ApiView):
 
 def _is_with_person(key: CeApiKey) -> bool:
     assert key.token
-    contexts = CeConversation.objects.filter(pk=key.token.conversation_id).values_list("context_json", flat=True)
-    is_handed_over = any(truthy(context.get(HANDED_OVER)) for context in contexts)
-    return is_handed_over and live_settings.read(configuration().latest, HAS_DESK, key.workspace_id).value
+    rows = CeConversation.objects.filter(pk=key.token.conversation_id, workspace_id=key.workspace_id)
+    contexts = rows.values_list("context_json", flat=True)
+    return any(is_kept_for_person(configuration().latest, context.get(HANDED_OVER)) for context in contexts)
 
 
 def _read_number(text: str) -> int:

@@ -173,8 +173,8 @@ def _read_parts(request: Request) -> tuple[str, ...]:
     return wanted
 
 
-def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
-    """The call's Idempotency-Key, if any. Raises RequestInvalid."""
+def idempotency_key(request: Request, owner: CeApiKey, address: str = "") -> IdempotencyKey | None:
+    """The call's Idempotency-Key, if any. `address`: if that says what the body does not. Raises RequestInvalid."""
     text = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if text is None:
         return None
@@ -182,7 +182,7 @@ def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
         raise RequestInvalid(fields={"Idempotency-Key": [f"{len(text)} characters received; use 1 to 128."]})
     # Users of tokens share the API key.
     name = f"{owner.token.conversation_id} {text}" if owner.token else text
-    return IdempotencyKey.of(owner.pk, name, request.data)
+    return IdempotencyKey.of(owner.pk, name, [address, request.data] if address else request.data)
 
 
 def _check_token_body(given: Mapping[str, Any], token: ConversationToken) -> None:

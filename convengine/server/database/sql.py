@@ -63,8 +63,8 @@ class Dialect:
         return f"json_set(%s, {sets})"
 
     def json_member(self, document: str, key: str) -> str:
-        """A top-level text in a JSON column, or null."""
-        return f"json_extract({document}, '$.{key}')"
+        """A top-level text in a JSON column, or null, also of a damaged one."""
+        return f"CASE WHEN json_valid({document}) THEN json_extract({document}, '$.{key}') END"
 
     def json_pairs(self, text: str, document: str) -> str:
         """All rows of a text and a JSON column as one JSON text: [[text, document], …]; null or empty for none."""

@@ -30,6 +30,8 @@ class ObservedSession:
     offered: bool = False
     #: It ended because nobody wrote for days.
     stale: bool = False
+    #: Its context says that a person takes over.
+    handed_over: bool = False
 
 
 def end_session(

@@ -12,7 +12,9 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.errors import ConversationClosed, TurnConflict, TurnInProgress
+from convengine.engine.text.compare import truthy
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.resolve import LatestSession, Reason, resolve_session
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
@@ -83,10 +85,12 @@ def find_or_begin_session(thread: Thread, message: str | None, key: IdempotencyK
 def _try_to_resolve(thread: Thread, message: str | None, key: IdempotencyKey | None) -> ResolvedSession | None:
     snapshot = configuration().current()
     seen, now = _read_newest_session(thread)
-    latest = LatestSession(seen.lifecycle, seen.last_message_at, seen.offered) if seen else None
+    with_person = seen is not None and is_kept_for_person(snapshot, seen.handed_over)
+    latest = LatestSession(seen.lifecycle, seen.last_message_at, seen.offered, with_person) if seen else None
     known = seen is not None or _thread_exists(thread)
     reason = resolve_session(snapshot, thread.channel, message, latest, now, known=known)
-    if seen and reason is Reason.WITHIN_TIMEOUT and is_another_topic(snapshot, seen.session_id, message):
+    may_drift = reason is Reason.WITHIN_TIMEOUT and not with_person
+    if seen and may_drift and is_another_topic(snapshot, seen.session_id, message):
         reason = Reason.TOPIC_DRIFT
     if seen and not reason.is_new:
         return ResolvedSession(seen.session_id, reason, seen.previous_id)
@@ -112,16 +116,23 @@ def _read_newest_session(thread: Thread) -> tuple[ObservedSession | None, dateti
             f"""SELECT conversation_id, lifecycle, COALESCE(last_message_at, created_at), last_turn_no,
                        previous_session_id, {sql.json_member("lifecycle_detail", "resume")} IS NOT NULL,
                        lifecycle = 'ABORTED' AND {end_reason} = '{Reason.STALE.value}',
-                       {sql.now()}
+                       {sql.json_member("context_json", HANDED_OVER)}, {sql.now()}
                   FROM ce_conversation WHERE workspace_id = %s AND channel = %s AND remote_jid = %s
                  ORDER BY CASE WHEN lifecycle IN ({_CLOSED}) THEN 1 ELSE 0 END, created_at DESC LIMIT 1""",
             thread.columns,
         )
         if row := cursor.fetchone():
-            key, lifecycle, at, turn_no, previous, offered, stale, now = row
+            key, lifecycle, at, turn_no, previous, offered, stale, handed_over, now = row
             before, since = str(uuid.UUID(str(previous))) if previous else None, sql.read_time(at)
             seen = ObservedSession(
-                str(uuid.UUID(str(key))), lifecycle, since, turn_no, before, bool(offered), bool(stale)
+                str(uuid.UUID(str(key))),
+                lifecycle,
+                since,
+                turn_no,
+                before,
+                bool(offered),
+                bool(stale),
+                truthy(handed_over),
             )
             return seen, sql.read_time(now)
     return None, database_time()

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
+from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
+from convengine.engine.text.compare import TRUE_WORDS
 from convengine.engine.threads.lifecycle import build_event, check_move
 from convengine.engine.threads.settings import RESUME_MODE, STALE_TIMEOUT_DAYS, TIMEOUT_MINUTES
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
@@ -39,6 +41,8 @@ class Limits:
     stale: timedelta
     #: Null if the user is asked on return instead (`offer_resume`).
     timeout: timedelta | None
+    #: Whether sessions that were handed over wait for a person, without a time-out.
+    has_desk: bool
 
     @classmethod
     def of(cls, snapshot: Snapshot, channel: str) -> "Limits":
@@ -46,7 +50,8 @@ class Limits:
         offers_resume = live_settings.read(snapshot, RESUME_MODE, channel).value == "offer_resume"
         minutes = live_settings.read(snapshot, TIMEOUT_MINUTES, channel).value
         stale = timedelta(days=live_settings.read(snapshot, STALE_TIMEOUT_DAYS).value)
-        return cls(stale, None if offers_resume else timedelta(minutes=minutes))
+        has_desk = is_kept_for_person(snapshot, handed_over=True)
+        return cls(stale, None if offers_resume else timedelta(minutes=minutes), has_desk)
 
     @property
     def shortest(self) -> timedelta:
@@ -94,7 +99,8 @@ def _close_channel(channel: str) -> Iterator[Counts]:
     while True:
         snapshot, now = configuration().current(), database_time()
         limits = Limits.of(snapshot, channel)
-        idle_sessions = _find_idle_sessions(channel, now - limits.shortest)
+        desk_limit = limits.stale if limits.has_desk else limits.shortest
+        idle_sessions = _find_idle_sessions(channel, now - limits.shortest, now - desk_limit)
         ended = 0
         for reason in ("stale", "timeout"):
             ending = [
@@ -110,11 +116,12 @@ def _close_channel(channel: str) -> Iterator[Counts]:
         yield {"closed": ended, **({"dead turns recorded": buried} if buried else {})}
 
 
-def _find_idle_sessions(channel: str, before: datetime) -> list[_IdleSession]:
+def _find_idle_sessions(channel: str, before: datetime, handed_over_before: datetime) -> list[_IdleSession]:
     """The longest idle sessions of a channel."""
     sql = dialect()
+    times = [sql.time_param(time) for time in (before, before, handed_over_before)]
     with connection.cursor() as cursor:
-        cursor.execute(idle_sessions_sql(), [channel, sql.time_param(before), sql.time_param(before)])
+        cursor.execute(idle_sessions_sql(), [channel, *times])
         rows = cursor.fetchall()
     return [
         _IdleSession(str(uuid.UUID(str(key))), lifecycle, turn_no, version, sql.read_time(at), bool(held))
@@ -123,13 +130,18 @@ def _find_idle_sessions(channel: str, before: datetime) -> list[_IdleSession]:
 
 
 def idle_sessions_sql() -> str:
-    """The statement that finds them: of one channel, idle since a time or longer, without waiting turns."""
-    now = dialect().now()
+    """The statement that finds them: of one channel, idle since a time or longer, without waiting turns.
+
+    The last parameter is the time for those that were handed over to a person.
+    """
+    now, words = dialect().now(), ", ".join(f"'{word}'" for word in sorted(TRUE_WORDS))
+    handed_over = f"LOWER(TRIM(CAST({dialect().json_member('context_json', HANDED_OVER)} AS TEXT))) IN ({words})"
     return f"""
         SELECT conversation_id, lifecycle, last_turn_no, version, COALESCE(last_message_at, created_at),
                lease_token IS NOT NULL
           FROM ce_conversation c
          WHERE {_OPEN_ON_A_THREAD} AND channel = %s AND updated_at <= %s AND COALESCE(last_message_at, created_at) <= %s
+           AND (COALESCE(last_message_at, created_at) <= %s OR NOT COALESCE({handed_over}, FALSE))
            AND (lease_token IS NULL OR lease_expires_at < {now})
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = c.conversation_id AND t.expires_at > {now})

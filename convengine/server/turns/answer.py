@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
-from convengine.engine.dialogue.hand_over import is_with_person
+from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person, is_with_person
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.lifecycle import CLOSED
@@ -185,7 +185,10 @@ def build_session_body(row: CeConversation) -> dict[str, Json]:
     last_message_at, is_closed = row.last_message_at or row.created_at, row.lifecycle in CLOSED
     expires_at = None
     if row.channel != PLAIN_CHANNEL and not is_closed:
-        expires_at = (last_message_at + IdleLimits.of(configuration().latest, row.channel).end).isoformat()
+        snapshot = configuration().latest
+        limits = IdleLimits.of(snapshot, row.channel)
+        with_person = is_kept_for_person(snapshot, row.context_json.get(HANDED_OVER))
+        expires_at = (last_message_at + (limits.stale if with_person else limits.end)).isoformat()
     return {
         "workspace_id": row.workspace_id,
         "channel": row.channel,
@@ -222,6 +225,7 @@ def _build_row(answer: TurnAnswer) -> CeConversation:
         status=session.status,
         intent_code=session.intent or UNKNOWN,
         state_code=session.state or UNKNOWN,
+        context_json=session.context,
         lifecycle=session.lifecycle,
         lifecycle_detail=session.lifecycle_detail,
         turn_count=1 if answer.left_id else before.turn_count + 1,

@@ -171,6 +171,15 @@ def test_a_revoked_key_ends_its_tokens() -> None:
     assert browser.say("hours").json()["message"] == "This API key was revoked."
 
 
+def test_a_key_that_moved_to_another_workspace_leaves_its_conversations() -> None:
+    browser = browse()
+    browser.say("hours")
+    CeApiKey.objects.update(workspace_id="elsewhere")
+
+    assert browser.transcript().json()["messages"] == []
+    assert browser.say("hours").status_code == 404
+
+
 def test_a_stored_conversation_goes_on_if_the_key_may_use_it() -> None:
     caller = Caller()
     caller.say("hours")

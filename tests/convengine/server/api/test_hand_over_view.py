@@ -1,14 +1,17 @@
 """A person has the conversation: the bot stores messages, the desk answers, and gives the conversation back."""
 
 import uuid
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from audit.integrity.verify import verify_conversation
 from config_admin.models import CeConfig, CeResponse, CeRule
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
+from tests.threads import Participant, travel_desk
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +46,34 @@ def test_a_person_answers_until_the_conversation_is_given_back(caller: Caller) -
     assert verify_conversation(uuid.UUID(caller.conversation_id)).intact
 
 
+def test_the_bot_asks_nothing_while_a_person_has_the_conversation() -> None:
+    travel_desk()
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+    caller = Caller(make_key(scopes=["turns", "sessions"]))
+
+    asked = caller.say("refund please")
+    call(caller, "messages", text="One moment.")
+    passed_on = caller.say("yes")
+
+    assert asked["stateReport"]["confirm"]
+    assert passed_on["stateReport"]["confirm"] is None
+
+
+def test_a_late_message_still_reaches_the_person() -> None:
+    travel_desk()
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+    writer = Participant()
+    session_id = writer.say("trip")["session_id"]
+    call(Caller(writer.secret, session_id), "messages", text="I look for it.")
+    two_hours_ago = timezone.now() - timedelta(hours=2)
+    CeConversation.objects.update(last_message_at=two_hours_ago, updated_at=two_hours_ago)
+
+    late = writer.say("are you there?")
+
+    assert (late["session_id"], late["turn"]["stateReport"]["withPerson"]) == (session_id, True)
+    assert timezone.now() + timedelta(days=6) < datetime.fromisoformat(late["session"]["expires_at"])
+
+
 def test_all_of_it_is_in_the_account(caller: Caller) -> None:
     caller.say("hours")
     call(caller, "messages", text="One moment.", author="Ada")
@@ -66,6 +97,20 @@ def test_a_repeated_call_says_it_once(caller: Caller) -> None:
 
     assert first == second
     assert CeConversationHistory.objects.count() == 2
+
+
+def test_a_key_is_for_one_conversation_and_one_address(caller: Caller) -> None:
+    other = Caller(caller.secret)
+    for writer in (caller, other):
+        writer.say("hours")
+    call(caller, "messages", key="m-1", text="One moment.")
+
+    refused = [
+        call(other, "messages", key="m-1", text="One moment."),
+        call(caller, "end", key="m-1", text="One moment."),
+    ]
+
+    assert [answer.json()["errorCode"] for answer in refused] == ["IDEMPOTENCY_KEY_REUSED"] * 2
 
 
 def test_a_reset_gives_the_conversation_back(caller: Caller) -> None:

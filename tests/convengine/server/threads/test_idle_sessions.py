@@ -163,6 +163,26 @@ def test_many_are_ended_in_batches(now: datetime) -> None:
     assert [dict(counts) for counts in close_idle_sessions()] == [{"closed": batch}, {"closed": 5}]
 
 
+def test_a_session_with_a_person_waits_for_days(now: datetime) -> None:
+    waiting = [session(HOURS_24, now, context_json={"handover": said}) for said in (True, "yes", 1)]
+    others = [session(HOURS_24, now, context_json=context) for context in ({"handover": False}, {"more": True})]
+    stale = session(DAYS_7 + A_BIT, now, context_json={"handover": True})
+    CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+
+    assert close() == {"closed": 3}
+    assert [stands(row) for row in waiting] == [("RUNNING", None)] * 3
+    assert [stands(row) for row in others] == [("ABORTED", "timeout")] * 2
+    assert stands(stale) == ("ABORTED", "stale")
+
+
+def test_without_a_desk_a_hand_over_changes_nothing(now: datetime) -> None:
+    handed_over = session(HOURS_24, now, context_json={"handover": True})
+
+    close()
+
+    assert stands(handed_over) == ("ABORTED", "timeout")
+
+
 def test_the_closer_reads_an_index_of_what_it_may_close(now: datetime) -> None:
     session(HOURS_24, now)
     for _ in range(100):
@@ -174,7 +194,7 @@ def test_the_closer_reads_an_index_of_what_it_may_close(now: datetime) -> None:
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
         at = idle_sessions.dialect().time_param(now)
         statement = idle_sessions.idle_sessions_sql()
-        cursor.execute(f"{explain} {statement}", [CHANNEL, at, at])
+        cursor.execute(f"{explain} {statement}", [CHANNEL, at, at, at])
         plan = " ".join(str(row) for row in cursor.fetchall())
 
     assert "ce_conversation_to_close" in plan
