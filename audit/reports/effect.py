@@ -224,10 +224,10 @@ def _find_shifts(groups: Sequence[ReleaseGroup]) -> Mapping[int, Sequence[Intent
     shifts: dict[int, Sequence[IntentShift]] = {}
     explained: set[str] = set()
     for split in clearest[:_MOST_CHECKED]:
-        found = _list_shifts(split)
-        if any(shift.intent not in explained for shift in found):
-            shifts[split.after.last] = found
-            explained.update(shift.intent for shift in found)
+        own_shifts = _list_shifts(split)
+        if any(shift.intent not in explained for shift in own_shifts):
+            shifts[split.after.last] = own_shifts
+            explained.update(shift.intent for shift in own_shifts)
     return shifts
 
 

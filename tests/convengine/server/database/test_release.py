@@ -18,7 +18,6 @@ from tests.builders import make_snapshot
 ROOT = Path(release.__file__).parents[3]
 #: All modules that start threads, and why none of their callers waits with a connection in hand.
 STARTS_THREADS = {
-    "audit/alerts/messages.py": "releases",
     "audit/integrity/verify_all.py": "a command; it waits for processes, each with connections of its own",
     "audit/live/bus.py": "nobody waits for it",
     "audit/live/hub.py": "waits in the event loop, which has no connection",
