@@ -10,23 +10,9 @@ from convengine.engine.turn.codec import dumps
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call, send
 from convengine.server.executors.http_connections import connection
-from convengine.server.executors.http_policy import Policy
+from convengine.server.executors.http_policy import ONE_ATTEMPT
 
 SIGNATURE = "ConvEngine-Signature"
-#: One attempt: the message itself is tried again later.
-_POLICY = Policy(
-    connect_timeout_ms=3_000,
-    read_timeout_ms=10_000,
-    max_attempts=1,
-    initial_backoff_ms=0,
-    max_backoff_ms=0,
-    backoff_multiplier=1,
-    retry_status_codes=frozenset(),
-    retry_on_io_exception=False,
-    circuit_breaker_enabled=False,
-    circuit_failure_threshold=1,
-    circuit_open_ms=0,
-)
 
 
 def send_webhook(message: CeAlertMessage) -> None:
@@ -38,7 +24,7 @@ def send_webhook(message: CeAlertMessage) -> None:
     headers = {"Content-Type": "application/json"}
     if target.secret:
         headers[SIGNATURE] = sign_body(body, target.secret, int(time.time()))
-    send(Call(target.target(""), "POST", _POLICY, target.name, headers, body=body, idempotency_key=str(message.pk)))
+    send(Call(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=str(message.pk)))
 
 
 def build_body(message: CeAlertMessage) -> dict[str, Any]:

@@ -48,6 +48,22 @@ class Policy:
         return self.max_attempts * (self.connect_timeout_ms + self.read_timeout_ms + self.max_backoff_ms) + 1000
 
 
+#: For messages of an outbox, which are tried again themselves.
+ONE_ATTEMPT = Policy(
+    connect_timeout_ms=3_000,
+    read_timeout_ms=10_000,
+    max_attempts=1,
+    initial_backoff_ms=0,
+    max_backoff_ms=0,
+    backoff_multiplier=1,
+    retry_status_codes=frozenset(),
+    retry_on_io_exception=False,
+    circuit_breaker_enabled=False,
+    circuit_failure_threshold=1,
+    circuit_open_ms=0,
+)
+
+
 def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
     """The policy of a tool. An unreadable override is ignored."""
     declared = overrides if isinstance(overrides, Mapping) else {}

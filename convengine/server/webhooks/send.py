@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
@@ -13,7 +14,7 @@ from convengine.server.deployment import conf
 from convengine.server.executors.addresses import resolve_host
 from convengine.server.executors.http_client import Call, HttpConnection, send
 from convengine.server.executors.http_connections import Target, split_address
-from convengine.server.executors.http_policy import Policy
+from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over
 from convengine.server.jobs.outbox import OutboxStatus, send_due
@@ -22,20 +23,8 @@ from convengine.server.sessions.old_turns import ROWS, retention_cutoff
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.signature import build_headers
 
-#: One attempt, because the delivery itself is tried again. A receiver that hangs does not hold up the others for long.
-_POLICY = Policy(
-    connect_timeout_ms=3_000,
-    read_timeout_ms=10_000,
-    max_attempts=1,
-    initial_backoff_ms=0,
-    max_backoff_ms=0,
-    backoff_multiplier=1,
-    retry_status_codes=frozenset(),
-    retry_on_io_exception=False,
-    circuit_breaker_enabled=True,
-    circuit_failure_threshold=10,
-    circuit_open_ms=10_000,
-)
+#: A receiver that fails again and again does not hold up the others.
+_POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
 #: Faults of the HTTP client whose own text names something that a webhook does not have.
 _TEXTS = {
     "HOST_REFUSED": (
