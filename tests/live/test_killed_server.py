@@ -24,7 +24,9 @@ CLIENTS = 3
 
 
 def step_places() -> list[str]:
-    return [f"{when} {step.name}" for step in wiring.engine().steps for when in ("before", "after")]
+    # Nobody has the conversations, so that step is not active.
+    names = [step.name for step in wiring.engine().steps if step.name != "HandOverStep"]
+    return [f"{when} {name}" for name in names for when in ("before", "after")]
 
 
 def commit_places(*, audit: bool) -> list[str]:
