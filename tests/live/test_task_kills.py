@@ -1,4 +1,4 @@
-"""The server is killed around a task: it never runs twice, and what is not known is told."""
+"""The server is killed around a task: the task never runs twice, and the answer names an unknown result."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""An edit is live on the very next turn in every process, whoever made it and however."""
+"""Every edit, by any person and any way, counts from the next turn on in every process."""
 
 import time
 from collections.abc import Callable

@@ -36,5 +36,5 @@ def is_with_person(session: Session, turn: Turn) -> bool:
 
 
 def is_kept_for_person(snapshot: Snapshot, handed_over: object) -> bool:
-    """The same outside of turns, by the value of `HANDED_OVER`. The session waits for the person, with no time-out."""
+    """Whether a person has a stored conversation, whose context has this value. Such a session has no time-out."""
     return truthy(handed_over) and live_settings.read(snapshot, HAS_DESK).value

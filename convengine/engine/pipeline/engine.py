@@ -45,7 +45,7 @@ class EngineOutcome:
 
     @property
     def is_blocked(self) -> bool:
-        """True when it stopped because a policy blocked the message."""
+        """True when the turn stopped and left the conversation blocked."""
         return self.stopped and self.session.status == ConversationStatus.BLOCKED
 
 

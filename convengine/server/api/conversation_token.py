@@ -15,7 +15,7 @@ from convengine.json_value import Json
 
 #: A token ends so long after it was signed. Each turn answers with a new one.
 LIFETIME = timedelta(minutes=15)
-#: So long, an ended token still says which conversation its browser goes on with, for whoever may make a new one.
+#: For this long after signing, a server can make a new token for the same conversation from an ended one.
 RESUMABLE = timedelta(days=1)
 #: The header of a turn's answer with the new token.
 HEADER = "X-Conversation-Token"

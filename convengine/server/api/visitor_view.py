@@ -1,4 +1,4 @@
-"""`POST /api/v1/chat/token`: a token for whoever opens a page with the chat, if the deployment serves visitors."""
+"""`POST /api/v1/chat/token`: visitors of a page with the chat get a token, if the deployment serves visitors."""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -19,7 +19,7 @@ from convengine.server.database.sql import database_time
 
 #: Rows that are sent at once.
 _AT_ONCE = 8
-#: Longer than an attempt takes.
+#: Longer than an attempt usually takes. A row whose claim has expired is sent again.
 _CLAIM = timedelta(minutes=1)
 #: The pause after the first failure; it doubles up to the longest. So many attempts take a day.
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)

@@ -22,7 +22,7 @@ class Member:
 
     schema: Mapping[str, Json]
     example: Json
-    #: Where the value stands in the payload of the event's stage; blank for one that is computed.
+    #: The payload key of the event's stage that has the value; blank for a computed value.
     payload_key: str = ""
     is_required: bool = True
 

@@ -143,6 +143,6 @@ def check(receiver: Receiver) -> None:
     expected = defaultdict[str, list[str]](list)
     for row in CeWebhookDelivery.objects.order_by("pk"):
         expected[row.conversation_id].append(str(row.event_id))
-    # Each for the first time; what comes twice is told by its ID.
+    # The first arrival of each event. Its ID shows a repetition.
     assert {key: list(dict.fromkeys(ids)) for key, ids in receiver.taken.items()} == expected
     assert sum(map(len, expected.values())) >= TURNS // 4
