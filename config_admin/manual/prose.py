@@ -21,8 +21,8 @@ from convengine.server.deployment.folders import find_shipped
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         *("first_hour_analyst", "workplace", "authoring", "forms", "understanding", "rules", "actions", "tools"),
-        *("health", "tests", "drafts", "transfer", "first_hour_qa", "reading", "reports", "trust", "groups", "access"),
-        "glossary",
+        *("health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading", "reports"),
+        *("trust", "groups", "access", "glossary"),
     ),
     "For integrators and operators": (
         *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending"),

@@ -38,6 +38,7 @@ COMMANDS: Sequence[Command] = (
     Command("export", "Write the configuration to a file.", "config_export"),
     Command("draft", "Make, list, review, publish, schedule and discard drafts.", "draft"),
     Command("gradual", "Show the gradual release; stop it, or give it to more or to all.", "gradual"),
+    Command("evaluate", "Measure what messages are read as, on a labelled corpus."),
     Command("check", "Check the configuration in force.", "config_check"),
     Command("doctor", "Say what is set, what is missing and what is wrong."),
     Command("manage", "Any command of Django: manage migrate, manage shell, …"),

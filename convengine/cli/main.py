@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command, rest = _find_command(given)
     if command is None:
         return _describe_or_refuse(given)
-    if command.words != "init":
+    if command.words not in ("init", "evaluate"):
         use_project(command)
-    if {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor"):
+    if {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor", "evaluate"):
         # Help needs no installation.
         os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
     return _run_command(command, rest)
@@ -81,6 +81,10 @@ def _run_command(command: Command, rest: Sequence[str]) -> int:
         from convengine.cli.doctor import print_report
 
         return print_report()
+    if command.words == "evaluate":
+        from convengine.cli.evaluate import evaluate
+
+        return evaluate(rest)
     if command.words == "import":
         rest = [_find_file(word) for word in rest]
     return run_management([command.management, *rest] if command.management else rest, command.words)

@@ -61,8 +61,8 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
 
 
 def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
-    fields = _list_fields(turn, form) if form else ()
-    fillers, specs = _list_fillers(form), [field.spec for field in fields]
+    fields = _get_fields(turn, form) if form else ()
+    fillers, specs = list_fillers(form), [field.spec for field in fields]
     lexicon = turn.snapshot.memo.get(
         ("lexicon", form, tables),
         lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
@@ -176,7 +176,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
         state.listed_options if state.asked_field else (),
         known_part=state.known_part if state.asked_field else "",
         held=held,
-        earlier_days=_find_earlier_days(form, held, turn.ports.clock.now().date()),
+        earlier_days=find_earlier_days(form, held, turn.ports.clock.now().date()),
     )
 
 
@@ -218,7 +218,7 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
     asked_path = find_asked_path(session, turn, row, form)
     waits = state.last_schema == row.schema_id and not is_opener and not asked_path
     return OpenForm(
-        _list_fields(turn, form),
+        _get_fields(turn, form),
         list_held(session, form),
         asked_path,
         is_asked_again=bool(state.misses) and state.asked_field == asked_path,
@@ -231,11 +231,16 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
     )
 
 
-def _list_fields(turn: Turn, form: Form) -> tuple[FormField, ...]:
-    return turn.snapshot.memo.get(("fields", form), lambda: tuple(map(_make_field, _list_readable(form))))
+def _get_fields(turn: Turn, form: Form) -> tuple[FormField, ...]:
+    return turn.snapshot.memo.get(("fields", form), lambda: make_fields(form))
 
 
-def _list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
+def make_fields(form: Form) -> tuple[FormField, ...]:
+    """The fields of a form that messages are read into, in the order in which it asks."""
+    return tuple(map(_make_field, _list_readable(form)))
+
+
+def list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
     """The words that say nothing in the form (`x-fillers`)."""
     listed = form.schema.get("x-fillers") if form else None
     return list_labels([text for text in listed if isinstance(text, str)]) if isinstance(listed, list) else ()
@@ -269,7 +274,7 @@ def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
     return {intent: frozenset(found_words) for intent, found_words in words.items()}
 
 
-def _find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
+def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
     """For each date field behind one that holds a day to come: that day."""
     earlier: dict[str, date] = {}
     last: date | None = None

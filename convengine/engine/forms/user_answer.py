@@ -1,5 +1,7 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
+from collections.abc import Callable
+
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message
 from convengine.engine.text.compare import code
@@ -58,26 +60,31 @@ def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
 
 
 def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
-    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither.
-
-    A yes as a clause of its own counts beside a question or another wish.
-    """
+    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither."""
+    reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
-    kinds = (*_ANSWERS, *list_praise(session, turn))
+    return find_confirmation(understanding, reading, lambda: _says_more(session, turn, understanding, reading))
+
+
+def find_confirmation(understanding: Understanding, reading: Reading, says_more: Callable[[], bool]) -> bool | None:
+    """The yes or no to a confirmation; null for a message that changes a value, doubts, or says neither.
+
+    A yes as a clause of its own counts beside a question or another wish. `says_more`: beside it the message states
+    something.
+    """
+    praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)
+    kinds = (*_ANSWERS, *praise)
     answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds}
     beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
     is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
     is_doubtful = is_doubtful or understanding.has_value_beside_moves
-    if not answers or says_both or others or is_doubtful:
-        return None
-    reading = read_message(session, turn, row)
-    if reading.gives_anything:
+    if not answers or says_both or others or is_doubtful or reading.gives_anything:
         return None
     if MoveKind.NEGATE in answers:
         return False
-    return None if _says_more(session, turn, understanding, reading) else True
+    return None if says_more() else True
 
 
 def corrects_value(session: Session, turn: Turn, row: OutputSchema) -> bool:
@@ -101,17 +108,20 @@ def may_change(session: Session, turn: Turn) -> bool:
 
 def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:
     """True when a clause states something that nothing explains, and that is no wish for another intent."""
-    own = list_own_words(turn, code(session.intent))
-    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    rest = states_more(understanding, reading, list_own_words(turn, code(session.intent)))
+    hits = {match.intent for match in match_message(session, turn).hits} if rest else set()
+    return rest and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
+
+
+def states_more(understanding: Understanding, reading: Reading, own_words: frozenset[str]) -> bool:
+    """True when a clause states something that neither the reading nor the intent's own words explain."""
     words = understanding.words
-    rest = [
-        start
-        for start, end in reading.unexplained
-        if not own.issuperset(fold_label(understanding.text[start:end]))
+    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    return any(
+        not own_words.issuperset(fold_label(understanding.text[start:end]))
         and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
-    ]
-    hits = {match.intent for match in match_message(session, turn).hits}
-    return bool(rest) and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
+        for start, end in reading.unexplained
+    )
 
 
 def _doubts(understanding: Understanding) -> bool:

@@ -1,0 +1,1 @@
+"""How much of what people write is read right: the public sets, with and without each principle of reading."""

@@ -1,0 +1,31 @@
+"""The principles of reading by name. The bench switches one off and measures what it moves (docs/forms.md)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+
+class Principle(StrEnum):
+    """What a reading rests on, besides the tables and the finders."""
+
+    #: A plain value with one field is taken whatever else its clause says.
+    SURE_VALUES = "sure-values"
+
+
+_switched_off: frozenset[Principle] = frozenset()
+
+
+def holds(principle: Principle) -> bool:
+    """True unless the bench measures without it."""
+    return principle not in _switched_off
+
+
+@contextmanager
+def switch_off(*principles: Principle) -> Iterator[None]:
+    """Read without these principles. Only for measuring: it counts for the whole process."""
+    global _switched_off
+    before, _switched_off = _switched_off, frozenset(principles)
+    try:
+        yield
+    finally:
+        _switched_off = before

@@ -1,0 +1,90 @@
+"""`convengine evaluate --read`: a stable face for corpora."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from convengine.cli.main import main
+from convengine.evaluation.read import CorpusReader
+from convengine.evaluation.read_score import Outcome, judge
+from convengine.json_value import Json
+
+FORM: Json = {
+    "type": "object",
+    "title": "Order cakes",
+    "properties": {
+        "cakes": {"type": "integer", "title": "Cakes"},
+        "day": {"type": "string", "format": "date", "title": "Day"},
+        "size": {"type": "string", "enum": ["small", "large"], "title": "Size"},
+        "note": {"type": "string", "title": "Note"},
+    },
+    "required": ["cakes", "day", "size"],
+}
+KEYS = ["taken", "offered", "refused", "cleared", "positions", "moves", "answer"]
+
+
+def write(folder: Path, *lines: Json) -> tuple[str, str]:
+    """The files of a corpus and its forms."""
+    corpus, forms = folder / "corpus.jsonl.gz", folder / "forms.json"
+    with gzip.open(corpus, "wt", encoding="utf-8") as text:
+        text.writelines(f"{json.dumps(line)}\n" for line in lines)
+    forms.write_text(json.dumps({"cakes": FORM}))
+    return str(corpus), str(forms)
+
+
+def test_each_line_gives_its_result_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, forms = write(
+        tmp_path,
+        {"form": "cakes", "say": "4 March", "asked": "day"},
+        {"form": FORM, "say": "a large cake", "asked": "size"},
+        {"form": "cakes", "say": "yes please", "confirming": True, "held": {"cakes": 2}},
+    )
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 0
+    results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    assert [list(result) for result in results] == [KEYS] * 3
+    assert [result["taken"] for result in results] == [{"day": "2019-03-04"}, {"size": "large"}, {}]
+    assert results[0]["positions"] == {"day": [0, 7]}
+    assert [result["answer"] for result in results] == [None, None, "yes"]
+
+
+def test_the_clock_and_the_language_of_a_line_count() -> None:
+    line = {"form": "cakes", "say": "morgen", "asked": "day", "now": "2026-05-01T10:00:00+02:00", "locale": "de-DE"}
+
+    assert CorpusReader({"cakes": FORM}).read(line).taken == {"day": "2026-05-02"}
+
+
+def test_a_score_is_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = {"form": "cakes", "say": "4 March", "asked": "day", "values": {"day": "2019-03-04", "cakes": 2}}
+    corpus, forms = write(tmp_path, line)
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms, "--score"]) == 0
+
+    assert "date asked              1   100.0 %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "outcomes"),
+    [
+        ({"values": {"day": "2019-03-04"}}, {"day": Outcome.RIGHT}),
+        ({"values": {"day": "2019-03-05"}}, {"day": Outcome.WRONG}),
+        ({"values": {"cakes": 4}}, {"cakes": Outcome.MISSED, "day": Outcome.INVENTED}),
+        ({"values": {}, "offered": {"day": "2019-03-04"}}, {}),
+        ({"spans": {"day": [3, 10]}}, {"day": Outcome.RIGHT}),
+        ({"spans": {"day": [0, 2]}}, {"day": Outcome.WRONG}),
+    ],
+)
+def test_a_label_says_what_became_of_a_value(labels: Json, outcomes: dict[str, Outcome]) -> None:
+    line = {"form": "cakes", "say": "on 4 March", "asked": "day", **labels}
+
+    assert judge(line, CorpusReader({"cakes": FORM}).read(line)) == outcomes
+
+
+def test_a_form_that_nobody_declares_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, forms = write(tmp_path, {"form": "bread", "say": "hello"})
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 1
+    assert "'bread'" in capsys.readouterr().err
