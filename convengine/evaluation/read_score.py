@@ -11,6 +11,8 @@ from convengine.json_value import Json
 #: The label of a field that the user leaves open.
 ANY = "dontcare"
 _SIGNS = " .,;:!?\"'"
+#: Words of a labelled span that a value need not cover.
+_SMALL = frozenset("the a an of us people person in on at for around about from now by o'clock".split()) | {""}
 
 
 class Outcome(StrEnum):
@@ -69,17 +71,23 @@ def _judge_field(line: Mapping[str, Json], result: Result, name: str) -> Outcome
 
 
 def _judge_span(text: str, result: Result, name: str, span: Sequence[int]) -> Outcome:
-    """A value is right when it stands where the label is, and leaves no word of it out that counts."""
+    """A value is right when it stands where the label is, leaves no word of it out, and has no number besides it."""
     start, end = span
-    if name in result.positions and (name in result.taken or name in result.offered):
+    if name in result.positions:
         first, last = result.positions[name]
-        overlap = min(last, end) - max(first, start)
-        rest = text[start : max(first, start)] + " " + text[min(last, end) : end]
-        is_right = overlap > 0 and 2 * overlap >= last - first and not any(char.isdigit() for char in rest)
+        rest = f"{text[start : max(first, start)]} {text[min(last, end) : end]}"
+        beside = f"{text[first : max(first, start)]} {text[min(last, end) : last]}"
+        is_right = max(first, start) < min(last, end) and not (_says_more(rest) or any(map(str.isdigit, beside)))
+        if _equals(result.taken.get(name), text[first:last]):
+            is_right = _equals(text[first:last], text[start:end])
         if name in result.offered:
             return Outcome.OFFERED if is_right else Outcome.MISSED
         return Outcome.RIGHT if is_right else Outcome.WRONG
     return Outcome.REFUSED if name in result.refused else Outcome.MISSED
+
+
+def _says_more(rest: str) -> bool:
+    return not _SMALL.issuperset(word.strip(_SIGNS) for word in rest.casefold().split())
 
 
 def _equals(value: Json, other: Json) -> bool:
