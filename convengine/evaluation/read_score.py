@@ -12,7 +12,27 @@ from convengine.json_value import Json
 ANY = "dontcare"
 _SIGNS = " .,;:!?\"'"
 #: Words of a labelled span that a value need not cover.
-_SMALL = frozenset("the a an of us people person in on at for around about from now by o'clock".split()) | {""}
+_SMALL = frozenset(
+    {
+        "",
+        "the",
+        "a",
+        "an",
+        "of",
+        "us",
+        "people",
+        "person",
+        "in",
+        "on",
+        "at",
+        "for",
+        "around",
+        "about",
+        "from",
+        "now",
+        "by",
+    }
+)
 
 
 class Outcome(StrEnum):

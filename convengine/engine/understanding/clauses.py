@@ -53,6 +53,11 @@ class Clause:
         """True when the clause has a cue of a class."""
         return any(cue.name == name for cue in self.cues)
 
+    @property
+    def is_wish(self) -> bool:
+        """True for "can I book a table for 6?": it looks like a question, and asks for no information."""
+        return self.has("request") and not (self.has("question") or self.has("why"))
+
 
 #: Cues that begin a clause of their own.
 _CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")

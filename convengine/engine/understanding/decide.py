@@ -10,12 +10,11 @@ from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
 from convengine.engine.understanding.understand import Understanding
 
-#: A plain value for the asked field is taken at once when no more of its clause is unexplained than this share.
-MOST_UNEXPLAINED = 1 / 3
 #: `means` of a span that is only near to an option: it is offered, never taken.
 NEAR = "near"
 #: Values of these sorts are taken letter by letter, so that no word of them is mended.
@@ -98,11 +97,6 @@ class Explained:
         """True when a clause has words besides cues."""
         return any(index in self.content for index in range(clause.start, clause.end))
 
-    def measure(self, clause: Clause) -> float:
-        """The share of its content words that nothing explains, from 0 to 1."""
-        content = [index for index in range(clause.start, clause.end) if index in self.content]
-        return len(self.list_unexplained(clause)) / len(content) if content else 0.0
-
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
         """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""
         own = [claim for claim in claims if claim.clause is clause]
@@ -113,6 +107,8 @@ class Explained:
             )
         )
         if self.form.is_opener and not self.asks_more(clause):
+            return True
+        if holds(Principle.WISHES) and clause.is_wish:
             return True
         return not self.list_unexplained(clause) and (self.form.is_opener or (is_meant and not self.asks_more(clause)))
 
@@ -182,8 +178,7 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
         return Doubt.UNEXPLAINED
     if not explained.list_unexplained(claim.clause):
         return None
-    is_strong = claim.field is form.asked_field and not claim.span.is_weak
-    return None if is_strong and explained.measure(claim.clause) <= MOST_UNEXPLAINED else Doubt.UNEXPLAINED
+    return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
 
 
 def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:

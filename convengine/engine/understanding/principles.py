@@ -10,6 +10,8 @@ class Principle(StrEnum):
 
     #: A plain value with one field is taken whatever else its clause says.
     SURE_VALUES = "sure-values"
+    #: "Can I book a table for 6?" states what is wished, though it looks like a question.
+    WISHES = "wishes"
 
 
 _switched_off: frozenset[Principle] = frozenset()
