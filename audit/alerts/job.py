@@ -1,4 +1,4 @@
-"""Look at the rules every minute: open and end alerts, and send what is due."""
+"""Look at the rules every minute: open and end alerts, and make their messages."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from audit.alerts.evaluate import (
     read_counted_until,
     read_rule,
 )
-from audit.alerts.messages import create_messages, send_due_messages
+from audit.alerts.messages import create_messages
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
 from audit.reports.measures import MEASURES
 from convengine.engine.turn.job import Counts, Every, Job
@@ -23,7 +23,7 @@ _Kind, _Status, _End = CeAlertMessage.Kind, CeAlert.Status, CeAlert.End
 
 
 def check_alerts() -> Iterator[Counts]:
-    """Look at each rule, then send messages. Each rule has a transaction of its own."""
+    """Look at each rule, and make the messages. Each rule has a transaction of its own."""
     at = read_counted_until()
     # Of rules that were deleted past the pages.
     CeAlert.objects.filter(rule=None, status=_Status.FIRING).update(
@@ -34,7 +34,6 @@ def check_alerts() -> Iterator[Counts]:
         changed = check_rule(rule_id, at) if at else {}
         if changed:
             yield changed
-    yield from send_due_messages()
 
 
 def check_rule(rule_id: int, at: datetime) -> Counts:
@@ -118,7 +117,7 @@ def _notify(alert: CeAlert, rule: CeAlertRule) -> Counts:
 JOB = Job(
     "check_alerts",
     "Check the alert rules",
-    "Compares the counts of turns with the alert rules, and sends mail and webhooks about alerts.",
+    "Compares the counts of turns with the alert rules, and begins and ends alerts.",
     Every(60),
     check_alerts,
 )

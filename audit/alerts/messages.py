@@ -1,20 +1,21 @@
 """Messages about alerts: made with the alert in one transaction, sent afterwards."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
+from functools import partial
 from typing import Any
+
+from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.alerts.evaluate import find_measure, format_value
 from audit.alerts.mail import send_mail
 from audit.alerts.webhook import send_webhook
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
-from convengine.engine.turn.job import Counts
+from convengine.engine.turn.job import Every, Job
 from convengine.server.database.sql import database_time
 from convengine.server.executors.notification import may_write_to
-from convengine.server.jobs.outbox import send_due
+from convengine.server.jobs.outbox import Outbox
+from convengine.server.outgoing.loop import run_in_thread
 
-_MOST_BATCHES = 5
 _Kind, _Channel = CeAlertMessage.Kind, CeAlertMessage.Channel
 
 
@@ -85,14 +86,26 @@ def build_content(alert: CeAlert, rule: CeAlertRule, kind: CeAlertMessage.Kind) 
     }
 
 
-def send_due_messages() -> Iterator[Counts]:
-    """Send what is due, but not for long: the rules must be looked at again soon. Messages of silent rules wait."""
+def select_audible() -> QuerySet[CeAlertMessage]:
+    """Those of silent rules wait. All mail goes to one receiver, the mail server."""
+    receiver = Case(When(channel=_Channel.MAIL, then=Value(_Channel.MAIL)), default=F("recipient"))
     audible = CeAlertMessage.objects.exclude(alert__rule__silenced_until__gt=database_time())
-    return islice(send_due(audible, _send), _MOST_BATCHES)
+    return audible.annotate(receiver=receiver)
 
 
-def _send(message: CeAlertMessage) -> None:
+async def _send(message: CeAlertMessage) -> None:
     if message.channel == _Channel.MAIL:
-        send_mail(message)
+        await run_in_thread(partial(send_mail, message))
     else:
-        send_webhook(message)
+        await send_webhook(message)
+
+
+outbox = Outbox(select_audible, _send, "receiver")
+JOB = Job(
+    "send_alerts",
+    "Send messages about alerts",
+    "Sends mail and webhooks about alerts, and tries again those that failed.",
+    Every(20),
+    outbox.send_due,
+    waits_outside=True,
+)

@@ -8,14 +8,14 @@ from typing import Any
 from audit.models import CeAlertMessage
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment import conf
-from convengine.server.executors.http_client import Call, send
+from convengine.server.executors.http_client import Call, fetch
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 
 SIGNATURE = "ConvEngine-Signature"
 
 
-def send_webhook(message: CeAlertMessage) -> None:
+async def send_webhook(message: CeAlertMessage) -> None:
     """Post it. Raises ToolFault."""
     if message.recipient not in conf.get("NOTIFICATION_WEBHOOKS"):
         raise RuntimeError(f"{message.recipient} is not in CE_NOTIFICATION_WEBHOOKS, so nothing is sent to it.")
@@ -24,7 +24,8 @@ def send_webhook(message: CeAlertMessage) -> None:
     headers = {"Content-Type": "application/json"}
     if target.secret:
         headers[SIGNATURE] = sign_body(body, target.secret, int(time.time()))
-    send(Call(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=str(message.pk)))
+    key = str(message.pk)
+    await fetch(Call(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=key))
 
 
 def build_body(message: CeAlertMessage) -> dict[str, Any]:

@@ -21,6 +21,10 @@ class Schedule(Protocol):
     def describe(self) -> str:
         """The schedule in words."""
 
+    @property
+    def late_seconds(self) -> float:
+        """How long a job may be due before it is late."""
+
 
 @dataclass(frozen=True)
 class Every:
@@ -33,6 +37,11 @@ class Every:
 
     def after(self, now: datetime, zone: tzinfo) -> datetime:
         return now + timedelta(seconds=self.seconds)
+
+    @property
+    def late_seconds(self) -> float:
+        """Two of its intervals, but no less than two minutes."""
+        return max(2.0 * self.seconds, 120.0)
 
     def describe(self) -> str:
         """Such as `every 15 minutes`."""
@@ -60,6 +69,11 @@ class Nightly:
         # Calendar days, not 24 hours: the hour stays when clocks change.
         return night if night > local_time else night + timedelta(days=1)
 
+    @property
+    def late_seconds(self) -> float:
+        """An hour: jobs of one night wait for each other."""
+        return 3600.0
+
     def describe(self) -> str:
         """Such as `every night at 03:00`."""
         return f"every night at {self.hour:02d}:00"
@@ -79,3 +93,5 @@ class Job:
     help: str
     schedule: Schedule
     work: Callable[[], Iterator[Counts]]
+    #: It waits for answers from outside, so it runs in a thread of its own, and no other job waits for it.
+    waits_outside: bool = False

@@ -82,6 +82,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.search.text_index.JOB",
         "audit.reports.job.JOB",
         "audit.alerts.job.JOB",
+        "audit.alerts.messages.JOB",
         "audit.inbox.job.JOB",
         "config_admin.health.job.JOB",
         "config_admin.drafts.schedule.JOB",
@@ -90,7 +91,7 @@ DEFAULTS: Mapping[str, Any] = {
     ],
     "HANDED_WORK": {
         "summaries": "convengine.server.memory.after_commit.write_summaries",
-        "webhooks": "convengine.server.webhooks.send.send_now",
+        "webhooks": "convengine.server.webhooks.send.wake_here",
     },
     # A replica of the database that is further behind is not read.
     "REPLICA_MAX_LAG_SECONDS": 10,
@@ -104,10 +105,11 @@ DEFAULTS: Mapping[str, Any] = {
     "JOB_LEASE_SECONDS": 120,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.
     "SETTING_DEFAULTS": {},
-    # What `ce_mcp_server` rows may do: commands to start, hosts to call (`host`, `host:port`, `*.domain`), and the
-    # values of `${NAME}` in their environment and headers.
+    # What `ce_mcp_server` rows may do: commands to start, hosts to call (`host`, `host:port`, `*.domain`), those that
+    # may have private addresses, and the values of `${NAME}` in their environment and headers.
     "MCP_STDIO_COMMANDS": [],
     "MCP_HTTP_HOSTS": [],
+    "MCP_PRIVATE_HOSTS": [],
     "MCP_SECRETS": {},
     "MAX_MESSAGE_BYTES": 16 * 1024,
     "MAX_INPUT_PARAMS_BYTES": 64 * 1024,

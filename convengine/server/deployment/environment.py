@@ -34,6 +34,7 @@ _KNOWN = {
     "CE_LLM_API_KEY", "CE_LLM_BASE_URL", "CE_LLM_CONNECTIONS", "CE_LLM_MODEL", "CE_LLM_PRICES", "CE_LLM_PROVIDER",
     "CE_LOG_FORMAT", "CE_LOG_LEVEL", "CE_MAX_IMPORT_BYTES", "CE_MAX_INPUT_PARAMS_BYTES", "CE_MAX_MESSAGE_BYTES",
     "CE_MAX_REQUEST_BYTES", "CE_MAX_STREAMS", "CE_MAX_STREAMS_PER_PERSON", "CE_MCP_API_KEY", "CE_MCP_HTTP_HOSTS",
+    "CE_LLM_PRIVATE_HOSTS", "CE_MCP_PRIVATE_HOSTS",
     "CE_LLM_FALLBACK", "CE_MAX_HELD_BYTES", "CE_MAX_QUEUED", "CE_MAX_UNFINISHED", "CE_MAX_UNFINISHED_PER_ADDRESS",
     "CE_MAX_UNFINISHED_PER_KEY", "CE_MAX_WAITING_FOR_LEASES", "CE_MAX_WAITING_FOR_MODELS", "CE_MAX_WAITING_FOR_TOOLS",
     "CE_THREADS", "CE_TRANSFER_BYTES_PER_SECOND", "CE_TRANSFER_SECONDS",
@@ -227,6 +228,7 @@ def models() -> dict[str, dict[str, Any]]:
         "prices": document("CE_LLM_PRICES"),
         "answers": one_of("CE_LLM_ANSWERS", "schema", "schema", "object", "text"),
         "fallback": text("CE_LLM_FALLBACK"),
+        "private_hosts": words("CE_LLM_PRIVATE_HOSTS"),
     }
     return {"openai" if url in ("", _OPENAI) else "default": default, **_with_keys(named)}
 

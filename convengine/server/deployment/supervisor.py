@@ -26,6 +26,8 @@ FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS = 0.5, 30.0, 60.0
 DRAIN_SECONDS, READY_SECONDS = 2.0, 120.0
 #: Asks a server process to close each connection after its next answer.
 DRAIN_SIGNAL = signal.SIGUSR1
+#: Asks a server process to wait no longer than a few seconds for what it calls outside.
+HURRY_SIGNAL = signal.SIGUSR2
 #: Connections that may wait until a process takes them.
 BACKLOG = 1024
 _TICK = 0.1
@@ -41,7 +43,7 @@ class Child:
     sockets: Sequence[socket.socket] = ()
     #: The others need it until they have ended.
     serves: bool = False
-    #: It takes `--ready FD` and closes that file when it can work. It understands DRAIN_SIGNAL.
+    #: It takes `--ready FD` and closes that file when it can work. It understands DRAIN_SIGNAL and HURRY_SIGNAL.
     reports_ready: bool = False
     #: Seconds in which it may finish what it does.
     stop_seconds: float = 30.0
@@ -110,10 +112,10 @@ class Process:
         return {"status": status}
 
     def end(self, *, drain_seconds: float = 0.0) -> None:
-        """Let it end: perhaps drain its connections, then finish its work, in the end by force."""
+        """Let it end: drain its connections if there is time, else hurry; finish its work; in the end by force."""
         now = time.monotonic()
-        if drain_seconds and self.child.reports_ready:
-            self._signal(DRAIN_SIGNAL)
+        if self.child.reports_ready:
+            self._signal(DRAIN_SIGNAL if drain_seconds else HURRY_SIGNAL)
         self._signals = [
             (now + drain_seconds, lambda: self._signal(signal.SIGTERM)),
             (now + drain_seconds + self.child.stop_seconds, self.kill),

@@ -19,7 +19,6 @@ from convengine.server.executors.http_client import BODILESS, Call, idempotency_
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import policy_of
 from convengine.server.executors.job import Job
-from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.http import HttpRequest
 
 Mappers = Mapping[str, Callable[[Json], Json]]
@@ -52,10 +51,7 @@ def call_tool(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers:
         None if method in BODILESS else request.body,
         key if policy.retry_non_idempotent else "",
     )
-    try:
-        answer = call_within(policy.longest_ms, lambda: send(call))
-    except TimeoutError as error:
-        raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {policy.longest_ms} ms.") from error
+    answer = send(call)
     result = map_response(answer.body, request.mapping_mode, request.mapping, mappers)
     return {"status": answer.status, "attempt": answer.attempt, "latencyMs": answer.latency_ms, "mapped": result}
 

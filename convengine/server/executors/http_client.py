@@ -1,13 +1,13 @@
-"""Make HTTP calls: to a checked address, limited in size and time, with retries and a circuit breaker.
+"""Make HTTP calls: guarded, limited in size and time as a whole, with retries and a circuit breaker.
 
 It follows no redirects, keeps no cookies and ignores proxies of the environment.
 """
 
-import atexit
+import asyncio
 import hashlib
-import threading
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,14 +16,18 @@ from urllib.parse import urlencode
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
+from convengine.server.database.release import release_connections
 from convengine.server.deployment.secrets import MASK, SHORTEST, mask_secrets
-from convengine.server.executors.addresses import resolve_host
 from convengine.server.executors.http_connections import HttpConnection, Target
 from convengine.server.executors.http_policy import Policy
+from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
+from convengine.server.resilience.time_left import clip_seconds
 
 if TYPE_CHECKING:
     import httpx2
+
+    from convengine.server.outgoing.transport import GuardedTransport
 
 #: Maximum size of a response.
 MAX_BODY = 1024 * 1024
@@ -65,16 +69,29 @@ class Answer:
 circuits = Circuits()
 
 
-def send(call: Call, pause: Callable[[float], None] = time.sleep) -> Answer:
-    """The response with status 2xx. Raises ToolFault: CIRCUIT_OPEN, HOST_…, HTTP_STATUS, HTTP_TIMEOUT, HTTP_IO, …"""
+def send(call: Call) -> Answer:
+    """The response with status 2xx, while this thread waits and holds no connection.
+
+    Raises ToolFault: CIRCUIT_OPEN, HOST_…, HTTP_STATUS, HTTP_TIMEOUT, HTTP_IO, …
+    """
+    release_connections()
+    seconds = clip_seconds(call.policy.longest_ms / 1000)
+    try:
+        return outgoing.run(fetch(call), seconds)
+    except TimeoutError as error:
+        raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {seconds * 1000:.0f} ms.") from error
+
+
+async def fetch(call: Call) -> Answer:
+    """The same, in the loop of outgoing calls."""
     policy = call.policy
     if not policy.circuit_breaker_enabled:
-        return _attempts(call, pause)
+        return await _attempts(call)
     circuit = circuits.of(call.name)
     try:
         with circuit.call(policy.circuit_failure_threshold, policy.circuit_open_ms) as attempt:
             try:
-                answer = _attempts(call, pause)
+                answer = await _attempts(call)
             except _Failed as failed:
                 attempt.failed = failed.counts or None
                 raise
@@ -94,38 +111,38 @@ class _Failed(ToolFault):
         self.retry_after = retry_after
 
 
-def _attempts(call: Call, pause: Callable[[float], None]) -> Answer:
+async def _attempts(call: Call) -> Answer:
     started, most = time.monotonic(), call.policy.attempts(call.method)
     for attempt in range(1, most + 1):
         try:
-            status, body = _attempt(call)
+            status, body = await _attempt(call)
         except _Failed as failed:
             if attempt == most or not failed.again:
                 raise
-            pause(call.policy.backoff_ms(attempt, failed.retry_after) / 1000)
+            await asyncio.sleep(call.policy.backoff_ms(attempt, failed.retry_after) / 1000)
         else:
             return Answer(status, body, attempt, round((time.monotonic() - started) * 1000))
     raise AssertionError("the last attempt returns or raises")
 
 
-def _attempt(call: Call) -> tuple[int, bytes]:
+async def _attempt(call: Call) -> tuple[int, bytes]:
     import httpx2
 
+    from convengine.server.outgoing.transport import AnswerTooLarge
+
     target, policy = call.target, call.policy
-    private = target.connection.may_be_private(target.host, target.port)
-    address = resolve_host(target.host, target.port, private)
     try:
-        request = _request(call, address)
+        request = _request(call)
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         # Such as a header whose value has letters beyond Latin, or half of a character in the query.
         raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {type(error).__name__}.") from error
-    end = time.monotonic() + (policy.connect_timeout_ms + policy.read_timeout_ms) / 1000
     try:
-        response = _transport(target.connection.name, target.host).handle_request(request)
-        try:
-            body = _body(response, end)
-        finally:
-            response.close()
+        async with asyncio.timeout((policy.connect_timeout_ms + policy.read_timeout_ms) / 1000):
+            response = await _make_transport(target.connection, os.getpid()).handle_async_request(request)
+            try:
+                body = await _read_body(response)
+            finally:
+                await response.aclose()
     except (httpx2.TimeoutException, TimeoutError) as error:
         raise _Failed(
             "HTTP_TIMEOUT",
@@ -135,6 +152,8 @@ def _attempt(call: Call) -> tuple[int, bytes]:
         ) from error
     except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol) as error:
         raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {mask_secrets(str(error))}") from error
+    except AnswerTooLarge as error:
+        raise ToolFault("BODY_TOO_LARGE", str(error)) from error
     except httpx2.TransportError as error:
         text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
         raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
@@ -164,39 +183,25 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
     )
 
 
-def _body(response: "httpx2.Response", end: float) -> bytes:
+async def _read_body(response: "httpx2.Response") -> bytes:
     encoding = response.headers.get("content-encoding", "identity").lower()
     if encoding != "identity":
         raise ToolFault("HTTP_ANSWER", f"The answer has the unsupported encoding {encoding}.")
-    parts: list[bytes] = []
-    size = 0
-    for chunk in response.iter_raw():
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise ToolFault("BODY_TOO_LARGE", f"The answer is larger than {MAX_BODY} bytes.")
-        if time.monotonic() > end:
-            raise TimeoutError
-        parts.append(chunk)
-    return b"".join(parts)
+    return b"".join([chunk async for chunk in response.aiter_raw()])
 
 
-def _request(call: Call, address: str) -> "httpx2.Request":
+def _request(call: Call) -> "httpx2.Request":
     import httpx2
 
-    target, timeouts = call.target, call.policy
-    host = f"[{address}]" if ":" in address else address
+    target = call.target
+    host = f"[{target.host}]" if ":" in target.host else target.host
     query = "&".join(part for part in (target.query, urlencode(_pairs(call.query))) if part)
-    read = timeouts.read_timeout_ms / 1000
     return httpx2.Request(
         call.method,
         f"{target.scheme}://{host}:{target.port}{target.path}{'?' + query if query else ''}",
         headers=_headers(call),
         content=_content(call.body) if call.method not in BODILESS else None,
-        extensions={
-            # The certificate is checked for the name, not for the address.
-            "sni_hostname": target.host,
-            "timeout": {"connect": timeouts.connect_timeout_ms / 1000, "read": read, "write": read, "pool": read},
-        },
+        extensions={"timeout": {"connect": call.policy.connect_timeout_ms / 1000}},
     )
 
 
@@ -235,22 +240,14 @@ def idempotency_key(*parts: Json) -> str:
     return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
 
 
-_making = threading.Lock()
-
-
-def _transport(connection: str, host: str) -> "httpx2.HTTPTransport":
-    with _making:
-        return _make_transport(connection, host)
-
-
 @cache
-def _make_transport(connection: str, host: str) -> "httpx2.HTTPTransport":
-    """One client per connection and host: connections are reused by address, and two hosts may share an address."""
-    import httpx2
+def _make_transport(connection: HttpConnection, pid: int) -> "GuardedTransport":
+    """One per connection and process: connections are reused."""
+    from convengine.server.outgoing.transport import GuardedTransport
 
-    transport = httpx2.HTTPTransport(trust_env=False, retries=0)
-    atexit.register(transport.close)
+    transport = GuardedTransport(connection.may_be_private, most_bytes=MAX_BODY)
+    outgoing.at_end(transport.aclose)
     return transport
 
 
-__all__ = ["BODILESS", "Answer", "Call", "HttpConnection", "circuits", "idempotency_key", "send"]
+__all__ = ["BODILESS", "Answer", "Call", "HttpConnection", "circuits", "fetch", "idempotency_key", "send"]

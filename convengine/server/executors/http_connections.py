@@ -14,6 +14,7 @@ from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.deployment.environment import suggest_variable
 from convengine.server.deployment.secrets import mask_secrets
+from convengine.server.outgoing.addresses import is_listed
 
 _PORTS = {"http": 80, "https": 443}
 #: Begins with a scheme, or with the two slashes of a host.
@@ -70,13 +71,13 @@ class HttpConnection:
         parts = split_address(address)
         host, port = (parts.hostname or "").lower(), _port(parts)
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
-        if not own and not _is_listed(host, port, self.hosts):
+        if not own and not is_listed(host, port, self.hosts):
             raise ToolFault("HOST_REFUSED", f"{host or address} is not the host of the connection {self.name}.")
         return Target(self, parts.scheme, host, port, _encode_path(parts.path or "/"), parts.query, own)
 
     def may_be_private(self, host: str, port: int) -> bool:
         """True when the deployment allows this host a private address."""
-        return _is_listed(host.lower(), port, self.private_hosts)
+        return is_listed(host, port, self.private_hosts)
 
 
 @dataclass(frozen=True)
@@ -168,13 +169,6 @@ def split_address(address: str) -> SplitResult:
 
 def _port(parts: SplitResult) -> int:
     return parts.port or _PORTS[parts.scheme]
-
-
-def _is_listed(host: str, port: int, entries: frozenset[str]) -> bool:
-    shown = f"[{host}]" if ":" in host else host
-    return bool({host, f"{shown}:{port}"} & entries) or any(
-        entry.startswith("*.") and host.endswith(entry[1:]) for entry in entries
-    )
 
 
 def _encode_path(path: str) -> str:

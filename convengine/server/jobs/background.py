@@ -8,7 +8,7 @@ import structlog
 from django.db import connections
 
 log = structlog.get_logger(__name__)
-Job = Callable[[], None]
+Job = Callable[[], object]
 #: Number of threads, and maximum length of the queue; more jobs are dropped and logged.
 _THREADS = 4
 _WAITING = 1000

@@ -3,10 +3,15 @@
 A sender claims a row before it sends it. If its process dies, the claim expires, and the row is sent again.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from threading import Event
+from typing import Any, Generic, TypeVar
 
 from django.db import models
 from django.db.models import F, QuerySet
@@ -16,12 +21,16 @@ from convengine.engine.text.compare import storable
 from convengine.engine.turn.job import Counts
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
+from convengine.server.jobs.background import Background
+from convengine.server.outgoing.loop import outgoing
 
-#: Rows that are sent at once.
-_AT_ONCE = 8
-#: Longer than an attempt usually takes. A row whose claim has expired is sent again.
-_CLAIM = timedelta(minutes=1)
-#: The pause after the first failure; it doubles up to the longest. So many attempts take a day.
+#: Rows that a receiver gets at once from one process.
+_AT_ONCE = 4
+#: Seconds of an attempt; and the time after which a row whose sender died is sent again, which is longer.
+_ATTEMPT_SECONDS, _CLAIM = 30, timedelta(minutes=1)
+#: Seconds after which a sender says what became of the rows, while it goes on.
+_REPORT_SECONDS = 1.0
+#: The pause after the first failure; it doubles up to the longest. This many attempts span about a day.
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=1)
 MOST_ATTEMPTS = 34
 _LONGEST_ERROR = 1_000
@@ -50,23 +59,117 @@ class OutboxRow(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def most_attempts(self) -> int:
+        """How often it is tried before it is given up."""
+        return MOST_ATTEMPTS
+
 
 Row = TypeVar("Row", bound=OutboxRow)
 
 
-def send_due(rows: QuerySet[Row], send: Callable[[Row], None]) -> Iterator[Counts]:
-    """Send the rows that are due, the least tried first, a few at once, and say after each batch what became of them.
+class Outbox(Generic[Row]):
+    """The rows of one table that wait to be sent. Several processes may send them.
 
-    `send` raises when it fails. It runs in threads, and touches no database.
+    Receivers do not wait for each other: each gets a few rows at once, whatever the others do. A result is stored as
+    soon as it is there.
     """
-    while batch := _claim_batch(rows):
-        release_connections()
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            errors = list(threads.map(lambda row: _try(send, row), batch))
-        for row, error in zip(batch, errors, strict=True):
-            _store_result(row, error)
-        sent = errors.count("")
-        yield {"sent": sent, "failed": len(errors) - sent}
+
+    def __init__(
+        self, select: Callable[[], QuerySet[Row]], send: Callable[[Row], Coroutine[Any, Any, None]], receiver: str
+    ) -> None:
+        """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
+
+        `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database.
+        """
+        self._select = select
+        self._send = send
+        self._receiver = receiver
+        self._background = Background(threads=1)
+        self._is_woken = Event()
+        #: The results that each running `send_due` waits for; null means that rows were added.
+        self._waiting: list[SimpleQueue[tuple[Row, str] | None]] = []
+
+    def wake(self) -> None:
+        """Have the due rows sent in the background of this process. Waits for nothing."""
+        for results in tuple(self._waiting):
+            results.put(None)
+        if not self._is_woken.is_set():
+            self._is_woken.set()
+            self._background.submit(self._send_woken)
+
+    def _send_woken(self) -> None:
+        self._is_woken.clear()
+        for _ in self.send_due():
+            pass
+
+    def send_due(self) -> Iterator[Counts]:
+        """Send the due rows, the least tried first, and say now and then what became of them."""
+        results: SimpleQueue[tuple[Row, str] | None] = SimpleQueue()
+        self._waiting.append(results)
+        running: dict[Any, str] = {}
+        counts: Counter[str] = Counter()
+        reported_at = time.monotonic()
+        try:
+            while True:
+                for row in self._claim_due(Counter(running.values())):
+                    running[row.pk] = getattr(row, self._receiver)
+                    outgoing.start(self._attempt(row, results))
+                if not running:
+                    break
+                release_connections()
+                for row, error in _take_results(results):
+                    del running[row.pk]
+                    _store_result(row, error)
+                    counts["failed" if error else "sent"] += 1
+                if time.monotonic() - reported_at >= _REPORT_SECONDS:
+                    yield counts
+                    counts, reported_at = Counter(), time.monotonic()
+        finally:
+            self._waiting.remove(results)
+        if counts:
+            yield counts
+
+    def _claim_due(self, running: Counter[Any]) -> Iterator[Row]:
+        """Claim what each receiver may get now, beside what runs."""
+        now = database_time()
+        due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
+        while True:
+            busy = [receiver for receiver, count in running.items() if count >= _AT_ONCE]
+            free = due.exclude(**{f"{self._receiver}__in": busy}).order_by("attempts", "created_at", "pk")
+            claimed = 0
+            for row in free[: _AT_ONCE * 2]:
+                receiver = getattr(row, self._receiver)
+                if running[receiver] < _AT_ONCE and _claim(row, now):
+                    running[receiver] += 1
+                    claimed += 1
+                    yield row
+            if not claimed:
+                return
+
+    async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, str] | None]") -> None:
+        error = ""
+        try:
+            async with asyncio.timeout(_ATTEMPT_SECONDS):
+                await self._send(row)
+        except ToolFault as fault:
+            error = fault.message
+        except TimeoutError:
+            error = f"It took longer than {_ATTEMPT_SECONDS} s."
+        except Exception as exception:
+            error = f"{type(exception).__name__}: {exception}"
+        results.put((row, storable(error)[:_LONGEST_ERROR]))
+
+
+def _take_results(results: "SimpleQueue[tuple[Row, str] | None]") -> Iterator[tuple[Row, str]]:
+    """What has come, after waiting for the first, for a while."""
+    timeout = _REPORT_SECONDS
+    with suppress(Empty):
+        while True:
+            result = results.get(timeout=timeout)
+            timeout = 0
+            if result:
+                yield result
 
 
 def send_again(rows: QuerySet[Row]) -> int:
@@ -75,26 +178,10 @@ def send_again(rows: QuerySet[Row]) -> int:
     return failed.update(status=OutboxStatus.PENDING, attempts=0, next_attempt_at=database_time())
 
 
-def _claim_batch(rows: QuerySet[Row]) -> list[Row]:
-    now = database_time()
-    due = rows.filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now).order_by("attempts", "created_at", "pk")
-    return [row for row in due[:_AT_ONCE] if _claim(row, now)]
-
-
 def _claim(row: OutboxRow, now: datetime) -> bool:
     """True if this process may try it now."""
     unclaimed = _select(row).filter(attempts=row.attempts)
     return bool(unclaimed.update(attempts=F("attempts") + 1, next_attempt_at=now + _CLAIM))
-
-
-def _try(send: Callable[[Row], None], row: Row) -> str:
-    """What went wrong; blank for nothing."""
-    try:
-        send(row)
-    except Exception as error:
-        text = error.message if isinstance(error, ToolFault) else f"{type(error).__name__}: {error}"
-        return storable(text)[:_LONGEST_ERROR]
-    return ""
 
 
 def _store_result(row: OutboxRow, error: str) -> None:
@@ -102,7 +189,7 @@ def _store_result(row: OutboxRow, error: str) -> None:
     values: dict[str, Any] = {"error": error}
     if not error:
         values |= {"status": OutboxStatus.SENT, "sent_at": now}
-    elif row.attempts + 1 >= MOST_ATTEMPTS:
+    elif row.attempts + 1 >= row.most_attempts:
         values["status"] = OutboxStatus.FAILED
     else:
         values["next_attempt_at"] = now + min(FIRST_PAUSE * 2**row.attempts, LONGEST_PAUSE)

@@ -8,6 +8,7 @@ from convengine.engine.extras import describe_missing
 from convengine.server.deployment.supervisor import Child
 
 EMBEDDED = "embedded"
+_STOP_SECONDS = 10.0
 _APP = ["-A", "convengine.server.jobs.worker"]
 
 
@@ -18,13 +19,18 @@ class CannotStart(Exception):
 def worker() -> Child:
     """Runs jobs and the work that servers send."""
     options = ["--concurrency", "2", "--loglevel", "warning", "--without-gossip", "--without-mingle"]
-    return Child("worker", [sys.executable, "-m", "celery", *_APP, "--quiet", "worker", *options])
+    # What a worker did not end is done again by another one.
+    return Child(
+        "worker", [sys.executable, "-m", "celery", *_APP, "--quiet", "worker", *options], stop_seconds=_STOP_SECONDS
+    )
 
 
 def beat() -> Child:
     """Triggers looks at the jobs. Its state is in the database, so it needs no file."""
     options = ["--scheduler", "celery.beat:Scheduler", "--pidfile", "", "--loglevel", "warning"]
-    return Child("beat", [sys.executable, "-m", "celery", *_APP, "--quiet", "beat", *options])
+    return Child(
+        "beat", [sys.executable, "-m", "celery", *_APP, "--quiet", "beat", *options], stop_seconds=_STOP_SECONDS
+    )
 
 
 def broker() -> tuple[Child, str]:

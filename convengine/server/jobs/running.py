@@ -8,10 +8,11 @@ import os
 import socket
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 from django.db import connection, connections, transaction
@@ -22,6 +23,7 @@ from convengine.engine.turn.enums import JobStatus
 from convengine.engine.turn.job import Job
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.deployment import conf
+from convengine.server.jobs.background import Background
 from convengine.server.jobs.models import CeJob, CeJobRun
 from convengine.server.observability import metrics
 
@@ -33,6 +35,10 @@ _RETRY = timedelta(seconds=60)
 #: meanwhile. On SQLite waiting turns poll the single lock ever more rarely, so it must be free most of the time.
 _RESTS = {"postgresql": (1, 1.0), "sqlite": (10, 0.1)}
 _SHORTEST_REST = 0.005
+
+
+#: The threads of jobs that wait for answers from outside.
+_outside: defaultdict[str, Background] = defaultdict(lambda: Background(threads=1))
 
 
 class NoSuchJob(LookupError):
@@ -69,6 +75,15 @@ def due() -> list[str]:
 def run_due() -> None:
     """Run due jobs one after the other in this thread."""
     for name in due():
+        run_or_start(name)
+
+
+def run_or_start(name: str) -> None:
+    """Run a due job; one that waits for answers from outside is started in a thread of its own. Raises NoSuchJob."""
+    job = all_jobs().get(name)
+    if job and job.waits_outside:
+        _outside[name].submit(partial(run, name))
+    else:
         run(name)
 
 

@@ -60,10 +60,10 @@ def tick() -> None:
 
 @app.task(name="convengine.run_job")  # type: ignore[untyped-decorator]
 def run_job(name: str) -> None:
-    """Run a job that is due, unless another process does."""
+    """Run a job that is due, unless another process does. If this process ends meanwhile, another one goes on."""
     from convengine.server.jobs import running
 
-    running.run(name)
+    running.run_or_start(name)
 
 
 @app.task(name="convengine.do")  # type: ignore[untyped-decorator]

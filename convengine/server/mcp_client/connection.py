@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from convengine.engine.extras import describe_missing
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
@@ -14,11 +15,18 @@ from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.policy import Target
 
+if TYPE_CHECKING:
+    import httpx2
+
 T = TypeVar("T")
 #: Limit for a server that returns page after page.
 _MAX_TOOLS = 500
 #: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.
 MAX_BYTES = 1024 * 1024
+#: Seconds in which a session ends, before its connections are closed.
+_GOODBYE_SECONDS = 3.0
+#: Seconds to connect and to send, and between two events of a stream.
+_HTTP_SECONDS, _SILENT_SECONDS = 30.0, 300.0
 
 
 class Connection:
@@ -47,18 +55,21 @@ class Connection:
             async with asyncio.timeout(seconds):
                 await asyncio.shield(self._opened)
         except TimeoutError:
-            self.retire()
+            self._task.cancel()
             raise ServerFault(faults.UNAVAILABLE, f"No session within {seconds * 1000:.0f} ms.") from None
         except Exception as error:
             raise ServerFault(faults.UNAVAILABLE, faults.text_of(error)) from error
 
     async def tools(self, seconds: float) -> list[Json]:
-        """The server's tools as it lists them. Raises ServerFault."""
+        """The server's tools as it lists them, all within this time. Raises ServerFault."""
         self.stale = False
+        ends = time.monotonic() + seconds
         tools: list[Json] = []
         cursor: str | None = None
         while True:
-            page = await self._call(seconds, partial(self._client.list_tools, cursor=cursor))
+            page = await self._call(
+                max(ends - time.monotonic(), 0.001), partial(self._client.list_tools, cursor=cursor)
+            )
             tools.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
             _check_bounds(tools, "list of tools")
             cursor = page.next_cursor
@@ -78,14 +89,20 @@ class Connection:
         """Accept no new call, and end when none runs any more."""
         self.retired = True
         if not self._running:
-            self._end.set()
+            self._finish()
 
     async def close(self) -> None:
         """End now, whatever runs."""
         self.retired = True
-        self._end.set()
+        self._finish()
         if self._task:
             await asyncio.wait([self._task])
+
+    def _finish(self) -> None:
+        """Say goodbye to the server, but not for long: it may be the one that never answers."""
+        self._end.set()
+        if self._task:
+            asyncio.get_running_loop().call_later(_GOODBYE_SECONDS, self._task.cancel)
 
     async def _call(self, seconds: float, request: Callable[[], Awaitable[T]]) -> T:
         from mcp.shared.exceptions import MCPError
@@ -176,17 +193,34 @@ async def _streams(target: Target) -> AsyncIterator[Any]:
     elif target.transport == "SSE":
         from mcp.client.sse import sse_client
 
-        async with sse_client(target.url, headers=dict(target.headers)) as streams:
+        async with sse_client(
+            target.url, headers=dict(target.headers), httpx_client_factory=partial(_make_http_client, target)
+        ) as streams:
             yield streams
     else:
         from mcp.client.streamable_http import streamable_http_client
-        from mcp.shared._httpx_utils import create_mcp_http_client
 
         async with (
-            create_mcp_http_client(headers=dict(target.headers)) as client,
+            _make_http_client(target, headers=dict(target.headers)) as client,
             streamable_http_client(target.url, http_client=client) as streams,
         ):
             yield streams
+
+
+def _make_http_client(
+    target: Target, headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
+) -> "httpx2.AsyncClient":
+    """The client of a session. A stream of events may be silent for minutes; calls have limits of their own."""
+    import httpx2
+
+    from convengine.server.outgoing.transport import GuardedTransport
+
+    return httpx2.AsyncClient(
+        headers=headers,
+        timeout=timeout or httpx2.Timeout(_HTTP_SECONDS, read=_SILENT_SECONDS),
+        auth=auth,
+        transport=GuardedTransport(target.may_be_private, remedy="CE_MCP_PRIVATE_HOSTS can allow it."),
+    )
 
 
 class _Watched:

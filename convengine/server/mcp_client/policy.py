@@ -9,6 +9,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.rows import McpServer
 from convengine.json_value import Json
+from convengine.server.outgoing.addresses import is_listed, is_plainly_private
 
 _SECRET = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
 #: Variables that would make an allowed command load other code.
@@ -34,6 +35,12 @@ class Target:
     env: tuple[tuple[str, str], ...] = ()
     url: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    #: Hosts that may have loopback, link-local or private addresses.
+    private_hosts: frozenset[str] = frozenset()
+
+    def may_be_private(self, host: str, port: int) -> bool:
+        """True when the deployment allows this host a private address, or wrote one."""
+        return is_plainly_private(host) or is_listed(host, port, self.private_hosts)
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Policy:
     hosts: frozenset[str] = frozenset()
     #: Values of `${NAME}` in environment and headers.
     secrets: Mapping[str, str] = field(default_factory=dict)
+    #: Hosts that may have loopback, link-local or private addresses, written as in `hosts`.
+    private_hosts: frozenset[str] = frozenset()
 
     def target(self, server: McpServer) -> Target:
         """How to reach the row's server. Raises NotAllowed."""
@@ -63,6 +72,7 @@ class Policy:
             transport,
             url=self._url(server.url or ""),
             headers=tuple(self._fill_variables(server.headers_json)),
+            private_hosts=self.private_hosts,
         )
 
     def allows_host(self, url: str) -> bool:
@@ -74,10 +84,7 @@ class Policy:
             return False
         if parts.scheme not in ("http", "https") or not host or parts.username is not None:
             return False
-        named = {host, f"{host}:{port or (443 if parts.scheme == 'https' else 80)}"}
-        return bool(named & self.hosts) or any(
-            entry.startswith("*.") and host.endswith(entry[1:]) for entry in self.hosts
-        )
+        return is_listed(host, port or (443 if parts.scheme == "https" else 80), self.hosts)
 
     def _command(self, command: str) -> str:
         if command not in self.commands:

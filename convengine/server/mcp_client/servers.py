@@ -1,12 +1,9 @@
-"""The port to external MCP servers, within the deployment's policy: one event loop per process, and pooled sessions."""
+"""The port to external MCP servers, within the deployment's policy: pooled sessions in the loop of outgoing calls."""
 
 import asyncio
-import atexit
 import os
-import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,60 +18,17 @@ from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
 from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
+from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.time_left import clip_seconds
 from convengine.server.resilience.waiting import Overloaded
 
 T = TypeVar("T")
-#: How long the end of the process waits for sessions to end, in seconds.
-_LAST_WAIT = 5.0
-
-
-class Worker:
-    """A loop that starts with the first call, once per process, also after a fork."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._pid = 0
-        self._closing: list[Callable[[], Awaitable[None]]] = []
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result or exception of the coroutine, which must limit its own time."""
-        future: Future[T] = asyncio.run_coroutine_threadsafe(work, self.loop())
-        return future.result()
-
-    def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
-        self._closing.append(close)
-
-    def loop(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None or self._pid != os.getpid():
-                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
-                threading.Thread(target=self._loop.run_forever, name="mcp sessions", daemon=True).start()
-                atexit.register(self._end, self._pid)
-            return self._loop
-
-    def _end(self, pid: int) -> None:
-        if self._loop is None or pid != os.getpid():
-            return
-        for close in self._closing:
-            try:
-                asyncio.run_coroutine_threadsafe(_whole(close), self._loop).result(_LAST_WAIT)
-            except Exception:  # noqa: S112 - the process ends; a reader of a closed pipe ends by itself
-                continue
-
-
-async def _whole(close: Callable[[], Awaitable[None]]) -> None:
-    await close()
-
-
-worker = Worker()
-
-
 #: How long a list of tools is cached, in seconds, unless the server reports a change.
 MANIFEST_SECONDS = 600.0
 #: An unused session ends after this time.
 IDLE_SECONDS = 900.0
+#: Seconds after a call's own limit in which it is ended from outside.
+_MARGIN = 0.5
 #: Pause after a failed opening, doubled with each failure in a row, and its maximum.
 BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 60.0
 
@@ -187,14 +141,16 @@ def pool() -> Pool:
 @cache
 def _pool_of(pid: int) -> Pool:
     made = Pool()
-    worker.at_end(made.close)
+    outgoing.at_end(made.close)
     return made
 
 
 def read_policy() -> Policy:
     """What rows of MCP servers may do in this deployment."""
-    commands, hosts = conf.get("MCP_STDIO_COMMANDS"), conf.get("MCP_HTTP_HOSTS")
-    return Policy(frozenset(commands), frozenset(host.lower() for host in hosts), conf.get("MCP_SECRETS"))
+    hosts, private_hosts = (
+        frozenset(host.lower() for host in conf.get(name)) for name in ("MCP_HTTP_HOSTS", "MCP_PRIVATE_HOSTS")
+    )
+    return Policy(frozenset(conf.get("MCP_STDIO_COMMANDS")), hosts, conf.get("MCP_SECRETS"), private_hosts)
 
 
 class McpServers:
@@ -204,13 +160,11 @@ class McpServers:
         self,
         policy: Policy,
         sessions: Pool | None = None,
-        loop: Worker = worker,
         wait: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._policy = policy
         self._wait = wait
         self._sessions = sessions
-        self._loop = loop
 
     def tools(self, server: McpServer) -> ServerTools:
         seconds = clip_seconds(server.timeout_ms / 1000)
@@ -220,7 +174,7 @@ class McpServers:
 
         try:
             with self._wait():
-                return ServerTools(tuple(self._ask(server, ask)))
+                return ServerTools(tuple(self._ask(server, ask, seconds)))
         except Overloaded as error:
             return ServerTools(error_type=faults.UNAVAILABLE, error_message=str(error))
         except ServerFault as fault:
@@ -235,19 +189,22 @@ class McpServers:
             return await sessions.call(target, tool, to_plain(dict(args)), seconds)
 
         try:
-            return ToolAnswer(self._ask(server, ask))
+            return ToolAnswer(self._ask(server, ask, seconds))
         except ServerFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=f"MCP server {server.name}: {fault.message}")
 
-    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]]) -> Json:
+    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]], seconds: float) -> Json:
         try:
             target = self._policy.target(server)
         except NotAllowed as refused:
             raise ServerFault(faults.UNAVAILABLE, str(refused)) from None
         try:
-            return self._loop.run(ask(self._sessions or pool(), target))
+            # What the session says at its own limit is clearer.
+            return outgoing.run(ask(self._sessions or pool(), target), seconds + _MARGIN)
         except ServerFault:
             raise
+        except TimeoutError as error:
+            raise ServerFault(faults.TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from error
         except Exception as error:
             # Whatever a server sends, it is the server's fault and never the turn's.
             raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error

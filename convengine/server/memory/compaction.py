@@ -237,4 +237,5 @@ JOB = Job(
     ),
     Every(30),
     compact_ended_sessions,
+    waits_outside=True,
 )

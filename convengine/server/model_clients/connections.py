@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.json_value import Json
+from convengine.server.outgoing.addresses import is_listed, is_plainly_private
 
 #: How to get JSON answers: by a schema, by the service's mode for any object, or by the prompt alone.
 ANSWERS = ("schema", "object", "text")
@@ -14,7 +15,7 @@ ECHO = "stub"
 PROVIDERS = ("openai", "openai_compatible", ECHO)
 _KEYS = (
     *("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body"),
-    *("fallback", "circuit_failures", "circuit_seconds"),
+    *("fallback", "circuit_failures", "circuit_seconds", "private_hosts"),
 )
 
 
@@ -58,6 +59,12 @@ class Connection:
     #: After so many failed attempts in a row the service is not called for so many seconds; 0 failures: always called.
     circuit_failures: int = 5
     circuit_seconds: int = 30
+    #: Hosts that may have loopback, link-local or private addresses: `host`, `host:port`, `*.domain`.
+    private_hosts: frozenset[str] = frozenset()
+
+    def may_be_private(self, host: str, port: int) -> bool:
+        """True when the deployment allows this host a private address, or wrote one."""
+        return is_plainly_private(host) or is_listed(host, port, self.private_hosts)
 
     def cost(self, model: str, answer: LlmAnswer) -> float | None:
         """The cost of an answer; null without a price or a token count."""
@@ -123,6 +130,7 @@ def _connection(name: str, value: Json) -> Connection:
         fallback=str(value.get("fallback") or ""),
         circuit_failures=_count(name, "circuit_failures", value, 5),
         circuit_seconds=_count(name, "circuit_seconds", value, 30),
+        private_hosts=_hosts(name, value.get("private_hosts", [])),
     )
     if made.answers not in ANSWERS:
         raise _invalid(name, "answers", made.answers, f"one of {', '.join(ANSWERS)}")
@@ -140,6 +148,12 @@ def _models(name: str, models: Json) -> tuple[str, ...]:
     if not isinstance(names, Sequence) or not names or not all(isinstance(model, str) and model for model in names):
         raise _invalid(name, "models", models, 'a list of names such as ["gpt-5-mini"]')
     return tuple(dict.fromkeys(names))
+
+
+def _hosts(name: str, hosts: Json) -> frozenset[str]:
+    if not isinstance(hosts, list) or not all(isinstance(host, str) and host for host in hosts):
+        raise _invalid(name, "private_hosts", hosts, 'a list of hosts such as ["models.internal", "10.0.0.7:8000"]')
+    return frozenset(host.lower() for host in hosts)
 
 
 def _price(name: str, model: str, price: Json) -> Price:

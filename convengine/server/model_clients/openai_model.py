@@ -15,13 +15,17 @@ from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
 from convengine.server.model_clients.retries import Try, read_completion, read_fault
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
+from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
 from convengine.server.resilience.time_left import clip_seconds
 from convengine.server.resilience.waiting import Overloaded
 
 if TYPE_CHECKING:
-    from openai import OpenAI
+    from openai import AsyncOpenAI
 
+#: Maximum bytes of one response.
+MAX_BYTES = 10 * 1024 * 1024
+_CLOSE_SECONDS = 5.0
 #: Seconds between two attempts: a random part of a limit that doubles from the first to the second.
 _WAIT, _LONGEST_WAIT = 0.25, 4.0
 Target = tuple[Connection, str]
@@ -37,7 +41,7 @@ class OpenAiModel:
     #: The cost of a conversation's calls so far.
     sum_cost: Callable[[str], float] = lambda conversation_id: 0.0
     configured: bool = True
-    _clients: "dict[str, OpenAI]" = field(default_factory=dict, repr=False)
+    _clients: "dict[str, AsyncOpenAI]" = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     circuits: Circuits = field(default_factory=Circuits, repr=False)
 
@@ -72,7 +76,7 @@ class OpenAiModel:
         with self._lock:
             clients, self._clients = list(self._clients.values()), {}
         for client in clients:
-            client.close()
+            outgoing.run(client.close(), _CLOSE_SECONDS)
 
     def _call_with_retries(self, request: LlmRequest, target: Target) -> LlmAnswer:
         """Call a service, and its fallback with the last attempt, or at once if the service is not called."""
@@ -131,10 +135,8 @@ class OpenAiModel:
         started = time.perf_counter()
         try:
             body = build_body(request, connection, model)
-            completion = self._client(connection).chat.completions.create(
-                **body, timeout=seconds, extra_body=dict(connection.body) or None
-            )
-            outcome = read_completion(completion)
+            call = self._client(connection).chat.completions.create(**body, extra_body=dict(connection.body) or None)
+            outcome = read_completion(outgoing.run(call, seconds))
         except Exception as error:
             # Any exception of the client library is a fault of the service or the network.
             outcome = read_fault(error, seconds, connection)
@@ -148,7 +150,7 @@ class OpenAiModel:
         record_model_attempt(answer)
         return replace(outcome, answer=answer)
 
-    def _client(self, connection: Connection) -> "OpenAI":
+    def _client(self, connection: Connection) -> "AsyncOpenAI":
         with self._lock:
             if connection.name not in self._clients:
                 self._clients[connection.name] = _client(connection)
@@ -164,26 +166,25 @@ def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
     return attempt.again or None
 
 
-def _client(connection: Connection) -> "OpenAI":
+def _client(connection: Connection) -> "AsyncOpenAI":
     import httpx2
-    from openai import OpenAI
+    from openai import AsyncOpenAI
 
-    from convengine.server.model_clients.retries import BoundedTransport
+    from convengine.server.outgoing.transport import GuardedTransport
 
-    # The waiting slots limit the connections; a limit here would make calls wait for one another.
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
-    return OpenAI(
+    transport = GuardedTransport(connection.may_be_private, most_bytes=MAX_BYTES, proxy=connection.proxy)
+    return AsyncOpenAI(
         base_url=connection.base_url,
         # Local servers need none; the library requires one.
         api_key=connection.api_key or "none",
         organization="",
         project="",
         max_retries=0,
+        # The loop of outgoing calls limits the time of the whole call.
+        timeout=None,
         # A compressed response may be larger than it looks.
         default_headers={"Accept-Encoding": "identity", **connection.headers},
-        http_client=httpx2.Client(
-            transport=BoundedTransport(httpx2.HTTPTransport(limits=limits, proxy=connection.proxy or None))
-        ),
+        http_client=httpx2.AsyncClient(transport=transport),
     )
 
 

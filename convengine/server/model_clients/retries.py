@@ -1,81 +1,13 @@
 """The result of one attempt: the service's answer or the library's exception, as a value."""
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import httpx2
-
+from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection
-
-#: Maximum bytes of one response.
-MAX_BYTES = 10 * 1024 * 1024
-
-
-class AnswerTooLarge(httpx2.TransportError):
-    """The response is too large."""
-
-
-class BoundedTransport(httpx2.BaseTransport):
-    """Wraps another transport and limits each response.
-
-    The client's own time limit applies to a single read, so a service that sends one byte a second would never be too
-    slow.
-    """
-
-    def __init__(self, inner: httpx2.BaseTransport, max_bytes: int = MAX_BYTES) -> None:
-        self._inner = inner
-        self._max_bytes = max_bytes
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request; its read limit applies to the whole call: connecting, sending, and the whole response."""
-        seconds = request.extensions.get("timeout", {}).get("read")
-        deadline = None if seconds is None else time.monotonic() + seconds
-        if deadline is not None:
-            request.extensions = {**request.extensions, "timeout": _TimeLeft(deadline)}
-        response = self._inner.handle_request(request)
-        if isinstance(response.stream, httpx2.SyncByteStream):
-            response.stream = _Bounded(response.stream, deadline, self._max_bytes)
-        return response
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class _TimeLeft(dict[str, float]):
-    """The time limit of each phase of a call is what the phases before have left."""
-
-    def __init__(self, deadline: float) -> None:
-        super().__init__()
-        self._deadline = deadline
-
-    def get(self, phase: str, default: Any = None) -> float:
-        return max(self._deadline - time.monotonic(), 0.001)
-
-
-class _Bounded(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, deadline: float | None, max_bytes: int) -> None:
-        self._stream = stream
-        self._deadline = deadline
-        self._max_bytes = max_bytes
-
-    def __iter__(self) -> Iterator[bytes]:
-        read = 0
-        for piece in self._stream:
-            read += len(piece)
-            if read > self._max_bytes:
-                raise AnswerTooLarge(f"The answer is larger than {self._max_bytes} bytes.")
-            if self._deadline is not None and time.monotonic() > self._deadline:
-                raise httpx2.ReadTimeout("The answer did not end in time.")
-            yield piece
-
-    def close(self) -> None:
-        self._stream.close()
-
 
 _LONGEST_MESSAGE = 500
 _MAX_COUNT = 2**31 - 1
@@ -126,13 +58,16 @@ def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
     """The meaning of an exception of the library."""
     import openai
 
-    from convengine.server.model_clients.retries import AnswerTooLarge
+    from convengine.server.outgoing.transport import AnswerTooLarge
 
-    # A timeout is a subclass of the connection errors, so it comes first.
-    if isinstance(error, openai.APITimeoutError):
+    # A timeout of the library is a subclass of its connection errors, so it comes first.
+    if isinstance(error, (openai.APITimeoutError, TimeoutError)):
         return _build_failed_try("LLM_TIMEOUT", f"No complete answer within {seconds:.1f} s.", again=True)
     if isinstance(error.__cause__, AnswerTooLarge):
         return _build_failed_try("LLM_INVALID_RESPONSE", str(error.__cause__))
+    if isinstance(error.__cause__, ToolFault):
+        fault = error.__cause__
+        return _build_failed_try("LLM_CALL_FAILED", fault.message, again=fault.code == "HOST_UNKNOWN")
     if isinstance(error, openai.APIStatusError):
         return _build_refused_try(error, connection)
     if isinstance(error, openai.APIConnectionError):

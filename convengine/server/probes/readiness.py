@@ -15,14 +15,13 @@ from convengine.server.database.sql import is_sign_in_refused
 from convengine.server.deployment import conf
 from convengine.server.deployment.redis_client import make_redis_client
 from convengine.server.jobs.processes import EMBEDDED
+from convengine.server.jobs.running import all_jobs
 from convengine.server.probes.bounded import BoundedCheck
 from convengine.server.probes.database_state import DatabaseState
 
 log = structlog.get_logger(__name__)
 #: Seconds in which an answer is given, whatever hangs.
 SECONDS = 1.8
-#: A job that is due for so many seconds, and does not run, is late.
-LATE_SECONDS = 600.0
 OK, NO_ANSWER, UNREACHABLE, REFUSED = "ok", "no answer in time", "unreachable", "refuses user or password"
 READ_ONLY = "read-only"
 
@@ -96,13 +95,19 @@ def describe_database(state: DatabaseState, missing: str) -> list[Part]:
     def describe(holds: bool | None, otherwise: str) -> str:
         return missing if holds is None else OK if holds else otherwise
 
-    in_time = None if state.overdue is None else max(state.overdue.values(), default=0) < LATE_SECONDS
+    overdue = state.overdue
+    in_time = None if overdue is None else not any(map(is_late, overdue, overdue.values()))
     return [
         Part("database", describe(state.is_writable if state.answers else None, READ_ONLY)),
         Part("migrations", describe(state.is_migrated, "not applied")),
         Part("configuration", describe(state.is_configured, "no release can be loaded")),
         Part("jobs", describe(in_time, "late"), is_required=False),
     ]
+
+
+def is_late(job: str, overdue_seconds: float) -> bool:
+    """Whether a job should have begun."""
+    return overdue_seconds >= all_jobs()[job].schedule.late_seconds
 
 
 def has_broker() -> bool:

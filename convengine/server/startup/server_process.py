@@ -15,10 +15,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from convengine.server.deployment.supervisor import BACKLOG, DRAIN_SIGNAL
+from convengine.server.deployment.supervisor import BACKLOG, DRAIN_SIGNAL, HURRY_SIGNAL
 
 #: Connections of one process.
 MOST_CONNECTIONS = 8192
+#: Seconds that calls have left when the server is stopped.
+LAST_CALL_SECONDS = 8.0
 #: The most files that a process of macOS may open.
 _MACOS_FILES = 10240
 
@@ -44,6 +46,13 @@ class Drain:
         await self._application(scope, receive, send_message)
 
 
+def hurry_calls(*_: object) -> None:
+    """From now on, wait only a few seconds for what is called outside: a turn goes on without a model's answer."""
+    from convengine.server.outgoing.loop import outgoing
+
+    outgoing.hurry(LAST_CALL_SECONDS)
+
+
 def build_command(application: str) -> list[str]:
     """The command of a process without its files (`--socket`, `--ready`)."""
     return [sys.executable, "-m", __spec__.name, "--app", application]
@@ -58,6 +67,7 @@ def main() -> None:
     options = parser.parse_args()
     # Until the application is loaded, there is nothing to drain.
     signal.signal(DRAIN_SIGNAL, signal.SIG_IGN)
+    signal.signal(HURRY_SIGNAL, signal.SIG_IGN)
     serve(options.app, options.socket, options.ready)
 
 
@@ -72,6 +82,7 @@ def serve(application: str, listener: int, ready: int | None) -> None:
     def load() -> Callable[..., Any]:
         loaded = Drain(load_target(application))
         signal.signal(DRAIN_SIGNAL, loaded.begin)
+        signal.signal(HURRY_SIGNAL, hurry_calls)
         if ready is not None:
             os.write(ready, b"1")
             os.close(ready)

@@ -1,6 +1,5 @@
 """Admin pages of webhooks: made, tested, their secrets, and what they sent or could not send."""
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,19 +16,18 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import storable
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import loads
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column, render_json
-from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus, send_again
 from convengine.server.webhooks.events import EVENTS
-from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.send import check_address, post_event, wake_sender
+from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
+from convengine.server.webhooks.send import check_address, wake_sender
 from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.write import create_test
 
 _CHANGE, _RESEND = "ce_webhooks.change_cewebhook", "ce_webhooks.resend_delivery"
-_TEST = "webhook.test"
 _STATUS_BADGES: Mapping[str, str] = {
     OutboxStatus.SENT: "success",
     OutboxStatus.PENDING: "info",
@@ -135,17 +133,9 @@ class WebhookAdmin(PagesAdmin):
 
     @page("<int:pk>/test/", right=_CHANGE, methods=("POST",))
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Post an event without meaning, and say what came back."""
-        webhook = get_object_or_404(CeWebhook, pk=pk)
-        text = "This is a test."
-        body = dumps({"type": _TEST, "timestamp": database_time().isoformat(), "data": {"message": text}})
-        try:
-            post_event(webhook, str(uuid.uuid4()), body)
-        except ToolFault as fault:
-            self.message_user(request, f"The test event was not delivered: {fault.message}", messages.ERROR)
-        else:
-            self.message_user(request, f"{webhook.url} took the test event.", messages.SUCCESS)
-        return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhook_change", args=[pk]))
+        """Send an event without meaning; the page of its delivery shows what came back."""
+        row = create_test(get_object_or_404(CeWebhook, pk=pk))
+        return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhookdelivery_change", args=[row.pk]))
 
     @page("<int:pk>/again/", right=_RESEND, methods=("POST",))
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -160,7 +150,7 @@ class EventFilter(admin.SimpleListFilter):
     title = parameter_name = "event"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, name) for name in EVENTS]
+        return [(name, name) for name in (*EVENTS, TEST)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset.filter(event=self.value()) if self.value() else queryset
@@ -196,11 +186,12 @@ class WebhookDeliveryAdmin(ByConversation):
         return render_json(loads(row.body))
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        """With the button that sends it again."""
+        """With the button that sends it again, or while the result of a test is awaited."""
         row = self.find_row(request, object_id, None)
         user: Any = request.user
         may_resend = row is not None and row.status == OutboxStatus.FAILED and user.has_perm(_RESEND)
-        context = {"failed": row if may_resend else None}
+        is_awaited = row is not None and row.event == TEST and row.status == OutboxStatus.PENDING
+        context = {"failed": row if may_resend else None, "is_awaited": is_awaited}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
     @page("<int:pk>/again/", right=_RESEND, methods=("POST",))

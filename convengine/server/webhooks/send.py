@@ -6,21 +6,21 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
-from django.db.models import Exists, Min, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.deployment import conf
-from convengine.server.executors.addresses import resolve_host
-from convengine.server.executors.http_client import Call, HttpConnection, send
+from convengine.server.executors.http_client import Call, HttpConnection, fetch
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over
-from convengine.server.jobs.outbox import OutboxStatus, send_due
+from convengine.server.jobs.outbox import Outbox, OutboxStatus
 from convengine.server.observability import metrics
+from convengine.server.outgoing.addresses import resolve_host
 from convengine.server.sessions.old_turns import ROWS, retention_cutoff
-from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from convengine.server.webhooks.models import TEST, CeWebhookDelivery
 from convengine.server.webhooks.signature import build_headers
 
 #: A receiver that fails again and again does not hold up the others.
@@ -56,12 +56,13 @@ def _find_target(url: str) -> Target:
     return target
 
 
-def post_event(webhook: CeWebhook, event_id: str, body: str) -> None:
+async def send_delivery(row: CeWebhookDelivery) -> None:
     """Post a signed body once. Raises ToolFault."""
+    webhook = row.webhook
     target = _find_target(webhook.url)
-    headers = build_headers(event_id, int(time.time()), body, (webhook.secret, webhook.old_secret))
+    headers = build_headers(str(row.event_id), int(time.time()), row.body, (webhook.secret, webhook.old_secret))
     try:
-        send(Call(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=body))
+        await fetch(Call(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=row.body))
     except ToolFault as fault:
         raise _reword(fault, target.host) from fault
 
@@ -71,31 +72,29 @@ def _reword(fault: ToolFault, host: str) -> ToolFault:
 
 
 def select_next() -> QuerySet[CeWebhookDelivery]:
-    """The oldest waiting delivery of each conversation, for each webhook that is on."""
+    """The oldest waiting delivery of each conversation, for each webhook that is on, and all tests."""
     waiting = CeWebhookDelivery.objects.filter(status=OutboxStatus.PENDING)
     earlier = waiting.filter(
         webhook=OuterRef("webhook"), conversation_id=OuterRef("conversation_id"), pk__lt=OuterRef("pk")
-    )
-    return waiting.filter(~Exists(earlier), webhook__is_enabled=True).select_related("webhook")
+    ).exclude(event=TEST)
+    is_sent = Q(webhook__is_enabled=True) & ~Exists(earlier) | Q(event=TEST)
+    return waiting.filter(is_sent).select_related("webhook")
+
+
+outbox = Outbox(select_next, send_delivery, "webhook_id")
 
 
 def send_deliveries() -> Iterator[Counts]:
     """Send what is due, and count it."""
-    for counts in send_due(select_next(), lambda row: post_event(row.webhook, str(row.event_id), row.body)):
+    for counts in outbox.send_due():
         for outcome, count in counts.items():
             metrics.WEBHOOK_DELIVERIES.add(outcome, amount=count)
         yield counts
 
 
-def send_now() -> None:
-    """Send what is due, without a job."""
-    for _ in send_deliveries():
-        pass
-
-
-#: A thread of its own: it waits for receivers.
-_background = Background(threads=1)
-_is_woken = Event()
+#: A broker may take seconds to answer.
+_handing = Background(threads=1)
+_is_handing = Event()
 
 
 def wake_sender() -> None:
@@ -103,15 +102,23 @@ def wake_sender() -> None:
 
     Where no jobs run, nothing is sent either.
     """
-    if (conf.get("JOBS_IN_PROCESS") or conf.get("BROKER_URL")) and not _is_woken.is_set():
-        _is_woken.set()
-        _background.submit(_hand_over_or_send)
+    if not conf.get("BROKER_URL"):
+        if conf.get("JOBS_IN_PROCESS"):
+            wake_here()
+    elif not _is_handing.is_set():
+        _is_handing.set()
+        _handing.submit(_hand_over)
 
 
-def _hand_over_or_send() -> None:
-    _is_woken.clear()
+def wake_here() -> None:
+    """Have them sent in the background of this process."""
+    outbox.wake()
+
+
+def _hand_over() -> None:
+    _is_handing.clear()
     if not hand_over("webhooks"):
-        send_now()
+        wake_here()
 
 
 def read_oldest_waiting() -> datetime | None:
@@ -138,6 +145,7 @@ JOB = Job(
     "Sends the deliveries of webhooks that wait, and tries again those that failed.",
     Every(20),
     send_deliveries,
+    waits_outside=True,
 )
 RETENTION = Job(
     "old_deliveries",

@@ -20,10 +20,10 @@ from convengine.engine.turn.scope import HAND_OVER, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
-from convengine.server.database.sql import Statement, dialect, execute
+from convengine.server.database.sql import Statement, database_time, dialect, execute
 from convengine.server.sessions.models import CeConversation
 from convengine.server.webhooks.events import BY_STAGE, CONVERSATION_ENDED, HANDED_OVER, RELEASE_PUBLISHED, EventType
-from convengine.server.webhooks.models import CeWebhook
+from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.send import wake_sender
 
 
@@ -105,6 +105,17 @@ def store_release(config_version: int, origin: str, author: str, reason: str, no
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
     execute(_insert_stmt([_NewEvent(RELEASE_PUBLISHED, data)], now))
     transaction.on_commit(wake_sender)
+
+
+def create_test(webhook: CeWebhook) -> CeWebhookDelivery:
+    """Store an event without meaning, and have it sent."""
+    now = database_time()
+    body = {"type": TEST, "timestamp": now.isoformat(), "data": {"message": "This is a test."}}
+    row = CeWebhookDelivery.objects.create(
+        webhook=webhook, event_id=uuid.uuid4(), event=TEST, body=dumps(body), next_attempt_at=now, created_at=now
+    )
+    transaction.on_commit(wake_sender)
+    return row
 
 
 #: The events of a statement as rows `e`, in order, and the expressions of their members.

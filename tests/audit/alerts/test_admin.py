@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.alerts.job import check_alerts
+from audit.alerts.messages import outbox
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 
@@ -56,6 +57,7 @@ def read_errors(answer: Any) -> str:
 def fire(moment: datetime = NOW) -> CeAlert:
     count_until(moment)
     list(check_alerts())
+    list(outbox.send_due())
     return CeAlert.objects.latest("pk")
 
 

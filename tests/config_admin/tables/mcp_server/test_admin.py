@@ -9,7 +9,8 @@ from django.test import Client
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from convengine.server.mcp_client.servers import pool, worker
+from convengine.server.mcp_client.servers import pool
+from convengine.server.outgoing.loop import outgoing
 from tests.config_admin.admin.pages import address
 from tests.fakes.mcp_servers import SCRIPT
 
@@ -23,7 +24,7 @@ def server(settings: Any) -> Iterator[m.CeMcpServer]:
         yield m.CeMcpServer.objects.create(
             name="shop", transport="STDIO", command=sys.executable, args_json=[SCRIPT], timeout_ms=30_000
         )
-    worker.run(pool().close())
+    outgoing.run(pool().close(), 10)
 
 
 def test_a_server_is_asked_by_a_button_and_never_by_opening_its_page(admin_client: Client, server: Any) -> None:

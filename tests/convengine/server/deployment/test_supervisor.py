@@ -30,6 +30,7 @@ def end(*_):
         os._exit(0)
 signal.signal(signal.SIGTERM, end)
 signal.signal(signal.SIGUSR1, lambda *_: note("drain"))
+signal.signal(signal.SIGUSR2, lambda *_: note("hurry"))
 note("start")
 if behaviour == "dies" or (behaviour == "dies later" and open(folder).read().count("start") > 1):
     os._exit(3)

@@ -20,7 +20,8 @@ from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server import wiring
-from convengine.server.mcp_client.servers import pool, worker
+from convengine.server.mcp_client.servers import pool
+from convengine.server.outgoing.loop import outgoing
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.wiring import OutsideWorld
 from tests.api import Caller, make_key
@@ -61,7 +62,7 @@ def shop(settings: Any) -> Iterator[Callable[..., CeMcpServer]]:
         return CeMcpServer.objects.create(**{"name": "shop", "timeout_ms": 60_000, **row})
 
     yield add
-    worker.run(pool().close())
+    outgoing.run(pool().close(), 10)
 
 
 def talk(caller: Caller, text: str, *replies: dict[str, Any]) -> Any:

@@ -15,7 +15,8 @@ import pytest
 
 from convengine.engine.turn.rows import McpServer
 from convengine.server.mcp_client.policy import Policy
-from convengine.server.mcp_client.servers import McpServers, Pool, worker
+from convengine.server.mcp_client.servers import McpServers, Pool
+from convengine.server.outgoing.loop import outgoing
 from tests.fakes.mcp_servers import SCRIPT, http_row, listening, stdio_row
 from tests.live.processes import free_port
 
@@ -27,7 +28,7 @@ POLICY = Policy(frozenset({sys.executable}), frozenset({"127.0.0.1"}), {"TOKEN":
 def sessions() -> Iterator[Pool]:
     made = Pool()
     yield made
-    worker.run(made.close())
+    outgoing.run(made.close(), 10)
 
 
 @pytest.fixture(scope="module")

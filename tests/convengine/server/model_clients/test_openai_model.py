@@ -9,8 +9,7 @@ import pytest
 
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.server.model_clients.connections import Connections, read_connections
-from convengine.server.model_clients.openai_model import OpenAiModel
-from convengine.server.model_clients.retries import MAX_BYTES
+from convengine.server.model_clients.openai_model import MAX_BYTES, OpenAiModel
 from convengine.server.resilience.time_left import limit_waits
 from convengine.server.resilience.waiting import Overloaded
 from tests.fakes.openai_server import ModelServer, Says, model_server

@@ -18,8 +18,16 @@ def texts(parts: list[Part]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("state", "missing", "expected"),
     [
-        (DatabaseState(True, True, True, 3, {"a": 5.0}, is_writable=True), NO_ANSWER, ("ok", "ok", "ok", "ok")),
-        (DatabaseState(True, True, True, 3, {"a": 601.0}, is_writable=True), NO_ANSWER, ("ok", "ok", "ok", "late")),
+        (
+            DatabaseState(True, True, True, 3, {"send_webhooks": 119.0, "old_deliveries": 3599.0}, is_writable=True),
+            NO_ANSWER,
+            ("ok", "ok", "ok", "ok"),
+        ),
+        (
+            DatabaseState(True, True, True, 3, {"send_webhooks": 120.0}, is_writable=True),
+            NO_ANSWER,
+            ("ok", "ok", "ok", "late"),
+        ),
         (DatabaseState(), UNREACHABLE, ("unreachable",) * 4),
         (DatabaseState(), NO_ANSWER, ("no answer in time",) * 4),
         (

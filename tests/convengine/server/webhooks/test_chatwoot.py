@@ -15,7 +15,7 @@ from config_admin.models import CeConfig
 from config_admin.releases.change_set import change_set
 from convengine.server.deployment.folders import find_shipped
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.webhooks.send import send_now
+from convengine.server.webhooks.send import send_deliveries
 from tests.api import make_key
 from tests.convengine.server.webhooks.conftest import MakeWebhook
 from tests.fakes.http_server import Reply, Server, serving
@@ -93,7 +93,7 @@ def test_the_bot_answers_in_chatwoot_until_an_agent_does_and_again_afterwards(
         CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
     for number, text in enumerate(("sell my bicycle", "x", "y", "z"), start=1):
         bridge(write(number, text))
-    send_now()
+    list(send_deliveries())
     told = list_told(chatwoot)
     answered = [body["content"] for what, body in told if what == "messages"]
     assert (len(answered), answered[-1]) == (4, "One moment, a mechanic takes over.")

@@ -17,7 +17,7 @@ from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.send import check_address, read_oldest_waiting, remove_old_deliveries, send_deliveries
 from convengine.server.webhooks.signature import create_secret
 from tests.convengine.server.webhooks.conftest import MakeWebhook
-from tests.fakes.http_server import Reply, Server
+from tests.fakes.http_server import Reply, Server, serving
 from tests.threads import at
 from tests.worlds import set_audit_setting
 
@@ -99,7 +99,7 @@ def test_another_webhook_does_not_wait(receiver: Server, make_webhook: MakeWebho
 def test_pauses_grow_up_to_an_hour_until_a_day_is_over(
     receiver: Server, make_webhook: MakeWebhook, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send, "post_event", fail)
+    monkeypatch.setattr(send.outbox, "_send", fail)
     row = make_delivery(make_webhook(receiver.address))
     later = make_delivery(row.webhook, body="later")
     moment, pauses = NOW, []
@@ -118,7 +118,7 @@ def test_pauses_grow_up_to_an_hour_until_a_day_is_over(
     assert (later.status, later.attempts) == ("PENDING", 1)
 
 
-def fail(*args: Any) -> None:
+async def fail(*args: Any) -> None:
     raise ToolFault("HTTP_TIMEOUT", "it hangs")
 
 
@@ -138,8 +138,7 @@ def test_what_was_given_up_is_sent_again(receiver: Server, make_webhook: MakeWeb
 def test_a_claim_of_a_process_that_died_expires(receiver: Server, make_webhook: MakeWebhook, settings: Any) -> None:
     at(settings, NOW)
     row = make_delivery(make_webhook(receiver.address))
-    (claimed,) = outbox._claim_batch(CeWebhookDelivery.objects.all())
-    assert claimed == row
+    assert outbox._claim(row, NOW)
     run(settings, NOW + 59 * SECOND)
     assert receiver.asked == []
     run(settings, NOW + 61 * SECOND)
@@ -240,7 +239,7 @@ def test_a_commit_wakes_the_sender_where_jobs_run(
     with_jobs: bool, count: int, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work: list[Callable[[], None]] = []
-    monkeypatch.setattr(send._background, "submit", work.append)
+    monkeypatch.setattr(send.outbox._background, "submit", work.append)
     settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": with_jobs}
     send.wake_sender()
     send.wake_sender()
@@ -249,4 +248,42 @@ def test_a_commit_wakes_the_sender_where_jobs_run(
         each()
     send.wake_sender()
     assert len(work) == 2 * count
-    send._is_woken.clear()
+    send.outbox._is_woken.clear()
+
+
+def test_a_commit_while_a_receiver_is_slow_is_sent_at_once(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    receiver.replies = [Reply(drip=0.5, body=b"slowly")]
+    at(settings, NOW)
+    slow = make_delivery(make_webhook(receiver.address))
+    with serving(Reply()) as good:
+        sending = send.outbox.send_due()
+        next(sending)
+        make_delivery(make_webhook(good.address))
+        next(sending)
+        slow.refresh_from_db()
+        assert (len(good.asked), slow.status) == (1, "PENDING")
+        list(sending)
+    slow.refresh_from_db()
+    assert slow.status == "SENT"
+
+
+def test_a_receiver_gets_few_at_once_and_others_do_not_wait(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    receiver.replies = [Reply(drip=0.4, body=b"slow")]
+    slow = make_webhook(receiver.address)
+    for number in range(20):
+        make_delivery(slow, f"slow {number}")
+    with serving(Reply()) as good:
+        hook = make_webhook(good.address)
+        for number in range(20):
+            make_delivery(hook, f"good {number}")
+        at(settings, NOW)
+        sending = send.outbox.send_due()
+        next(sending)
+        assert len(good.asked) == 20
+        assert len(receiver.asked) <= 8
+        list(sending)
+    assert CeWebhookDelivery.objects.filter(status="SENT").count() == 40

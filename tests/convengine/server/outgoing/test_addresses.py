@@ -7,16 +7,17 @@ import ssl
 from pathlib import Path
 from typing import Any
 
-import httpx2
+import anyio
 import pytest
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.server.deployment.folders import find_shipped
-from convengine.server.executors import addresses, http_client
-from convengine.server.executors.addresses import public, resolve_host
+from convengine.server.executors import http_client
 from convengine.server.executors.http_client import Call, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import policy_of
+from convengine.server.outgoing import addresses, transport
+from convengine.server.outgoing.addresses import public, resolve_host
 from convengine.server.resilience.circuit import Circuits
 from tests.builders import make_snapshot
 from tests.fakes.certificates import certificate_of
@@ -114,12 +115,12 @@ def test_a_name_that_changes_its_address_is_looked_up_once_and_called_where_it_w
         looked_up.append(host)
         return _says("203.0.114.9" if len(looked_up) == 1 else "127.0.0.1")(host, *args, **options)
 
-    def connect(address: Any, *args: Any, **options: Any) -> Any:
-        connected.append(address[0])
+    async def connect(remote_host: Any, *args: Any, **options: Any) -> Any:
+        connected.append(remote_host)
         raise ConnectionRefusedError("nobody there")
 
     monkeypatch.setattr(socket, "getaddrinfo", rebinding)
-    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr(anyio, "connect_tcp", connect)
     with serving() as server:
         with pytest.raises(ToolFault, match="HTTP_IO"):
             get(f"http://rebind.example:{server.port}")
@@ -149,7 +150,7 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
 ) -> None:
     certificate, key = certificate_of("orders.example", tmp_path)
     monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("127.0.0.1"))
-    monkeypatch.setattr(http_client, "_make_transport", http_client._make_transport.__wrapped__)
+    http_client._make_transport.cache_clear()
     context = ssl.create_default_context(cafile=str(certificate))
     with serving(Reply(body=b'"sealed"'), certificate=(certificate, key)) as server:
 
@@ -158,13 +159,10 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
 
         with pytest.raises(ToolFault, match="HTTP_IO"):
             call("orders.example")
-        with httpx2.HTTPTransport(verify=context, trust_env=False) as trusting:
-            monkeypatch.setattr(http_client, "_make_transport", lambda connection, host: trusting)
-            assert call("orders.example").body == b'"sealed"'
-        with (
-            httpx2.HTTPTransport(verify=context, trust_env=False) as trusting,
-            pytest.raises(ToolFault, match="HTTP_IO"),
-        ):
+        monkeypatch.setattr(transport, "make_ssl_context", lambda: context)
+        http_client._make_transport.cache_clear()
+        assert call("orders.example").body == b'"sealed"'
+        with pytest.raises(ToolFault, match="HTTP_IO"):
             call("other.example")
 
 
