@@ -107,6 +107,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "year": "the year",
         "half": "morning or afternoon",
         "country": "the country",
+        "sum": "how many they are together",
     },
     "cleared": {
         "DONE": "the form is finished",

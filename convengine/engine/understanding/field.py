@@ -70,6 +70,8 @@ class FieldSpec:
     title: str = ""
     #: The words of name, title, description, labels and unit: they say what a number counts.
     words: Words = ()
+    #: Those of its name, its title, its labels and its unit.
+    names: Words = ()
     #: The words of its question: "how many" is followed by what a number counts.
     question: Words = ()
     #: The field takes whole sentences (`x-long`).
@@ -105,7 +107,8 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
     """The spec of one property of a JSON Schema."""
     options = _list_options(declared)
     json_type = _find_type(declared, options)
-    texts = [_text(declared, key) for key in ("title", "description", "x-unit")]
+    texts = [_text(declared, "title"), _text(declared, "x-unit"), *_list_texts(declared.get("x-labels"))]
+    names = (*split_name(name), *(word for text in texts for word in split_words(text)))
     kind = _find_kind(declared, json_type, options)
     return FieldSpec(
         name=name,
@@ -121,10 +124,8 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         country=_text(declared, "x-country").upper(),
         options=options,
         title=_text(declared, "title") or name,
-        words=(
-            *split_name(name),
-            *(word for text in (*texts, *_list_texts(declared.get("x-labels"))) for word in split_words(text)),
-        ),
+        words=(*names, *split_words(_text(declared, "description"))),
+        names=names,
         question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
         extract=_list_texts(declared.get("x-extract")),

@@ -7,7 +7,6 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Chart, Grammar
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 
 #: Between the name of a field and its text.
@@ -43,7 +42,6 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
             or _find_at(keys, at, form)
             or _find_kind(understanding.chart, at, form)
             or _find_part(keys, at, form, passed)
-            or _find_counted(understanding, at, form, passed)
         )
         if label is not None:
             labels.append(label)
@@ -102,15 +100,6 @@ def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -
     """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type."""
     owner = form.own_names.get(keys[at])
     return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
-
-
-def _find_counted(understanding: Understanding, at: int, form: OpenForm, passed: set[int]) -> Label | None:
-    """What one number field asks for, behind a number: "3 bikes" where the question is "How many bikes?"."""
-    key = understanding.words[at].key
-    if at in passed or not any(span.sort is Sort.NUMBER and span.end == at for span in understanding.spans):
-        return None
-    items = [item for item in form.fields if Sort.NUMBER in item.sorts and key in item.question]
-    return Label(items[0].path, at, at + 1, is_whole=False) if len(items) == 1 else None
 
 
 def _names_following(understanding: Understanding, form: OpenForm, label: Label, small: set[int]) -> bool:

@@ -16,7 +16,7 @@ Table = Mapping[str, Json]
 #: The language of a blank locale.
 DEFAULT = "en"
 _FILES = ("words", "calendar", "numbers")
-_PLAIN = frozenset({"classes", "values", "spelling", "compounds"})
+_PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def make_tables(
     name: str, languages: Iterable[Iterable[Table]], say: Table, readers: Mapping[str, Reader] = READERS
 ) -> Tables:
     """Tables from the files of one language or of several, of which the first has precedence."""
-    grammar, compounds, stemmer = Grammar(readers), [], ""
+    grammar, compounds, stemmer, typed = Grammar(readers), [], "", list[str]()
     spelling: dict[str, str] = {}
     known: frozenset[str] = frozenset()
     for files in languages:
@@ -90,12 +90,15 @@ def make_tables(
             for word, meant in file.get("spelling", {}).items():
                 spelling.setdefault(_fold(word), _fold(meant))
             compounds += file.get("compounds", ())
+            typed += file.get("typed", ())
             if "stemmer" in file and not stemmer:
                 stemmer = file["stemmer"]
                 grammar.add_class("stemmer", {stemmer: stemmer})
         known = frozenset(grammar.words)
     parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
-    lexicon = Lexicon(grammar.words, spelling=spelling, compounds=[(first, second) for first, second in parts])
+    only_typed = {word for class_name in typed for word, _ in grammar.list_words(class_name)}
+    pairs = [(first, second) for first, second in parts]
+    lexicon = Lexicon(grammar.words, spelling=spelling, compounds=pairs, typed=only_typed)
     return Tables(name, grammar, lexicon, say, stemmer)
 
 

@@ -12,6 +12,8 @@ class Principle(StrEnum):
     SURE_VALUES = "sure-values"
     #: "Can I book a table for 6?" states what is wished, though it looks like a question.
     WISHES = "wishes"
+    #: People are summed by heads, and a number goes to the field whose noun it counts.
+    COUNTS = "counts"
 
 
 _switched_off: frozenset[Principle] = frozenset()

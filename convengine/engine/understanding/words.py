@@ -110,9 +110,14 @@ class Lexicon:
         compounds: Sequence[tuple[Collection[str], Collection[str]]] = (),
         base: "Lexicon | None" = None,
         kept_words: Collection[str] = (),
+        typed: Collection[str] = (),
     ) -> None:
-        """`kept_words`: those that are only mended to `known` ones, and that none is mended to."""
+        """`kept_words`: those that are only mended to `known` ones, and that none is mended to.
+
+        `typed`: those of the `known` words that none is mended to.
+        """
         self.base = base
+        self._typed = typed
         self._kept_words = kept_words
         self.known = frozenset(known)
         own = dict(spelling or {})
@@ -167,7 +172,7 @@ class Lexicon:
     def _slips(self) -> dict[str, list[str]]:
         """The known words by themselves and by each form with one letter less."""
         slips: dict[str, list[str]] = {}
-        for word in self.known:
+        for word in self.known.difference(self._typed):
             if len(word) >= _SHORTEST_MENDED and word.isalpha():
                 for form in {word, *_drop_letters(word)}:
                     slips.setdefault(form, []).append(word)

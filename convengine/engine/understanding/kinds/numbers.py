@@ -3,15 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import lru_cache
 from itertools import product
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.kinds.heads import (
+    PERSON,
+    bind_counts,
+    counts_heads,
+    list_counts,
+    list_names,
+    read_heads,
+)
 from convengine.engine.understanding.language import find_country, get_countries, get_tables
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
-from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
 #: How many of the unit that a field counts one of the other unit is.
@@ -35,6 +42,8 @@ class NumberFinder:
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
         spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _continues_word(chart, span)]
+        if holds(Principle.COUNTS):
+            spans = bind_counts(chart, [part for span in spans for part in list_counts(chart, span, specs)], specs)
         counts = [span for span in spans if span.end - span.start > 1 or not chart.match("one_thing", span.start)]
         counted = [span for span in counts if span.phrase.means == "counted"]
         if len(counted) > 1:
@@ -44,6 +53,8 @@ class NumberFinder:
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The number within the bounds of a field."""
         means, slots, locale = span.phrase.means, span.phrase.slots, situation.locale
+        if means == "heads":
+            return _take_heads(span.phrase, spec, locale)
         values = _read_numbers(slots, locale)
         if not values:
             return None
@@ -56,10 +67,19 @@ class NumberFinder:
             return _take_money(spec, values, slots, locale, is_asked=is_asked)
         if "measure" in slots:
             return _take_measure(spec, values, slots["measure"], locale, is_asked=is_asked)
-        if means == "ordinal" and not is_asked:
+        if (means == "ordinal" or "asked" in slots) and not is_asked:
             return None
         is_counted = "counter" not in slots or _counts(spec, slots, locale, is_asked=is_asked)
         return take_number(spec, values) if is_counted else None
+
+
+def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None:
+    """The sum of people, for a field that counts them."""
+    heads = [(read_values(value, locale), counter) for value, counter in read_heads(phrase.slots["heads"])]
+    if not counts_heads(spec, get_tables(locale).grammar) or any(len(values) != 1 for values, _ in heads):
+        return None
+    resolved = take_number(spec, [sum((values[0] for values, _ in heads), Decimal(0))])
+    return replace(resolved, supplied=frozenset({"sum"})) if resolved.is_value else resolved
 
 
 def _mark_part(span: Span) -> Span:
@@ -208,18 +228,15 @@ def _counts(spec: FieldSpec, slots: Mapping[str, Json], locale: str, *, is_asked
     """True where a field counts such people or things, or is asked for and names nothing else that it counts."""
     named = list_named(spec, "counter", locale)
     whole, _, part = str(slots["counter"]).rpartition(" ")
-    if part in named or (whole in named and "is_part" not in slots):
+    if part in named or (is_asked and "hour" in slots):
+        return True
+    if part == "child" and not is_asked:
+        return False  # There are others with them.
+    if PERSON in (whole, part) and "is_part" not in slots and counts_heads(spec, get_tables(locale).grammar):
         return True
     return is_asked and spec.kind is not Kind.MONEY and not (named or list_named(spec, "measure", locale))
 
 
 def list_named(spec: FieldSpec, class_name: str, locale: str) -> set[str]:
     """The units or counters of a class that the words of a field and of its question name."""
-    names = _get_names(get_tables(locale).grammar, class_name)
-    return {names[word] for word in map(fold, (*spec.words, *spec.question)) if word in names}
-
-
-@lru_cache(maxsize=64)
-def _get_names(grammar: Grammar, class_name: str) -> Mapping[str, str]:
-    """What each word of a class names: of "person child" the child; of a class without values the word itself."""
-    return {word: str(value or word).split()[-1] for word, value in grammar.list_words(class_name)}
+    return list_names((*spec.words, *spec.question), get_tables(locale).grammar, class_name)

@@ -14,7 +14,7 @@ from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, list_labels, make_lexicon
 from convengine.engine.understanding.kinds.choices import NEAR
 from convengine.engine.understanding.language import get_tables
-from convengine.engine.understanding.span import Resolved, Situation, Span
+from convengine.engine.understanding.span import Resolved, Situation, Span, accept
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.json_value import Json
 
@@ -220,11 +220,72 @@ def test_a_count_of_other_things_is_nothing_for_a_field_that_was_not_asked() -> 
         assert resolve(span, spec, ENGLISH, is_asked=False) is None
 
 
-def test_a_part_of_the_people_is_not_all_of_them() -> None:
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("2 adults and 3 kids", 5),
+        ("me and my wife", 2),
+        ("my husband, our 4 girls and myself", 6),
+        ("3 friends and I", 4),
+        ("a table for 12", 12),
+        ("a party of 6", 6),
+        ("just me", 1),
+        ("no one", 0),
+    ],
+)
+def test_people_are_counted_by_heads(text: str, number: int) -> None:
     spec = field_spec("guests", {"type": "integer", "title": "Guests"})
-    adults, kids = read_message("2 adults and 3 kids", "en-GB", [spec]).spans
+    (span,) = read_message(text, "en-GB", [spec]).spans
 
-    assert resolve(adults, spec, ENGLISH) is resolve(kids, spec, ENGLISH) is None
+    assert resolve(span, spec, ENGLISH) in (accept(number), accept(number, "sum"))
+
+
+@pytest.mark.parametrize(
+    "text", ["just me and my friends", "2 adults and my kids", "my sisters and me", "2 kids. 3 seniors"]
+)
+def test_a_part_of_the_people_is_not_all_of_them(text: str) -> None:
+    spec = field_spec("guests", {"type": "integer", "title": "Guests"})
+    spans = read_message(text, "en-GB", [spec]).spans
+
+    assert [found for span in spans if (found := resolve(span, spec, ENGLISH, is_asked=False))] == []
+
+
+def test_who_is_one_of_the_people_is_not_counted_twice() -> None:
+    spec = field_spec("guests", {"type": "integer", "title": "Guests"})
+    (span,) = read_message("3 people, my wife comes, too", "en-GB", [spec]).spans
+
+    assert resolve(span, spec, ENGLISH) == accept(3)
+
+
+def test_adults_and_children_have_their_own_fields() -> None:
+    specs = [field_spec(name, {"type": "integer"}) for name in ("adults", "children")]
+    spans = read_message("2 adults and 3 kids", "en-GB", specs).spans
+
+    assert [(span.field, span.phrase.slots["number_value"]) for span in spans] == [("adults", "2"), ("children", "3")]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [("2 hotel rooms", "rooms"), ("a two star hotel", "stars"), ("three bedrooms", "beds"), ("table for 3", "guests")],
+)
+def test_a_number_goes_to_the_field_whose_noun_it_counts(text: str, field: str) -> None:
+    titles = {"rooms": "Number of rooms", "stars": "Star rating", "beds": "Beds", "guests": "Guests"}
+    specs = [field_spec(name, {"type": "integer", "title": title}) for name, title in titles.items()]
+    spans = read_message(text, "en-GB", specs).spans
+
+    assert [span.field for span in spans] == [field]
+
+
+def test_a_number_that_may_be_an_hour_counts_nobody() -> None:
+    specs = [field_spec("guests", {"type": "integer"}), field_spec("time", {"type": "string", "format": "time"})]
+
+    for text, counted in (
+        ("for 7", []),
+        ("for 7 at 6pm", ["guests"]),
+        ("for 15", ["guests"]),
+        ("a table for 7 pm", []),
+    ):
+        assert [span.field for span in read_message(text, "en-GB", specs).spans if span.field] == counted
 
 
 @pytest.mark.parametrize(
