@@ -38,7 +38,12 @@ COMMANDS: Sequence[Command] = (
     Command("export", "Write the configuration to a file.", "config_export"),
     Command("draft", "Make, list, review, publish, schedule and discard drafts.", "draft"),
     Command("gradual", "Show the gradual release; stop it, or give it to more or to all.", "gradual"),
-    Command("evaluate", "Measure what messages are read as, on a labelled corpus."),
+    Command(
+        "evaluate",
+        "Measure how well messages are understood: evaluate FILE…; without a file, by the phrases.",
+        "evaluate",
+        plays_conversations=True,
+    ),
     Command("check", "Check the configuration in force.", "config_check"),
     Command("doctor", "Say what is set, what is missing and what is wrong."),
     Command("manage", "Any command of Django: manage migrate, manage shell, …"),

@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command, rest = _find_command(given)
     if command is None:
         return _describe_or_refuse(given)
-    if command.words not in ("init", "evaluate"):
+    if command.words != "init":
         use_project(command)
-    if {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor", "evaluate"):
+    if {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor"):
         # Help needs no installation.
         os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
     return _run_command(command, rest)
@@ -82,9 +82,10 @@ def _run_command(command: Command, rest: Sequence[str]) -> int:
 
         return print_report()
     if command.words == "evaluate":
-        from convengine.cli.evaluate import evaluate
+        from convengine.cli.evaluate import evaluate_corpus, needs_project
 
-        return evaluate(rest)
+        if not needs_project(rest):
+            return _run_printing(lambda: evaluate_corpus(rest))
     if command.words == "import":
         rest = [_find_file(word) for word in rest]
     return run_management([command.management, *rest] if command.management else rest, command.words)
@@ -182,13 +183,7 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     # What is imported is no garbage, and collecting takes a third of a start. `convengine.server.apps` ends this.
     gc.disable()
     try:
-        try:
-            NamedUtility([sys.argv[0], *arguments]).execute()
-        except BrokenPipeError:
-            if not _is_output_closed():
-                raise
-        finally:
-            _flush_output()
+        _run_printing(NamedUtility([sys.argv[0], *arguments]).execute)
     except (ImproperlyConfigured, OperationalError, ProgrammingError, ModuleNotFoundError) as problem:
         if not (lines := _explain_start(problem)):
             raise
@@ -212,6 +207,18 @@ def _explain_start(problem: Exception) -> list[str]:
     if re.search(r"no such table|relation .* does not exist", str(problem)):
         return ["The database has no tables of this version yet. Run `convengine manage migrate`."]
     return []
+
+
+def _run_printing(run: Callable[[], int | None]) -> int:
+    """Run what prints, and give its exit status: 0 when nobody reads the output any more."""
+    try:
+        return run() or 0
+    except BrokenPipeError:
+        if not _is_output_closed():
+            raise
+        return 0
+    finally:
+        _flush_output()
 
 
 def _is_output_closed() -> bool:

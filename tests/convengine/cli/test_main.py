@@ -42,7 +42,7 @@ def test_every_command_is_a_management_command_that_there_is() -> None:
     known = get_commands()
 
     assert [command.words for command in COMMANDS if command.management and command.management not in known] == []
-    assert {command.words for command in COMMANDS if not command.management} == {"init", "doctor", "evaluate", "manage"}
+    assert {command.words for command in COMMANDS if not command.management} == {"init", "doctor", "manage"}
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,13 @@ def classify(
 
 
 def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
-    """The intents that a message means outside of forms, without a comparison by meaning; several if it is asked."""
+    """The intents that a message means outside of forms; several if the user is asked."""
+    classification = classify_text(snapshot, text)
+    return classification.intents if classification.winner is None else (code(classification.winner.intent_code),)
+
+
+def classify_text(snapshot: Snapshot, text: str | None) -> Classification:
+    """What a message means outside of forms, without a session and without a comparison by meaning."""
 
     def compare(match_type: ClassifierType) -> Comparison | None:
         is_possible = match_type is ClassifierType.PHRASE and not blank(text)
@@ -184,7 +190,7 @@ def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
 
     tried = _try_groups(snapshot, text, list_groups(live_settings.read(snapshot, ORDER).value), compare)
     winner = _choose_winner(tried.hits, live_settings.read(snapshot, COLLISION_BY_PRIORITY).value)
-    return tried.intents if winner is None else (code(winner.intent_code),)
+    return replace(tried, winner=winner)
 
 
 def _try_groups(

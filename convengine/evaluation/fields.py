@@ -1,0 +1,146 @@
+"""What is read of the fields of labelled messages: taken, offered, refused, missed, wrong or invented."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.evaluation.labelled import LabelledMessage
+from convengine.evaluation.read import CorpusReader, EvaluationError, Result
+from convengine.evaluation.read_score import Outcome, judge
+from convengine.json_value import Json
+
+#: The schema types whose values a table of texts writes as JSON.
+_TYPED = frozenset({"integer", "number", "boolean", "array"})
+
+#: Fields that a note lists.
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class FieldOutcome:
+    """A value of a message, and what was made of it."""
+
+    intent: str
+    field: str
+    outcome: Outcome
+    expected: Json
+    read: Json
+    message: LabelledMessage
+
+
+def read_fields(snapshot: Snapshot, messages: Sequence[LabelledMessage]) -> tuple[list[FieldOutcome], list[str]]:
+    """Read the messages with labelled values into the forms of their intents; and what no form has, in words."""
+    forms = _list_forms(snapshot)
+    reader, locale = CorpusReader({}), live_settings.read(snapshot, LOCALE).value
+    outcomes: list[FieldOutcome] = []
+    homeless: Counter[str] = Counter()
+    for message in messages:
+        if message.values:
+            intent = code(message.intent)
+            schema = _choose_form(forms.get(intent, ()), message.values)
+            known = {name: value for name, value in message.values.items() if name in schema.get("properties", {})}
+            homeless.update(
+                f"{name} of {intent}" if intent else f"{name} without an intent"
+                for name in message.values
+                if name not in known
+            )
+            if known:
+                outcomes += _read(reader, schema, message, known, locale)
+    listed = ", ".join(f"{name} ({count})" for name, count in homeless.most_common(_NAMED))
+    return outcomes, [f"Left out, because no form of the intent has the field: {listed}."] if homeless else []
+
+
+def _list_forms(snapshot: Snapshot) -> Mapping[str, Sequence[Mapping[str, Json]]]:
+    forms: defaultdict[str, list[Mapping[str, Json]]] = defaultdict(list)
+    for row in snapshot.enabled_rows(rows.OutputSchema):
+        if isinstance(row.json_schema, Mapping):
+            forms[code(row.intent_code)].append(row.json_schema)
+    return forms
+
+
+def _choose_form(forms: Sequence[Mapping[str, Json]], values: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Of the forms of an intent, the one with most of the values; none of them if it has no form."""
+    return max(forms, key=lambda schema: len(values.keys() & schema.get("properties", {}).keys()), default={})
+
+
+def _read(
+    reader: CorpusReader,
+    schema: Mapping[str, Json],
+    message: LabelledMessage,
+    values: Mapping[str, Json],
+    locale: str,
+) -> Iterator[FieldOutcome]:
+    expected = {name: _convert(value, schema["properties"][name]) for name, value in values.items()}
+    line: dict[str, Json] = {
+        "locale": locale,
+        "opener": "asked" not in message.situation,
+        **message.situation,
+        "form": schema,
+        "say": message.text,
+        "values": expected,
+    }
+    try:
+        result = reader.read(line)
+    except ValueError as error:
+        raise EvaluationError(f"{message.source}: {error}") from None
+    for name, outcome in judge(line, result).items():
+        yield FieldOutcome(message.intent or "", name, outcome, expected.get(name), _find_read(result, name), message)
+
+
+def _convert(value: Json, declared: Json) -> Json:
+    """A value of a table, which holds texts alone, as its field has it."""
+    if not isinstance(value, str) or not isinstance(declared, Mapping) or declared.get("type") not in _TYPED:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _find_read(result: Result, name: str) -> Json:
+    return result.taken.get(name, result.offered.get(name, result.refused.get(name)))
+
+
+def summarize_fields(outcomes: Sequence[FieldOutcome]) -> dict[str, Any]:
+    """The measures of fields as a document of JSON, with the messages whose values were not taken."""
+    counts: defaultdict[tuple[str, str], Counter[Outcome]] = defaultdict(Counter)
+    for each in outcomes:
+        counts[each.intent, each.field][each.outcome] += 1
+    total = sum(counts.values(), Counter())
+    values = total.total() - total[Outcome.INVENTED]
+    fields = [
+        {"intent": intent, "field": name, "values": own.total() - own[Outcome.INVENTED], **_name_counts(own)}
+        for (intent, name), own in counts.items()
+    ]
+    return {
+        "values": values,
+        "taken": round(total[Outcome.RIGHT] / values, 4) if values else None,
+        "fields": sorted(fields, key=lambda each: (each["taken"] - each["values"] - each["invented"], each["field"])),
+        "faults": [_describe(each) for each in outcomes if each.outcome is not Outcome.RIGHT],
+    }
+
+
+def _name_counts(counts: Counter[Outcome]) -> dict[str, int]:
+    return {_name(outcome): counts[outcome] for outcome in Outcome}
+
+
+def _name(outcome: Outcome) -> str:
+    return "taken" if outcome is Outcome.RIGHT else outcome.value
+
+
+def _describe(each: FieldOutcome) -> dict[str, Any]:
+    return {
+        "intent": each.intent,
+        "field": each.field,
+        "outcome": _name(each.outcome),
+        "expected": each.expected,
+        "read": each.read,
+        "message": each.message.text,
+        "source": each.message.source,
+    }

@@ -1,0 +1,112 @@
+"""Which intent a message means by a set of phrases: the one place through which evaluations ask it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from convengine.engine.steps.intents.classifiers import Classification, classify_text
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ClassifierType
+from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.json_value import Json
+
+
+@dataclass(frozen=True)
+class RankedIntent:
+    """An intent that a message may mean."""
+
+    intent: str
+    confidence: float
+    #: The phrase or pattern that speaks for it: its id among the given ones, and its text.
+    phrase_id: int
+    phrase: str
+
+
+@dataclass(frozen=True)
+class IntentDecision:
+    """What a message means: one intent, several if the user is asked which one, or nothing."""
+
+    intents: tuple[str, ...] = ()
+    #: The intents that came into question, best first.
+    ranked: tuple[RankedIntent, ...] = ()
+
+    @property
+    def confidence(self) -> float:
+        """That of the best intent; 0 when no intent came into question."""
+        return self.ranked[0].confidence if self.ranked else 0.0
+
+    def to_json(self) -> dict[str, Json]:
+        """The decision as it is printed; the keys are a stable interface."""
+        intents = list(self.intents)
+        return {
+            "decision": (intents[0] if len(intents) == 1 else intents) if intents else None,
+            "confidence": self.confidence,
+            "ranked": [[ranked.intent, ranked.confidence] for ranked in self.ranked],
+        }
+
+
+#: Decides on a message, as the first of a conversation.
+Decider = Callable[[str], IntentDecision]
+
+
+def build_decider(phrases: Iterable[rows.Classifier], snapshot: Snapshot | None = None) -> Decider:
+    """Decide by these phrases; with a snapshot by its patterns and forms, too, but not by its own phrases.
+
+    Intents are named as the phrases spell them.
+    """
+    given = tuple(phrases)
+    return decide_by(_replace_phrases(snapshot, given) if snapshot else _build_snapshot(given))
+
+
+def decide_by(snapshot: Snapshot) -> Decider:
+    """Decide by a whole configuration."""
+    names = name_intents(snapshot.rows(rows.Classifier))
+    return lambda text: _describe(classify_text(snapshot, text), names)
+
+
+def name_intents(phrases: Iterable[rows.Classifier]) -> Mapping[str, str]:
+    """The intents as the first phrase of each spells them, by their codes."""
+    names: dict[str, str] = {}
+    for row in phrases:
+        names.setdefault(code(row.intent_code), row.intent_code)
+    return names
+
+
+def make_phrases(by_intent: Mapping[str, Sequence[str]]) -> tuple[rows.Classifier, ...]:
+    """Phrases that are in no configuration, numbered from 1."""
+    texts = [(intent, text) for intent, phrases in by_intent.items() for text in phrases]
+    return tuple(
+        rows.Classifier(classifier_id=number, intent_code=intent, rule_type=ClassifierType.PHRASE, pattern=text)
+        for number, (intent, text) in enumerate(texts, 1)
+    )
+
+
+def _describe(classification: Classification, names: Mapping[str, str]) -> IntentDecision:
+    compared = {
+        entry.row.classifier_id: (entry.row, float(str(entry.operands["score"])))
+        for comparison in classification.comparisons.values()
+        for entry in comparison.near
+    }
+    # A pattern either matches or does not.
+    patterns = {row.classifier_id: (row, 1.0) for row in classification.hits if row.classifier_id not in compared}
+    ranked: dict[str, RankedIntent] = {}
+    for key, (row, confidence) in (patterns | compared).items():
+        name = names[code(row.intent_code)]
+        ranked.setdefault(name, RankedIntent(name, confidence, key, row.pattern or ""))
+    meant = classification.intents if classification.winner is None else (code(classification.winner.intent_code),)
+    return IntentDecision(tuple(names[intent] for intent in meant), tuple(ranked.values()))
+
+
+def _build_snapshot(phrases: Sequence[rows.Classifier]) -> Snapshot:
+    intents = {code(row.intent_code): rows.Intent(intent_code=row.intent_code) for row in phrases}
+    tables = {
+        rows.Intent.table: Table(rows.Intent.table, intents.values()),
+        rows.Classifier.table: Table(rows.Classifier.table, phrases),
+    }
+    return Snapshot(0, tables)
+
+
+def _replace_phrases(snapshot: Snapshot, phrases: Sequence[rows.Classifier]) -> Snapshot:
+    others = (row for row in snapshot.rows(rows.Classifier) if not row.is_phrase)
+    table = Table(rows.Classifier.table, sorted((*others, *phrases), key=lambda row: row.pk))
+    return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: table}, snapshot.defaults)

@@ -1,0 +1,184 @@
+"""Labelled messages from files: CSV, JSON lines, YAML, and Rasa's `nlu.yml` and tests."""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
+from convengine.evaluation.read import EvaluationError
+from convengine.json_value import Json
+
+#: The names of the columns and keys, in the order of preference.
+_MESSAGE, _INTENT = ("message", "text", "say", "utterance"), ("intent", "label")
+_SITUATION = ("asked", "held", "offered", "question", "confirming", "now", "locale")
+#: The beginning of the name of a column with the values of a field.
+_VALUE = "values."
+#: Maximum messages of all files together.
+MOST_MESSAGES = 200_000
+
+
+@dataclass(frozen=True)
+class LabelledMessage:
+    """A message, and what it means."""
+
+    text: str
+    #: A blank one for "none of them"; null if nobody said.
+    intent: str | None = None
+    #: The values that it gives, by field.
+    values: Mapping[str, Json] = field(default_factory=dict)
+    #: What is known of the moment: `asked`, `held`, `question`, `confirming`, `now`, `locale` (docs/evaluate.md).
+    situation: Mapping[str, Json] = field(default_factory=dict)
+    #: The file, and where in it.
+    source: str = ""
+
+
+@dataclass
+class LabelledFiles:
+    """The messages of all files, and what was left out, in words."""
+
+    messages: list[LabelledMessage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_files(paths: Iterable[Path]) -> LabelledFiles:
+    """The messages of files, and of all files of folders. Raises EvaluationError."""
+    files = LabelledFiles()
+    for path in paths:
+        if path.is_dir():
+            listed = sorted(file for file in path.rglob("*") if file.is_file() and _find_reader(file.name))
+            before = len(files.messages)
+            for file in listed:
+                _add(files, str(file.relative_to(path)), _read_bytes(file), is_chosen=False)
+            if len(files.messages) == before:
+                raise EvaluationError(f"{path}: no file in this folder has labelled messages.")
+        else:
+            _add(files, path.name, _read_bytes(path))
+    return files
+
+
+def read_upload(name: str, content: bytes) -> LabelledFiles:
+    """The messages of a file that somebody sent. Raises EvaluationError."""
+    files = LabelledFiles()
+    _add(files, name, content)
+    return files
+
+
+def _read_bytes(file: Path) -> bytes:
+    try:
+        return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    except (OSError, EOFError) as error:
+        raise EvaluationError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+
+def _add(files: LabelledFiles, name: str, content: bytes, *, is_chosen: bool = True) -> None:
+    """Add the messages of a file. `is_chosen`: it was named itself, so it must have some."""
+    reader = _find_reader(name)
+    if reader is None:
+        raise EvaluationError(f"{name}: the name must end with {', '.join(_READERS)}.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise EvaluationError(f"{name}: this is no text in UTF-8.") from None
+    before = len(files.messages)
+    files.messages += islice(reader(text, name, files.notes), MOST_MESSAGES - before + 1)
+    if len(files.messages) > MOST_MESSAGES:
+        raise EvaluationError(f"{name}: more than {MOST_MESSAGES:,} messages are too many. Evaluate a part of them.")
+    if is_chosen and len(files.messages) == before:
+        raise EvaluationError(f"{name}: the file has no labelled messages.")
+
+
+_Reader = Callable[[str, str, list[str]], Iterator[LabelledMessage]]
+
+
+def _find_reader(name: str) -> _Reader | None:
+    return _READERS.get(Path(name.removesuffix(".gz")).suffix.lower())
+
+
+def _read_csv(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
+    try:
+        dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(text.partition("\n")[0], ",;\t")
+    except csv.Error:
+        dialect = csv.excel
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=dialect.delimiter)
+    columns = [(column or "").strip() for column in rows.fieldnames or ()]
+    rows.fieldnames = columns
+    _find_key(columns, _MESSAGE, f"{name}, line 1", "column")
+    for row in _iterate_rows(rows, name):
+        # A blank cell of an intent means none of them; a blank cell of a field is no label.
+        values = {key[len(_VALUE) :]: value for key, value in row.items() if (key or "").startswith(_VALUE) and value}
+        yield _build({**row, "values": values}, f"{name}, line {rows.line_num}")
+
+
+def _iterate_rows(rows: "csv.DictReader[str]", name: str) -> Iterator[dict[str, Any]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise EvaluationError(f"{name}, line {rows.line_num}: {error}.") from None
+
+
+def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            at = f"{name}, line {number}"
+            try:
+                entry = json.loads(line)
+            except ValueError as error:
+                raise EvaluationError(f"{at}: this is no JSON: {error}.") from None
+            yield _build(entry, at)
+
+
+def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
+    """A list of messages, or a file of Rasa. A file of Rasa with neither examples nor tests has no messages."""
+    try:
+        # Scalars stay as they are written: "yes", "no" and dates are what users say.
+        document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506 - builds texts only
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        at = f"{name}, line {mark.line + 1}" if mark else name
+        raise EvaluationError(f"{at}: this is no YAML: {getattr(error, 'problem', None) or error}.") from None
+    if isinstance(document, dict) and RASA_KEYS & document.keys():
+        for example in read_rasa(document):
+            yield LabelledMessage(example.text, example.intent, example.values, source=f"{name}, {example.position}")
+        left_out = [f"{words} ({count})" for words, count in count_other_sections(document).items()]
+        if left_out:
+            notes.append(f"{name}: left out, because they are no messages: {', '.join(left_out)}.")
+    elif isinstance(document, list):
+        for number, entry in enumerate(document, 1):
+            yield _build(entry, f"{name}, entry {number}")
+
+
+def _build(entry: Json, at: str) -> LabelledMessage:
+    if not isinstance(entry, Mapping):
+        raise EvaluationError(f'{at}: write an object with "message" and "intent".')
+    message = entry[_find_key(entry, _MESSAGE, at, "key")]
+    values = entry.get("values") or {}
+    if not isinstance(message, str) or not isinstance(values, Mapping):
+        raise EvaluationError(f"{at}: the message must be a text, and the values an object.")
+    intent_key = next((key for key in _INTENT if key in entry), None)
+    intent = None if intent_key is None else str(entry[intent_key] or "").strip()
+    situation = {key: entry[key] for key in _SITUATION if entry.get(key)}
+    return LabelledMessage(message, intent, values, situation, at)
+
+
+def _find_key(keys: Iterable[str], names: Sequence[str], at: str, what: str) -> str:
+    known = set(keys)
+    for name in names:
+        if name in known:
+            return name
+    raise EvaluationError(f"{at}: there is no {what} called {names[0]}.")
+
+
+_READERS: Mapping[str, _Reader] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_lines,
+    ".yaml": _read_yaml,
+    ".yml": _read_yaml,
+}

@@ -1,0 +1,148 @@
+"""What was decided rightly: per intent precision, recall and confusions."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.evaluation.intents import IntentDecision
+
+#: The precision at which the recall is told besides that of the decisions.
+_PRECISION = 0.9
+#: The right one is looked for among this many.
+_FIRST = 3
+
+
+@dataclass(frozen=True)
+class IntentOutcome:
+    """A message, what it means, and what it was taken for."""
+
+    message: str
+    #: The labelled intent; blank for "none of them".
+    intent: str
+    decision: IntentDecision
+    #: The phrase that the message is, in a cross-validation.
+    phrase_id: int | None = None
+    #: The file of the message, and where in it.
+    source: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """True if it was taken for its intent, or for none if it means none."""
+        return self.decision.intents == ((self.intent,) if self.intent else ())
+
+    @property
+    def is_near(self) -> bool:
+        """True if the user is asked, and the right intent is among the choices."""
+        return len(self.decision.intents) > 1 and self.intent in self.decision.intents
+
+    @property
+    def claimed(self) -> str:
+        """The only intent that it was taken for; blank for a question and for nothing."""
+        return self.decision.intents[0] if len(self.decision.intents) == 1 else ""
+
+
+def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
+    """All measures as a document of JSON, with the messages that were not decided rightly."""
+    meant = [outcome for outcome in outcomes if outcome.intent]
+    right = sum(outcome.is_right for outcome in meant)
+    claimed = sum(bool(outcome.claimed) for outcome in outcomes)
+    strange = [outcome for outcome in outcomes if not outcome.intent]
+    return {
+        "messages": len(outcomes),
+        "precision": _share(right, claimed),
+        "recall": _share(right, len(meant)),
+        "near": _share(sum(outcome.is_near for outcome in meant), len(meant)),
+        "firstThree": _share(sum(_is_among_first(outcome) for outcome in meant), len(meant)),
+        "recallAtPrecision": {"precision": _PRECISION, **_find_recall_at(outcomes, len(meant))},
+        "noneOfThem": {
+            "messages": len(strange),
+            "claimed": sum(bool(outcome.claimed) for outcome in strange),
+            "asked": sum(len(outcome.decision.intents) > 1 for outcome in strange),
+        },
+        "intents": _summarize_each(outcomes),
+        "confusions": _list_confusions(outcomes),
+        "undecided": _list_undecided(outcomes),
+    }
+
+
+def _share(count: int, total: int) -> float | None:
+    return round(count / total, 4) if total else None
+
+
+def _is_among_first(outcome: IntentOutcome) -> bool:
+    return outcome.intent in [ranked.intent for ranked in outcome.decision.ranked[:_FIRST]]
+
+
+def _find_recall_at(outcomes: Sequence[IntentOutcome], total: int) -> dict[str, float | None]:
+    """The highest recall whose decisions reach the precision, if the best intent is taken from a confidence on."""
+    best: dict[str, float | None] = {"recall": 0.0 if total else None, "confidence": None}
+    right = 0
+    ranked = sorted(
+        (outcome for outcome in outcomes if outcome.decision.ranked), key=lambda each: -each.decision.confidence
+    )
+    for count, outcome in enumerate(ranked, 1):
+        right += outcome.decision.ranked[0].intent == outcome.intent
+        if total and right / count >= _PRECISION:
+            best = {"recall": round(right / total, 4), "confidence": outcome.decision.confidence}
+    return best
+
+
+def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
+    """The intents, those with most faults first."""
+    total = Counter(outcome.intent for outcome in outcomes if outcome.intent)
+    right = Counter(outcome.intent for outcome in outcomes if outcome.intent and outcome.is_right)
+    near = Counter(outcome.intent for outcome in outcomes if outcome.is_near)
+    claimed = Counter(outcome.claimed for outcome in outcomes if outcome.claimed)
+    listed = [
+        {
+            "intent": intent,
+            "messages": total[intent],
+            "right": right[intent],
+            "near": near[intent],
+            "claimed": claimed[intent],
+            "precision": _share(right[intent], claimed[intent]),
+            "recall": _share(right[intent], total[intent]),
+        }
+        for intent in {**total, **claimed}
+    ]
+    faults = {intent: total[intent] + claimed[intent] - 2 * right[intent] for intent in {**total, **claimed}}
+    return sorted(listed, key=lambda each: (-faults[each["intent"]], each["intent"]))
+
+
+def _list_confusions(outcomes: Iterable[IntentOutcome]) -> list[dict[str, Any]]:
+    """Each pair of a labelled and a decided intent with its messages, the most frequent first."""
+    pairs: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.claimed and not outcome.is_right:
+            pairs[outcome.intent, outcome.claimed].append(_describe(outcome))
+    ordered = sorted(pairs.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [
+        {"intent": intent, "decision": decided, "count": len(messages), "messages": messages}
+        for (intent, decided), messages in ordered
+    ]
+
+
+def _list_undecided(outcomes: Iterable[IntentOutcome]) -> list[dict[str, Any]]:
+    """The messages that led to a question, and those with an intent that led to nothing."""
+    return [
+        {"intent": outcome.intent, "decision": list(outcome.decision.intents), **_describe(outcome)}
+        for outcome in outcomes
+        if not outcome.claimed and not outcome.is_right
+    ]
+
+
+def _describe(outcome: IntentOutcome) -> dict[str, Any]:
+    """A message with the intents that came into question: their confidence, and the phrase that speaks for each."""
+    described: dict[str, Any] = {
+        "message": outcome.message,
+        "ranked": [
+            {"intent": each.intent, "confidence": each.confidence, "phraseId": each.phrase_id, "phrase": each.phrase}
+            for each in outcome.decision.ranked[:_FIRST]
+        ],
+    }
+    if outcome.phrase_id is not None:
+        described["phraseId"] = outcome.phrase_id
+    if outcome.source:
+        described["source"] = outcome.source
+    return described

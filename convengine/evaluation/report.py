@@ -1,0 +1,170 @@
+"""An evaluation as lines for people, as a report of JUnit, and against the measures that it must reach."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from convengine.evaluation.read import EvaluationError
+
+#: The measures that can be asked for, and the part of the document that has each.
+MEASURES: Mapping[str, str] = {"recall": "intents", "precision": "intents", "taken": "fields"}
+#: Confusions, messages of each and intents that are printed; the document has all.
+_CONFUSIONS, _EXAMPLES, _INTENTS = 20, 3, 60
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A measure, and what it must reach."""
+
+    measure: str
+    minimum: float
+
+    def find_value(self, document: Mapping[str, Any]) -> float | None:
+        """What was reached; null where nothing was measured."""
+        return (document.get(MEASURES[self.measure]) or {}).get(self.measure)
+
+    def is_reached(self, document: Mapping[str, Any]) -> bool:
+        """False also where nothing was measured."""
+        value = self.find_value(document)
+        return value is not None and value >= self.minimum
+
+    def describe(self, document: Mapping[str, Any]) -> str:
+        """What was reached, and what was asked for."""
+        value = self.find_value(document)
+        return f"{self.measure} {_format_share(value)}, at least {self.minimum:g} is required"
+
+
+def parse_thresholds(text: str) -> list[Threshold]:
+    """`recall=0.85,precision=0.9`. Raises EvaluationError."""
+    return [_parse_threshold(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def _parse_threshold(part: str) -> Threshold:
+    name, _, value = part.partition("=")
+    try:
+        minimum = float(value)
+    except ValueError:
+        minimum = -1
+    if name.strip() not in MEASURES or not 0 <= minimum <= 1:
+        raise EvaluationError(f"“{part}”: write {', '.join(f'{measure}=0.9' for measure in MEASURES)}, from 0 to 1.")
+    return Threshold(name.strip(), minimum)
+
+
+def format_evaluation(document: Mapping[str, Any]) -> Iterator[str]:
+    """The measures, the confusions with examples, and the intents and fields, faults first."""
+    yield from document.get("notes", ())
+    if intents := document.get("intents"):
+        yield from format_intents(intents)
+    if fields := document.get("fields"):
+        yield from _format_fields(fields)
+
+
+def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
+    """The measures of intents."""
+    at = intents["recallAtPrecision"]
+    yield (
+        f"{intents['messages']:,} messages: precision {_format_share(intents['precision'])}, recall "
+        f"{_format_share(intents['recall'])}, asked rightly {_format_share(intents['near'])}, right one among the "
+        f"first three {_format_share(intents['firstThree'])}"
+    )
+    if at["confidence"] is not None:
+        yield (
+            f"A precision of {at['precision']} at a recall of {_format_share(at['recall'])}, from a confidence of "
+            f"{at['confidence']:.2f}"
+        )
+    if (strange := intents["noneOfThem"])["messages"]:
+        yield (
+            f"{strange['messages']:,} messages mean none of the intents: {strange['claimed']} were taken for one, "
+            f"{strange['asked']} led to a question"
+        )
+    yield from _format_confusions(intents["confusions"])
+    rows = [
+        [each["intent"], each["messages"], each["right"], each["near"], each["claimed"] - each["right"],
+         _format_share(each["precision"]), _format_share(each["recall"])]
+        for each in intents["intents"]
+    ]  # fmt: skip
+    yield from _format_table(("intent", "messages", "right", "asked", "wrong", "precision", "recall"), rows)
+
+
+def _format_confusions(confusions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if confusions:
+        yield ""
+        yield "Confusions"
+    for confusion in confusions[:_CONFUSIONS]:
+        yield f"{confusion['count']:>4}  {confusion['intent'] or 'none of them'} → {confusion['decision']}"
+        for message in confusion["messages"][:_EXAMPLES]:
+            yield f"        “{message['message']}”{_explain(message)}"
+    if more := len(confusions) - _CONFUSIONS:
+        yield from [f"      and {more} more pairs"] if more > 0 else []
+
+
+def _explain(message: Mapping[str, Any]) -> str:
+    """The phrase that spoke for the decided intent."""
+    ranked = message["ranked"]
+    return f" by “{ranked[0]['phrase']}” ({ranked[0]['confidence']:.2f})" if ranked else ""
+
+
+def _format_fields(fields: Mapping[str, Any]) -> Iterator[str]:
+    names = ("values", "taken", "offered", "refused", "missed", "wrong")
+    yield ""
+    yield f"{fields['values']:,} values of fields: taken {_format_share(fields['taken'])}"
+    yield from _format_table(
+        ("field", *names), [[each["field"], *(each[name] for name in names)] for each in fields["fields"]]
+    )
+    for fault in fields["faults"][:_CONFUSIONS]:
+        values = f"expected {fault['expected']}, read {fault['read']}"
+        yield f"  {fault['outcome']:<8} {fault['field']}: {values}: “{fault['message']}”"
+
+
+def _format_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """The rows with aligned columns, after a blank line."""
+    if not rows:
+        return
+    shown = [head, *([str(cell) for cell in row] for row in rows[:_INTENTS])]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(head))]
+    yield ""
+    for row in shown:
+        first, *others = (cell.ljust(width) if not column else cell.rjust(width)
+                          for column, (cell, width) in enumerate(zip(row, widths, strict=True)))  # fmt: skip
+        yield "  ".join([first, *others])
+    if len(rows) > _INTENTS:
+        yield f"and {len(rows) - _INTENTS} more"
+
+
+def _format_share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def write_junit(document: Mapping[str, Any], thresholds: Sequence[Threshold], seconds: float) -> str:
+    """A test case for each required measure, which fails as the command does, and for each intent, with its faults."""
+    failed = sum(not threshold.is_reached(document) for threshold in thresholds)
+    intents = (document.get("intents") or {}).get("intents", ())
+    totals = {"tests": str(len(thresholds) + len(intents)), "failures": str(failed), "errors": "0", "skipped": "0"}
+    suites = Xml.Element("testsuites", totals, time=f"{seconds:.3f}")
+    suite = Xml.SubElement(suites, "testsuite", totals, name="understanding", time=f"{seconds:.3f}")
+    for threshold in thresholds:
+        case = Xml.SubElement(suite, "testcase", classname="measure", name=threshold.measure)
+        if not threshold.is_reached(document):
+            Xml.SubElement(case, "failure", message=threshold.describe(document))
+    for each in intents:
+        case = Xml.SubElement(suite, "testcase", classname="intent", name=each["intent"])
+        Xml.SubElement(case, "system-out").text = _clean("\n".join(_list_faults(document["intents"], each)))
+    Xml.indent(suites)
+    return Xml.tostring(suites, encoding="unicode", xml_declaration=True)
+
+
+def _list_faults(intents: Mapping[str, Any], each: Mapping[str, Any]) -> Iterator[str]:
+    shares = f"precision {_format_share(each['precision'])}, recall {_format_share(each['recall'])}"
+    yield f"{shares}, {each['messages']} messages"
+    for confusion in intents["confusions"]:
+        if confusion["intent"] == each["intent"]:
+            yield from (f"→ {confusion['decision']}: {message['message']}" for message in confusion["messages"])
+    for message in intents["undecided"]:
+        if message["intent"] == each["intent"]:
+            yield f"→ {' or '.join(message['decision']) or 'nothing'}: {message['message']}"
+
+
+def _clean(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(char for char in text if char in "\n\t" or char >= " ")

@@ -1,0 +1,55 @@
+"""Reports of evaluations."""
+
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from convengine.evaluation.measures import summarize_intents
+from convengine.evaluation.read import EvaluationError
+from convengine.evaluation.report import format_evaluation, parse_thresholds, write_junit
+from tests.convengine.evaluation.test_measures import OUTCOMES
+
+DOCUMENT: dict[str, Any] = {"notes": ["A note."], "intents": summarize_intents(OUTCOMES), "fields": None}
+
+
+def test_the_report_names_confusions_with_the_phrase_that_caused_them() -> None:
+    lines = list(format_evaluation(DOCUMENT))
+
+    assert lines[:2] == [
+        "A note.",
+        "8 messages: precision 0.400, recall 0.333, asked rightly 0.167, right one among the first three 0.667",
+    ]
+    at = lines.index("Confusions")
+    assert lines[at + 1 : at + 3] == ["   2  BUY → REPAIR", "        “b” by “phrase of REPAIR” (0.80)"]
+    assert "   1  none of them → BUY" in lines
+    assert lines[-2:] == [
+        "BUY            4      1      1      1      0.500   0.250",
+        "REPAIR         2      1      0      2      0.333   0.500",
+    ]
+
+
+def test_junit_fails_where_a_required_measure_is_not_reached() -> None:
+    suite = Xml.fromstring(write_junit(DOCUMENT, parse_thresholds("precision=0.4,recall=0.5"), 1.5))
+
+    assert (suite.get("tests"), suite.get("failures")) == ("4", "1")
+    failed = [
+        (case.get("name"), failure.get("message"))
+        for case in suite.iter("testcase")
+        for failure in case.iter("failure")
+    ]
+    assert failed == [("recall", "recall 0.333, at least 0.5 is required")]
+    faults = {case.get("name"): case.findtext("system-out") for case in suite.iter("testcase")}
+    assert faults["BUY"] == ("precision 0.500, recall 0.250, 4 messages\n→ REPAIR: b\n→ REPAIR: c\n→ REPAIR or BUY: d")
+
+
+@pytest.mark.parametrize("text", ["recall", "recall=x", "recall=2", "recall=nan", "accuracy=0.9"])
+def test_a_measure_that_cannot_be_required_is_refused(text: str) -> None:
+    with pytest.raises(EvaluationError, match=r"write recall=0\.9"):
+        parse_thresholds(text)
+
+
+def test_what_was_not_measured_is_not_reached() -> None:
+    (threshold,) = parse_thresholds("taken=0")
+
+    assert not threshold.is_reached(DOCUMENT)
