@@ -2,6 +2,7 @@
 
 from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftReview, CeDraftSchedule
 from config_admin.editing.first_steps import CeFirstStep
+from config_admin.evaluation.models import CeEvaluation
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
 from config_admin.releases.models import (
@@ -44,6 +45,7 @@ __all__ = [
     "CeDraftEdit",
     "CeDraftReview",
     "CeDraftSchedule",
+    "CeEvaluation",
     "CeFirstStep",
     "CeGradualRelease",
     "CeHealthAcknowledgement",

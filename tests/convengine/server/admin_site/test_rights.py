@@ -83,6 +83,8 @@ OWN = {
     "config_admin_ceintentclassifier_teach": "config_admin.add_ceintentclassifier",
     **{f"config_admin_cetestcase_{page}": "config_admin.run_test_case" for page in ("run", "again")},
     **{f"config_admin_cetestcase_{page}": "config_admin.view_cetestcase" for page in ("export", "coverage")},
+    **{f"config_admin_cetestcase_{page}": "config_admin.view_cetestrun" for page in ("understanding", "evaluation")},
+    "config_admin_cetestcase_evaluation_cancel": "config_admin.run_test_case",
     "config_admin_cetestcase_import": "config_admin.add_cetestcase",
     **{f"config_admin_cetestrun_{page}": "config_admin.run_test_case" for page in ("cancel", "again")},
     "config_admin_cetestrun_result": "config_admin.view_cetestrun",

@@ -1,0 +1,1 @@
+"""How well a configuration understands people: evaluations in the background, and their pages (docs/evaluate.md)."""
