@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Self
-from urllib.parse import urlsplit
 
 from django.core import signing
 from django.http import HttpRequest
@@ -72,7 +71,7 @@ class ConversationToken:
         origin = request.META.get("HTTP_ORIGIN")
         # Browsers name no origin when a page reads from its own server.
         is_own = request.META.get("HTTP_SEC_FETCH_SITE") == "same-origin"
-        if origin == self.origin or (origin is None and is_own and urlsplit(self.origin).netloc == request.get_host()):
+        if origin == self.origin or (origin is None and is_own and self.origin == get_own_origin(request)):
             return
         caller = f"a page of {origin}" if origin else "no page"
         raise PermissionDenied(f"This conversation token is for pages of {self.origin}. The call comes from {caller}.")
@@ -81,6 +80,11 @@ class ConversationToken:
         """Raises PermissionDenied for another conversation."""
         if str(conversation_id) != self.conversation_id:
             raise PermissionDenied(f"This conversation token is for the conversation {self.conversation_id} only.")
+
+
+def get_own_origin(request: HttpRequest | Request) -> str:
+    """The origin of pages of this server, as the caller addressed it: scheme, host and port."""
+    return f"{request.scheme}://{request.get_host()}"
 
 
 def is_token(text: str) -> bool:

@@ -39,7 +39,7 @@ class ConversationTokenSerializer(ClosedSerializer):
     """Whose pages may use the token, and for which conversation."""
 
     origin = serializers.RegexField(
-        r"^https?://[^/?#\s]{1,250}$",
+        r"^https?://[^/?#@\\\s]{1,250}$",
         help_text="Of the pages that may use the token: scheme, host and port.",
         error_messages={"invalid": "Send the origin of a page: scheme, host and port, as https://shop.example.com."},
     )

@@ -1,7 +1,6 @@
 """`POST /api/v1/chat/token`: visitors of a page with the chat get a token, if the deployment serves visitors."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from rest_framework.exceptions import NotFound, PermissionDenied, Throttled
 from rest_framework.request import Request
@@ -9,7 +8,7 @@ from rest_framework.response import Response
 
 from convengine.server.api.authentication import require_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.conversation_token import ConversationToken
+from convengine.server.api.conversation_token import ConversationToken, get_own_origin
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField
@@ -74,7 +73,7 @@ def _find_key_prefix() -> str:
 def _check_origin(request: Request) -> str:
     """The origin of the page. Raises PermissionDenied for one that gets no token."""
     origin = str(request.META.get("HTTP_ORIGIN", ""))
-    if origin not in conf.get("CHAT_ORIGINS") and urlsplit(origin).netloc != request.get_host():
+    if origin not in (*conf.get("CHAT_ORIGINS"), get_own_origin(request)):
         caller = f"Pages of {origin}" if origin else "Calls outside of pages"
         raise PermissionDenied(f"{caller} get no token here. Name the origin in CE_CHAT_ORIGINS.")
     return origin

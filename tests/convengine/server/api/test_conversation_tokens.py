@@ -269,6 +269,42 @@ def test_visitors_get_a_token_on_pages_that_may_have_one() -> None:
     assert CeApiKey.objects.get().name == "Visitors of the chat"
 
 
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("https://testserver", "http://testserver:8080", "http://testserver.example", "ftp://testserver"),
+        *("//testserver", "testserver", "http://testserver/", "http://testserver#x", "http://testserver?x"),
+        *("http://ada@testserver", "http://TESTSERVER", "null", ""),
+        # The same of an origin in CHAT_ORIGINS.
+        *("http://shop.example.com", f"{SHOP}:8443", f"{SHOP}/", f"{SHOP}#x", f"{SHOP}.evil.example"),
+    ],
+)
+@override_settings(CONVENGINE={"CHAT": True, "CHAT_ORIGINS": [SHOP]})
+def test_an_origin_is_a_scheme_a_host_and_a_port_and_nothing_else(origin: str) -> None:
+    refused = Client().post(VISITOR, {}, content_type="application/json", headers={"Origin": origin})
+
+    assert refused.status_code == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["ftp://a.example", "//a.example", "https://a.example#x", "https://a.example/", "https://b@a.example",
+               "https://a.example\\x"]
+)  # fmt: skip
+def test_a_token_is_made_for_an_origin_only(origin: str) -> None:
+    headers = {"Authorization": f"Api-Key {make_key()}"}
+    refused = Client().post(TOKEN, {"origin": origin}, content_type="application/json", headers=headers)
+
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["origin"])
+
+
+def test_a_page_with_another_scheme_is_not_of_the_server_itself() -> None:
+    browser = browse(origin="https://testserver")
+    browser.origin = None
+    refused = browser.call("get", "/api/v1/conversation/transcript", **{"Sec-Fetch-Site": "same-origin"})
+
+    assert refused.status_code == 403
+
+
 def test_visitors_get_no_token_unless_the_deployment_says_so() -> None:
     refused = Client().post(VISITOR, {}, content_type="application/json", headers={"Origin": "http://testserver"})
 
