@@ -186,6 +186,7 @@ CONVENGINE: dict[str, Any] = {
     "STREAMS_URL": environment.text("CE_STREAMS_URL"),
     "MAX_STREAMS": environment.integer("CE_MAX_STREAMS", 200, 1),
     "MAX_STREAMS_PER_PERSON": environment.integer("CE_MAX_STREAMS_PER_PERSON", 5, 1),
+    "MAX_STREAMS_PER_KEY": environment.integer("CE_MAX_STREAMS_PER_KEY", 100, 1),
     "STREAM_SECONDS": environment.integer("CE_STREAM_SECONDS", 1800, 1),
     "STREAM_POLL_MS": environment.integer("CE_STREAM_POLL_MS", 500, 50),
     "JOB_TICK_SECONDS": environment.integer("CE_JOB_TICK_SECONDS", 10, 1),

@@ -34,32 +34,35 @@ def admit(request: ASGIRequest, conversation_id: str) -> StreamRequest:
     """
     request.get_host()
     pk = read_uuid(conversation_id, "conversationId")
-    sees_prompts, user_id = _check_rights(request, pk)
+    sees_prompts, caller, is_key = _check_rights(request, pk)
     stages, verbose = _read_stages(request), _read_flag(request, "verbose")
-    if user_id:
+    if not is_key:
         log_access(request, CeAccessLog.Kind.STREAM, pk)
     event_id = str(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
     cursor = _read_cursor(request, event_id, str(pk))
     find_refusal = partial(_find_refusal, request, pk, sees_prompts)
-    return StreamRequest(str(pk), cursor, stages, verbose, sees_prompts, not event_id, user_id, find_refusal)
+    return StreamRequest(str(pk), cursor, stages, verbose, sees_prompts, not event_id, caller, is_key, find_refusal)
 
 
-def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, int | None]:
-    """Whether the reader may see prompts, and the user; null for a key. Raises ConvEngineError, APIException."""
+def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, str, bool]:
+    """Whether the reader may see prompts, who it is, and whether that is a key.
+
+    Raises ConvEngineError, APIException.
+    """
     user_and_key = ApiKeyAuthentication().authenticate(cast(Request, request))
     if user_and_key is None:
         user = require_signed_in_reader(request)
         find_readable_conversation(pk, None)
-        return True, user.pk
+        return True, f"user {user.pk}", False
     key = user_and_key[1]
     need_scope(key, (SCOPE_WORKSPACE, SCOPE_OWN))
     find_readable_conversation(pk, key)
-    return SCOPE_WORKSPACE in key.scopes, None
+    return SCOPE_WORKSPACE in key.scopes, f"key {key.pk}", True
 
 
 def _find_refusal(request: ASGIRequest, pk: uuid.UUID, saw_prompts: bool) -> str:
     try:
-        sees_prompts, _ = _check_rights(request, pk)
+        sees_prompts, *_ = _check_rights(request, pk)
     except APIException:
         return "FORBIDDEN"
     except ConvEngineError as error:

@@ -36,7 +36,7 @@ _STREAM_HEADERS = [
     (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),
 ]
-_streams_per_person: Counter[int] = Counter()
+_streams_per_caller: Counter[str] = Counter()
 
 
 async def serve_streams(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
@@ -58,8 +58,9 @@ async def _serve_stream(request: ASGIRequest, headers: Headers, receive: Any, se
     conversation_id = request.path.rstrip("/").rpartition("/")[2]
     try:
         admitted = await hub.read(partial(admit, request, conversation_id))
-        _check_limits(admitted)
         first_page = await hub.read(partial(read_after, admitted.conversation_id, admitted.cursor))
+        # The stream is counted before anything else is waited for.
+        _check_limits(admitted)
     except Exception as refused:
         status, more, body = _refusal_answer(refused, request, conversation_id)
         await _send_answer(send, status, body, [*headers, *more])
@@ -68,15 +69,14 @@ async def _serve_stream(request: ASGIRequest, headers: Headers, receive: Any, se
         # Nothing is left and nothing will come: an EventSource must not connect again.
         await _send_answer(send, 204, b"", headers)
         return
-    who = admitted.user_id or 0
-    _streams_per_person[who] += 1
+    _streams_per_caller[admitted.caller] += 1
     reader = hub.join(admitted.conversation_id)
     try:
         await send({"type": "http.response.start", "status": 200, "headers": [*_STREAM_HEADERS, *headers]})
         await _send_stream(reader, admitted, receive, send)
     finally:
         hub.leave(reader)
-        _streams_per_person[who] -= 1
+        _streams_per_caller[admitted.caller] -= 1
 
 
 async def _send_stream(reader: Reader, admitted: StreamRequest, receive: Any, send: Any) -> None:
@@ -118,8 +118,10 @@ def _check_limits(admitted: StreamRequest) -> None:
     """Raises TooManyStreams."""
     if hub.count >= conf.get("MAX_STREAMS"):
         raise TooManyStreams()
-    if admitted.user_id is not None and _streams_per_person[admitted.user_id] >= conf.get("MAX_STREAMS_PER_PERSON"):
-        raise TooManyStreams("Too many open streams. Close a page, or try again later.")
+    limit = conf.get("MAX_STREAMS_PER_KEY" if admitted.is_key else "MAX_STREAMS_PER_PERSON")
+    if _streams_per_caller[admitted.caller] >= limit:
+        remedy = "Close a stream of this API key" if admitted.is_key else "Close a page"
+        raise TooManyStreams(f"Too many open streams. {remedy}, or try again later.")
 
 
 def _refusal_answer(refused: Exception, request: ASGIRequest, conversation_id: str) -> tuple[int, Headers, bytes]:

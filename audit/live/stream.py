@@ -34,8 +34,10 @@ class StreamRequest:
     prompts: bool = True
     #: The reader named no event to continue from.
     is_new: bool = False
-    #: The signed-in user; null for a key.
-    user_id: int | None = None
+    #: The signed-in user or the API key, whose streams are counted.
+    caller: str = ""
+    #: The caller is an API key.
+    is_key: bool = False
     #: Called periodically: returns why the stream must end, or blank.
     find_refusal: Callable[[], str] = lambda: ""
 

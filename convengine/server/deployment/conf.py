@@ -35,9 +35,10 @@ DEFAULTS: Mapping[str, Any] = {
     "BUS_URL": "",
     # The address of the streams if another process serves them; blank for this one.
     "STREAMS_URL": "",
-    # Limits of streams: per process, per signed-in person, and seconds of one stream.
+    # Limits of streams: per process, per signed-in person, per API key, and seconds of one stream.
     "MAX_STREAMS": 200,
     "MAX_STREAMS_PER_PERSON": 5,
+    "MAX_STREAMS_PER_KEY": 100,
     "STREAM_SECONDS": 1800,
     # How often watched conversations are polled without a bus.
     "STREAM_POLL_MS": 500,
