@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from convengine.engine.redaction import Redaction
+from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
@@ -21,6 +21,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 from convengine.server.database.sql import Statement, database_time, dialect, execute
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 from convengine.server.webhooks.events import BY_STAGE, CONVERSATION_ENDED, HANDED_OVER, RELEASE_PUBLISHED, EventType
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
@@ -61,7 +62,7 @@ def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterat
 
 def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) -> dict[str, Json]:
     return {
-        **_describe_conversation(row, session.conversation_id),
+        **_describe_conversation(row, session.conversation_id, Redaction.of(turn.snapshot)),
         "turnNo": session.turn_no,
         "turnId": turn.turn_id,
         "intent": session.intent or UNKNOWN,
@@ -70,10 +71,19 @@ def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) 
     }
 
 
-def _describe_conversation(row: Conversation | CeConversation, conversation_id: str) -> dict[str, Json]:
+def _describe_conversation(
+    row: Conversation | CeConversation, conversation_id: str, redaction: Redaction
+) -> dict[str, Json]:
     """On the plain turn API the participant is the conversation itself."""
-    participant = {} if row.remote_jid == conversation_id else {"participant": row.remote_jid}
-    return {"conversationId": conversation_id, "workspace": row.workspace_id, "channel": row.channel, **participant}
+    described: dict[str, Json] = {
+        "conversationId": conversation_id,
+        "workspace": row.workspace_id,
+        "channel": row.channel,
+    }
+    if row.remote_jid != conversation_id:
+        is_masked = redaction.is_masked_name("participant")
+        described["participant"] = MASK if is_masked else redaction.text(row.remote_jid)
+    return described
 
 
 def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now: datetime, config_version: int) -> None:
@@ -81,11 +91,12 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
     if not CeWebhook.objects.filter(is_enabled=True).exists():
         return
     rows = CeConversation.objects.filter(pk__in=list(conversation_ids))
+    redaction = Redaction.of(configuration().latest)
     events = [
         _NewEvent(
             CONVERSATION_ENDED,
             {
-                **_describe_conversation(row, str(row.pk)),
+                **_describe_conversation(row, str(row.pk), redaction),
                 "turnNo": row.last_turn_no,
                 "intent": row.intent_code,
                 "state": row.state_code,

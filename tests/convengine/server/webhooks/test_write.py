@@ -192,6 +192,22 @@ def test_texts_are_masked_as_in_the_record(make_webhook: MakeWebhook) -> None:
     assert "4915112345" not in CeWebhookDelivery.objects.get().body
 
 
+@pytest.mark.usefixtures("refunds")
+@pytest.mark.parametrize(("key", "value"), [("REDACT_KEYS", "participant"), ("REDACT_PATTERNS", r"ada@\S+")])
+def test_a_participant_is_masked_in_a_turn_and_outside(make_webhook: MakeWebhook, key: str, value: str) -> None:
+    with change_set():
+        set_audit_setting(key, value)
+    make_webhook(events=["conversation.ended"])
+    writer = Participant(remote_jid="ada@shop.example")
+    writer.say("trip")
+    # The first one ends in the turn, the second by a call.
+    second = writer.say("visa")["session_id"]
+    writer.call("post", f"/{second}/close", {"reason": "solved"})
+
+    assert [event["data"]["participant"] for event in read_events()] == ["***", "***"]
+    assert not CeWebhookDelivery.objects.filter(body__contains=writer.remote_jid).exists()
+
+
 @pytest.mark.usefixtures("workshop")
 def test_a_turn_without_an_event_costs_nothing() -> None:
     caller = talk("sell my bicycle")
