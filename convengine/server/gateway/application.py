@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from convengine.engine.errors import ConvEngineError, RequestTimeout, RequestTooLarge, ServerOverloaded
+from convengine.engine.errors import ConvEngineError, RequestInvalid, RequestTimeout, RequestTooLarge, ServerOverloaded
 from convengine.engine.turn.codec import dumps
 from convengine.server.api.errors import error_body
 from convengine.server.deployment import conf
@@ -15,7 +15,7 @@ from convengine.server.deployment.request_id import HEADER, make_request_id
 from convengine.server.gateway.answer import Answer, Send, make_answer
 from convengine.server.gateway.environ import build_environ
 from convengine.server.gateway.limits import Caller, TooManyUnfinished, TransferLimits, Transfers
-from convengine.server.gateway.request_body import BodyTooLarge, ClientGone, Receive, announced_size, read_body
+from convengine.server.gateway.request_body import BodyIncomplete, BodyTooLarge, Receive, announced_size, read_body
 from convengine.server.gateway.threads import RequestThreads
 from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
@@ -24,6 +24,7 @@ from convengine.server.resilience.waiting import Overloaded
 
 log = structlog.get_logger(__name__)
 _API = "/api/"
+_INCOMPLETE = "The body is not complete: the connection ended, or its chunks are not those of HTTP."
 #: Room for the parts of a form around an uploaded file.
 _FORM_BYTES = 64 * 1024
 #: Threads for each probe, which is answered however busy the others are; and the most that wait for one.
@@ -49,8 +50,7 @@ class Gateway:
         try:
             with ExitStack() as resources:
                 answer = await self._answer(scope, receive, caller, resources)
-                if answer:
-                    await answer.send(send, self._transfers, caller)
+                await answer.send(send, self._transfers, caller)
         # The server closes a connection whose answer is not complete.
         except (TimeoutError, TooManyUnfinished):
             metrics.REQUESTS_REFUSED.add("ANSWER_NOT_READ")
@@ -68,15 +68,14 @@ class Gateway:
             metrics.REQUEST_THREADS.set(count["threads"][state], state)
         metrics.TRANSFERS_UNFINISHED.set(count["transfers"]["unfinished"])
 
-    async def _answer(
-        self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack
-    ) -> Answer | None:
-        """The answer of the application, or a refusal; null when nobody waits for it."""
+    async def _answer(self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack) -> Answer:
+        """The answer of the application, or a refusal."""
         try:
             size = announced_size(scope["headers"], scope["http_version"])
             body, count = await read_body(receive, size, self._largest_body, self._transfers, caller, resources)
-        except ClientGone:
-            return None
+        except BodyIncomplete:
+            # A caller that is gone reads nothing; one whose chunks are wrong waits.
+            return _refuse(scope, RequestInvalid(_INCOMPLETE, fields={"body": [_INCOMPLETE]}))
         except BodyTooLarge as large:
             return _refuse(scope, RequestTooLarge.of("body", large.size, self._largest_body, "data"))
         except TimeoutError:

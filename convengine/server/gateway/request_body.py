@@ -13,8 +13,8 @@ Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 _IN_MEMORY = 64 * 1024
 
 
-class ClientGone(Exception):
-    """The client closed the connection before its request was complete."""
+class BodyIncomplete(Exception):
+    """The connection ended, or a chunk was wrong, before the request was complete."""
 
 
 class BodyTooLarge(Exception):
@@ -44,7 +44,7 @@ async def read_body(
 ) -> tuple[IO[bytes], int]:
     """The body and its size. `resources` closes its file.
 
-    Raises BodyTooLarge, ClientGone, TimeoutError, TooManyUnfinished.
+    Raises BodyTooLarge, BodyIncomplete, TimeoutError, TooManyUnfinished.
     """
     if size == 0:
         return io.BytesIO(), 0
@@ -57,7 +57,7 @@ async def read_body(
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise ClientGone
+                raise BodyIncomplete
             part: bytes = message.get("body", b"")
             count += len(part)
             if count > limit:

@@ -66,7 +66,10 @@ REQUESTS_REFUSED = Counter(
     "convengine_requests_refused",
     "Requests that got no thread, and answers that nobody read in time, by code.",
     ("code",),
-    (("SERVER_OVERLOADED",), ("REQUEST_TIMEOUT",), ("REQUEST_TOO_LARGE",), ("ANSWER_NOT_READ",)),
+    tuple(
+        (code,)
+        for code in ("SERVER_OVERLOADED", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE", "VALIDATION_ERROR", "ANSWER_NOT_READ")
+    ),
 )
 REQUEST_THREADS = Gauge(
     "convengine_request_threads",

@@ -167,6 +167,17 @@ def test_a_body_that_does_not_end_is_given_up(serve: Callable[..., Client], drip
     assert application.bodies == []
 
 
+def test_a_body_that_breaks_off_or_has_a_wrong_chunk_is_refused(serve: Callable[..., Client]) -> None:
+    application, client = Called(), Client(b"x", complete=False, path="/api/v1/x")
+    # So the server reports either.
+    client._messages.append({"type": "http.disconnect"})
+    serve(application, client)
+
+    assert (client.status, client.headers[b"connection"]) == (400, b"close")
+    assert b"VALIDATION_ERROR" in client.body
+    assert application.bodies == []
+
+
 def test_a_body_that_comes_fast_enough_has_more_time(serve: Callable[..., Client]) -> None:
     client = Client(*[b"x" * 10 * KB] * 6)
     client.drip = 0.1
