@@ -19,6 +19,7 @@ from audit.record.events import IDS_PER_ROW
 from audit.record.turn_index import has_stage
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.stage import is_error, stage_label
 from convengine.server.admin_site.pages import import_declarations
@@ -60,7 +61,7 @@ class NewestOfTurns(NewestFirst):
         """The rows after one in the list's order."""
         if "turn_no" in self.request.GET:
             return super()._behind(pk)
-        before = int(pk) if pk and pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
+        before = parse_whole_number(pk or "")
         turns = self._select_turns()
         if before is not None:
             turns = turns.filter(history_id__lte=before // IDS_PER_ROW)
@@ -116,9 +117,10 @@ class OfTurns(ByConversation):
 
     def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
         """A row, found by the turn that its key names."""
-        if not (object_id.isascii() and object_id.isdecimal() and len(object_id) < 19):
+        number = parse_whole_number(object_id)
+        if number is None:
             return None
-        turns = CeConversationHistory._base_manager.filter(pk=int(object_id) // IDS_PER_ROW)
+        turns = CeConversationHistory._base_manager.filter(pk=number // IDS_PER_ROW)
         turn = turns.values("turn_id", "conversation_id").first()
         return self.get_queryset(request).filter(pk=object_id, **turn).first() if turn else None
 

@@ -27,6 +27,8 @@ _CALLS = "convengine.server.api.middleware.ApiMiddleware"
 _PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
 #: Lets pages of other origins call the chat.
 _CORS = "corsheaders.middleware.CorsMiddleware"
+#: Pages get only texts that a database stores.
+_CLEAN = "convengine.server.api.clean_input.CleanInputMiddleware"
 _HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 #: Pages of the configuration work in the draft that the user opened.
 _DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
@@ -119,11 +121,12 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     index = installed.index(admin) if admin else 0
     installed[index:index] = [app for app in BEFORE_ADMIN if app not in installed]
     installed += [app for app in [*([] if admin else [_ADMIN]), *LIBRARIES, *APPS] if app not in installed]
-    own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in (_PROBES, _CALLS, _HISTORY, _DRAFTS)]
+    ours = (_PROBES, _CALLS, _CLEAN, _HISTORY, _DRAFTS)
+    own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in ours]
     cors = [] if _CORS in own else [_CORS]
     settings.setdefault("CORS_ALLOW_HEADERS", CORS_ALLOW_HEADERS)
     settings.setdefault("CORS_EXPOSE_HEADERS", CORS_EXPOSE_HEADERS)
-    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *cors, *own, _HISTORY, _DRAFTS]
+    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *cors, *own, _CLEAN, _HISTORY, _DRAFTS]
     for engine in settings.get("TEMPLATES", ()):
         if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":
             engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]

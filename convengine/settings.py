@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "convengine.server.api.clean_input.CleanInputMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
     "config_admin.drafts.middleware.DraftMiddleware",
 ]

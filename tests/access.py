@@ -33,7 +33,7 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 #: A parameter in an address that is a regular expression.
 _GROUP = r"\(\?P<(\w+)>[^)]*\)"
 #: Pages beside those of tables.
-_PAGES = ("admin:index", "admin:search", "admin:password_change", "manual", "api-docs", "convengine-schema")
+PAGES = ("admin:index", "admin:search", "admin:password_change", "manual", "api-docs", "convengine-schema")
 
 #: Callers, and an address of theirs.
 Row = tuple[str, str]
@@ -80,7 +80,7 @@ def collect_admin() -> Iterator[Row]:
     """Who may read each page (R) and send to it (W)."""
     clients = dict(_make_clients())
     owner = User.objects.get(username="administrator")
-    pages = [(reverse(name), reverse(name)) for name in _PAGES]
+    pages = [(reverse(name), reverse(name)) for name in PAGES]
     for model, row in rows(owner).items():
         if model in MODELS and model not in LOOKED_AT:
             continue

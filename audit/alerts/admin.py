@@ -30,6 +30,7 @@ from audit.alerts.job import end_alert_of
 from audit.alerts.messages import list_addresses
 from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
 from audit.models import CeAlert, CeAlertRule
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
@@ -192,9 +193,7 @@ class AlertRuleAdmin(SilencePages):
             return HttpResponseNotAllowed(["POST"])
         if not self.has_add_permission(request):
             require_right(request, "audit.change_cealertrule")
-        number = request.POST.get("rule", "")
-        known = number.isascii() and number.isdecimal() and len(number) < 19
-        rule = CeAlertRule.objects.filter(pk=number).first() if known else None
+        rule = CeAlertRule.objects.filter(pk=parse_whole_number(request.POST.get("rule", "")) or 0).first()
         form = self.get_form(request, rule, change=bool(rule))(request.POST, instance=rule)
         # A rule without a title can be tried, too.
         errors = [

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from audit.api import access_scope
 from audit.record.queries import EventFilter
 from convengine.engine.errors import RequestInvalid
-from convengine.engine.text.compare import storable
 from convengine.engine.text.times import parse_moment
+from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 
@@ -64,10 +64,10 @@ def read_event_filter(request: Request) -> EventFilter:
         raise RequestInvalid(fields={"q": ["Only for keys with the scope audit."]})
     return EventFilter(
         turn_no=read_number(request, "turn"),
-        stages=tuple(map(storable, given.getlist("stage"))),
+        stages=tuple(given.getlist("stage")),
         since=_read_time(request, "from"),
         until=_read_time(request, "to"),
-        text=storable(given.get("q", "")),
+        text=given.get("q", ""),
         steps=frozenset(filter(None, given.getlist("step"))),
     )
 
@@ -98,9 +98,10 @@ def read_number(request: Request, name: str, minimum: int = 1) -> int | None:
 
 def parse_number(text: str, name: str, minimum: int = 1) -> int:
     """A number in an address. Raises RequestInvalid with its name."""
-    if not text.isdecimal() or len(text) > 10 or not minimum <= int(text) < 2**31:
-        raise RequestInvalid(fields={name: [f"{text!r} is not a whole number from {minimum} to {2**31 - 1}."]})
-    return int(text)
+    number = parse_whole_number(text, INTEGER)
+    if number is None or number < minimum:
+        raise RequestInvalid(fields={name: [f"{text!r} is not a whole number from {minimum} to {INTEGER}."]})
+    return number
 
 
 def read_page_size(request: Request, usual: int, most: int) -> int:

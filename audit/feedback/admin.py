@@ -11,7 +11,6 @@ from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
-from convengine.engine.text.compare import storable
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import ByConversation
@@ -92,7 +91,7 @@ class FeedbackAdmin(ByConversation):
     def give_page(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
         """Store the feedback of the signed-in user on a turn, and return to it."""
         require_right(request, "audit.add_cemcpuserfeedback")
-        texts = {name: storable(request.POST.get(name, "")).strip() for name in ("comment", "correction")}
+        texts = {name: request.POST.get(name, "").strip() for name in ("comment", "correction")}
         limit = conf.get("MAX_MESSAGE_BYTES")
         kind = request.POST.get("feedback_type", "")
         if kind not in CeMcpUserFeedback.Type.values:

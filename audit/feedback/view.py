@@ -101,6 +101,7 @@ class FeedbackView(ApiView):
     address = "conversation/feedback"
     scope = "turns"
     serves_tokens = True
+    cleans_texts = True
 
     @extend_schema(
         operation_id="createFeedback",

@@ -23,6 +23,7 @@ from audit.timeline.addresses import turn_url
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
@@ -264,13 +265,13 @@ def _find_field_title(form: rows.OutputSchema | None, name: str) -> str:
 
 def _decide(request: HttpRequest) -> HttpResponse:
     """Dismiss or reopen a group, assign it, or note something about it."""
-    number = request.POST.get("group", "")
+    number = parse_whole_number(request.POST.get("group", ""))
     user: Any = request.user
     try:
-        if not (number.isascii() and number.isdecimal() and len(number) < 19):
+        if number is None:
             raise GroupGone
         action = Action(request.POST.get("action", ""))
-        _, text = decide(int(number), action, user.get_username(), user=user, note=request.POST.get("note", ""))
+        _, text = decide(number, action, user.get_username(), user=user, note=request.POST.get("note", ""))
         messages.success(request, text)
     except GroupGone as gone:
         messages.warning(request, str(gone))

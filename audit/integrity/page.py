@@ -23,6 +23,7 @@ from audit.integrity.findings import CODES
 from audit.models import CeAccessLog, CeErasure, CeLedger
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
+from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text
@@ -111,8 +112,8 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 
 
 def _read_turn(request: HttpRequest, name: str, default: int) -> int:
-    given = request.GET.get(name, "")
-    return int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else default
+    number = parse_whole_number(request.GET.get(name, ""), INTEGER)
+    return default if number is None else number
 
 
 @page("<uuid:conversation_id>/erase/", of="audit.CeAudit")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from audit.timeline.talk_page import find_message_problem
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.deployment import conf
 from convengine.server.turns.answer import PLAIN_CHANNEL
 
@@ -56,8 +57,7 @@ class Posted:
 
     def read_number(self, name: str) -> int | None:
         """The value of a button that stands for a line or a call."""
-        text = self.get(name)
-        return int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else None
+        return parse_whole_number(self.get(name), 99_999)
 
     @property
     def message(self) -> str:

@@ -8,6 +8,7 @@ from django.urls import register_converter, reverse
 from django.urls.converters import IntConverter
 from django.utils.http import urlencode
 
+from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -20,7 +21,7 @@ class TurnNumberConverter(IntConverter):
 
     def to_python(self, value: str) -> int:
         """At most the largest number of a column."""
-        return min(super().to_python(value), 2**31 - 1)
+        return min(super().to_python(value), INTEGER)
 
 
 register_converter(TurnNumberConverter, "turn")
@@ -28,7 +29,7 @@ register_converter(TurnNumberConverter, "turn")
 
 def read_number(text: str) -> int | None:
     """A number in a query; null for anything else, and for one that no column accepts."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
+    return parse_whole_number(text, INTEGER)
 
 
 def page_context(

@@ -23,6 +23,7 @@ from config_admin.test_cases.runs import RunBusy, Selection, read_results, start
 from config_admin.test_cases.transfer import ImportReport
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.api.schema import extend_schema
 
@@ -48,7 +49,7 @@ class TestCasesView(ReleaseView):
     )
     def get(self, request: Request) -> Response:
         """The tests, 100 at a time."""
-        tag, folder = (storable(request.query_params.get(name, "")) for name in ("tag", "folder"))
+        tag, folder = (request.query_params.get(name, "") for name in ("tag", "folder"))
         query = Selection([tag.lower()] if tag else [], folder).query()
         cases, after = take_page(query.defer("document").prefetch_related("tags"), _read_after(request))
         tests = [describe_test(case) for case in cases]
@@ -135,10 +136,10 @@ def _get_run(run_id: int) -> CeTestRun:
 
 
 def _read_after(request: Request) -> int:
-    text = request.query_params.get("after", "0")
-    if not (text.isascii() and text.isdecimal() and len(text) <= 16):
+    after = parse_whole_number(request.query_params.get("after", "0"))
+    if after is None:
         raise RequestInvalid(fields={"after": ["Enter the number that `next` of a page gave."]})
-    return int(text)
+    return after
 
 
 def _read(serializer_type: type[Any], request: Request) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from config_admin.transfer.import_plan import Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, WorkFailed, stream_lines
 from config_admin.transfer.import_report import serialize_result
 from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.api.errors import envelope, error_body
@@ -96,9 +97,10 @@ class BundleView(ReleaseView):
     )
     def get(self, request: Request) -> HttpResponse:
         """The configuration as one bundle: for the same rows the same bytes."""
-        release, tables = request.query_params.get("release"), request.query_params.getlist("table")
-        if release is not None and not (release.isascii() and release.isdecimal() and len(release) < 18):
-            raise RequestInvalid(fields={"release": [f"{release!r} is not valid. Use a release number."]})
+        given, tables = request.query_params.get("release"), request.query_params.getlist("table")
+        release = None if given is None else parse_whole_number(given)
+        if given is not None and release is None:
+            raise RequestInvalid(fields={"release": [f"{given!r} is not valid. Use a release number."]})
         for table in tables:
             if table not in ROW_TYPE_OF:
                 raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
@@ -106,7 +108,7 @@ class BundleView(ReleaseView):
         if form not in _FORMS:
             raise RequestInvalid(fields={"form": [f"{form!r} received; use one of {', '.join(_FORMS)}."]})
         try:
-            data = export_configuration(int(release) if release else None, tables=tables, form=form)
+            data = export_configuration(release, tables=tables, form=form)
         except NoSuchRelease as error:
             raise NotFound(str(error)) from None
         except ValueError as error:

@@ -25,6 +25,7 @@ from config_admin.validation.secret_columns import mask_row
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.text.compare import code
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPE_OF, ROW_TYPES, Row
 from convengine.server.api.schema import extend_schema
 
@@ -135,9 +136,10 @@ def _skip_to(rows: list[Any], after: str | None) -> Iterator[Any]:
     if not after:
         yield from rows
         return
+    number = parse_whole_number(after)
     for row in rows:
-        if isinstance(row.pk, int) and after.isdecimal():
-            if row.pk > int(after):
+        if isinstance(row.pk, int) and number is not None:
+            if row.pk > number:
                 yield row
         elif str(row.pk) > after:
             yield row
@@ -147,6 +149,7 @@ def _read_limit(request: Request) -> int:
     text = request.query_params.get("limit")
     if text is None:
         return _PAGE
-    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= _MOST or len(text) > 9:
+    limit = parse_whole_number(text, _MOST)
+    if not limit:
         raise RequestInvalid(fields={"limit": [f"{text!r} received; use a whole number from 1 to {_MOST}."]})
-    return int(text)
+    return limit

@@ -14,6 +14,7 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
 from config_admin.editing.links import draft_url
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
+from convengine.engine.text.whole_numbers import parse_whole_number
 
 #: The key in the session.
 KEY = "draft"
@@ -154,7 +155,7 @@ def _choose_draft(request: HttpRequest) -> int | None:
     ):
         return None
     title, number = (request.POST.get(name, "").strip() for name in ("_draft_title", "_draft"))
-    draft = CeDraft.objects.filter(pk=number, status=DraftStatus.OPEN).first() if number.isdecimal() else None
+    draft = CeDraft.objects.filter(pk=parse_whole_number(number) or 0, status=DraftStatus.OPEN).first()
     if draft is None and title and user.has_perm("config_admin.add_cedraft"):
         draft, _ = CeDraft.objects.get_or_create(
             title=title[:150], status=DraftStatus.OPEN, defaults={"created_by": user.get_username()}

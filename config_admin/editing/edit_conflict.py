@@ -26,6 +26,7 @@ from config_admin.editing.optimistic_lock import SeenVersion, find_seen_content
 from config_admin.releases.content import content_of
 from config_admin.releases.row_versions import RowVersion, find_last_version, list_versions_after
 from config_admin.releases.tree import Content
+from convengine.engine.text.whole_numbers import parse_whole_number
 
 #: Inputs of the form: its present base, the state before the others' change, the release before the first such change,
 #: and the fields that wait for a choice.
@@ -104,10 +105,10 @@ class Meeting:
     @property
     def note(self) -> str:
         """The note in the history of a saved form that merged others' changes, or blank."""
-        if not self._met.isdecimal():
+        if (met := parse_whole_number(self._met)) is None:
             return ""
         row = self.form.instance
-        versions = reversed(list_versions_after(row._meta.db_table, row.pk, int(self._met)))
+        versions = reversed(list_versions_after(row._meta.db_table, row.pk, met))
         authors = "; ".join(f"{version.made_by}, release {version.config_version}" for version in versions)
         return f"combined with the change of {authors}" if authors else ""
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 
 from config_admin.releases.working_copy import write_outside
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import StoredMessage, inbox
 from convengine.server.sessions.models import CeConversationHistory
@@ -19,8 +20,7 @@ _NAMES = ("group", "message_of")
 
 def read_number(request: HttpRequest, name: str) -> int | None:
     """A number of the address; null for anything else."""
-    number = request.GET.get(name, "")
-    return int(number) if number.isascii() and number.isdecimal() and len(number) < 19 else None
+    return parse_whole_number(request.GET.get(name, ""))
 
 
 def read_given_messages(request: HttpRequest) -> list[StoredMessage]:

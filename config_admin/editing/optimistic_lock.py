@@ -6,6 +6,7 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import content_of
 from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.tree import Content
+from convengine.engine.text.whole_numbers import parse_whole_number
 
 
 class SeenVersion(NamedTuple):
@@ -23,7 +24,7 @@ class SeenVersion(NamedTuple):
     def parse(cls, text: str) -> "SeenVersion":
         """Parse what a form sent back; an invalid text matches nothing."""
         version, _, content = text.partition("-")
-        return cls(int(version) if version.isdecimal() else 0, content)
+        return cls(parse_whole_number(version) or 0, content)
 
     def __str__(self) -> str:
         return f"{self.config_version}-{self.content}"

@@ -77,6 +77,7 @@ from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.text.difference import Difference
+from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
@@ -576,7 +577,12 @@ def _sort_forms(formset: Any) -> list[Any]:
     forms = list(formset.forms)
     if not formset.is_bound or "ORDER" not in formset.empty_form.fields:
         return forms
-    return sorted(forms, key=lambda form: int(value) if (value := str(form["ORDER"].value())).isdecimal() else 10**6)
+    return sorted(forms, key=_read_position)
+
+
+def _read_position(form: Any) -> int:
+    position = parse_whole_number(str(form["ORDER"].value()))
+    return BIG_INTEGER if position is None else position
 
 
 def _list_errors(forms: PageForms) -> Iterator[Problem]:

@@ -38,6 +38,7 @@ from config_admin.test_cases.runs import Selection, count_tags, list_folders
 from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import loads, to_strict
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.play.expectations import find_misses
@@ -223,7 +224,7 @@ class TestCaseAdmin(PagesAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         """The test in its editor, with its newest results."""
-        case = CeTestCase.objects.filter(pk=object_id).first() if str(object_id).isdecimal() else None
+        case = CeTestCase.objects.filter(pk=parse_whole_number(str(object_id)) or 0).first()
         if case is None:
             gone: HttpResponse = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
             return gone

@@ -8,6 +8,7 @@ import yaml
 from django.http import QueryDict
 
 from config_admin.test_cases.documents import CONVERSATION, TestRefused
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
 from convengine.play.expectations import Miss
@@ -209,8 +210,7 @@ def make_blank_turn() -> EditorTurn:
 
 
 def _read_count(sent: QueryDict, name: str) -> int:
-    text = sent.get(name, "")
-    return min(int(text), 1000) if text.isascii() and text.isdecimal() else 0
+    return min(parse_whole_number(sent.get(name, "")) or 0, 1000)
 
 
 def _open_turn(given: Mapping[str, Json]) -> EditorTurn:

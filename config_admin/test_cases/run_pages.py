@@ -12,7 +12,7 @@ from config_admin.editing.links import find_readable_url, row_name
 from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, count_tags, list_folders, read_results, start_run, test_runs
-from convengine.engine.text.compare import storable
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
@@ -65,7 +65,7 @@ def choose_view(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             tags = [*request.POST.getlist("tag"), *split_tags(request.POST.get("tags", ""))]
-            selection = Selection(list(dict.fromkeys(map(storable, tags))), storable(request.POST.get("folder", "")))
+            selection = Selection(list(dict.fromkeys(tags)), request.POST.get("folder", ""))
             name = read_name_for(request, request.POST.get("configuration", "live"))
             if not selection.query().exists():
                 raise TestRefused("No test has these tags in this folder.")
@@ -145,13 +145,12 @@ class TestRunAdmin(ReadOnlyAdmin):
             raise PermissionDenied
         require_right(request, "config_admin.view_cetestrun")
         test_runs.mark_lost()
-        run = CeTestRun.objects.filter(pk=object_id).first() if str(object_id).isdecimal() else None
+        run = CeTestRun.objects.filter(pk=parse_whole_number(str(object_id)) or 0).first()
         if run is None:
             gone: HttpResponse = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
             return gone
-        after = request.GET.get("after", "")
         shows_all = request.GET.get("show") == "all" or not run.failed
-        last = int(after) if after.isdecimal() and len(after) < 19 else 0
+        last = parse_whole_number(request.GET.get("after", "")) or 0
         results, next_after = read_results(run, last, with_passed=shows_all)
         context = {
             **self.admin_site.each_context(request),

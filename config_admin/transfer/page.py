@@ -36,6 +36,7 @@ from config_admin.transfer.files import (
 from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -172,9 +173,7 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     form = wanted if wanted in FORMATS else YAML
     release = request.GET.get("release", "")
     try:
-        data = export_configuration(
-            int(release) if release.isdecimal() else None, tables=request.GET.getlist("table"), form=form
-        )
+        data = export_configuration(parse_whole_number(release), tables=request.GET.getlist("table"), form=form)
     except (NoSuchRelease, ValueError) as error:
         messages.error(request, str(error))
         return HttpResponseRedirect("../")

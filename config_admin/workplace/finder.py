@@ -26,6 +26,7 @@ from config_admin.workplace.recent_rows import find_recent_rows
 from config_admin.workplace.settings_page import settings_url
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
@@ -217,7 +218,5 @@ def _find_settings(words: Sequence[str]) -> Iterator[Hit]:
 
 
 def _find_release(snapshot: Snapshot, text: str) -> list[Hit]:
-    word = text.lower().removeprefix("release").strip()
-    if not (word.isascii() and word.isdecimal() and 0 < int(word[:18]) <= snapshot.config_version):
-        return []
-    return [Hit(release_url(int(word)), f"Release {int(word)}", "Release of the configuration")]
+    number = parse_whole_number(text.lower().removeprefix("release").strip(), snapshot.config_version)
+    return [Hit(release_url(number), f"Release {number}", "Release of the configuration")] if number else []

@@ -5,6 +5,7 @@ from convengine.embedding import APPS, BEFORE_ADMIN, LIBRARIES, add_to
 PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
 CALLS = "convengine.server.api.middleware.ApiMiddleware"
 CORS = "corsheaders.middleware.CorsMiddleware"
+CLEAN = "convengine.server.api.clean_input.CleanInputMiddleware"
 HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
 
@@ -30,7 +31,10 @@ def test_adding_it_twice_changes_no_apps() -> None:
     once = list(settings["INSTALLED_APPS"])
     add_to(settings)
 
-    assert (settings["INSTALLED_APPS"], settings["MIDDLEWARE"]) == (once, [PROBES, CALLS, CORS, "own", HISTORY, DRAFTS])
+    assert (settings["INSTALLED_APPS"], settings["MIDDLEWARE"]) == (
+        once,
+        [PROBES, CALLS, CORS, "own", CLEAN, HISTORY, DRAFTS],
+    )
 
 
 def test_what_the_project_has_itself_stays() -> None:

@@ -137,7 +137,7 @@ def _read_choice(
         sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
         texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
         offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
-        choice = Choice(offered, more=storable(request.POST.get("more", ""))[: _LONGEST * _MOST_PHRASES])
+        choice = Choice(offered, more=request.POST.get("more", "")[: _LONGEST * _MOST_PHRASES])
         typed = request.POST.get("intent", "")
         other = request.POST.get("other", "").strip()
         # What was typed since the page was shown counts, whatever is chosen above it.

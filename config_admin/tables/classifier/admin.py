@@ -10,6 +10,7 @@ from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The right to read the message of a turn.
@@ -34,8 +35,8 @@ class ClassifierAdmin(RowAdmin):
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """With `message_of`, the pattern is the message of that turn, for who may read turns."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        number = str(initial.pop("message_of", ""))
-        if number.isascii() and number.isdecimal() and len(number) < 19 and request.user.has_perm(RIGHT):
+        number = parse_whole_number(str(initial.pop("message_of", "")))
+        if number is not None and request.user.has_perm(RIGHT):
             turn = CeConversationHistory.objects.filter(pk=number).only("user_input").first()
             initial["pattern"] = ((turn and turn.user_input) or "").strip()
         return initial

@@ -14,6 +14,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
+from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.engine.threads import new_task
 from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.labels import lifecycle_label
@@ -79,9 +80,10 @@ class Turns(NamedTuple):
 def list_turns(row: CeConversation, before: str | None) -> Turns:
     """The turns before a number, or the newest. Two queries."""
     wanted = row.turns.order_by("-turn_no")
-    is_older = bool(before and before.isascii() and before.isdecimal() and len(before) < 10)
+    number = parse_whole_number(before or "", INTEGER)
+    is_older = number is not None
     if is_older:
-        wanted = wanted.filter(turn_no__lt=int(before or 0))
+        wanted = wanted.filter(turn_no__lt=number)
     meant = KeyTextTransform("message_intent", "facts")
     fetched = list(wanted.defer("facts").annotate(meant=meant)[: SIZE + 1])
     shown = fetched[:SIZE]

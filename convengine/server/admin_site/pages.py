@@ -10,7 +10,11 @@ from inspect import signature
 from pkgutil import walk_packages
 from typing import Any, TypeVar
 
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
+from django.db import DataError
+from django.db.models import BinaryField
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -98,6 +102,20 @@ class PagesAdmin(ModelAdmin):
             for known in sorted(self.list_pages(), key=lambda known: known.route.startswith("<"))
         ]
         return [*own, *super().get_urls()]
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """The list. Raises IncorrectLookupParameters for a value that only the database refuses."""
+        try:
+            changelist: ChangeList = super().get_changelist_instance(request)
+            return changelist
+        except (DataError, OverflowError) as error:
+            raise IncorrectLookupParameters(error) from error
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Nobody filters by bytes: no text in an address is a value of theirs."""
+        column = lookup.partition("__")[0]
+        bytes_columns = {field.name for field in self.opts.concrete_fields if isinstance(field, BinaryField)}
+        return column not in bytes_columns and super().lookup_allowed(lookup, value, request)
 
     def list_pages(self) -> list[Page]:
         """The pages that are declared for the model, and as methods of this class."""

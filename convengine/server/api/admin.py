@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
+from convengine.server.admin_site.pages import PagesAdmin
 from convengine.server.admin_site.record_columns import badge_column
 from convengine.server.admin_site.rights import SCOPE_RIGHTS
 from convengine.server.api.models import SCOPES, CeApiKey, every_scope_but_config
@@ -37,7 +37,7 @@ class ApiKeyForm(forms.ModelForm):
 
 
 @admin.register(CeApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(PagesAdmin):
     """API keys. The secret is shown once after a key is made; only its hash is stored."""
 
     form = ApiKeyForm

@@ -7,12 +7,14 @@ from typing import Any
 from django.urls import URLPattern, path, re_path
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.schemas.inspectors import ViewInspector
 from rest_framework.views import APIView
 
 from convengine.server.admin_site.pages import import_declarations
 from convengine.server.api import errors
 from convengine.server.api.authentication import ApiKeyAuthentication, HasScope, KeyThrottle
+from convengine.server.api.clean_input import clean_query, refuse_unstorable_parameters
 from convengine.server.api.parsers import OnlyRenderer, OrjsonParser, OrjsonRenderer
 from convengine.server.api.schema import ApiSchema
 
@@ -28,6 +30,10 @@ class ApiView(APIView):
     #: Whether browsers may call it with a conversation token.
     serves_tokens = False
 
+    #: Whether texts that cannot be stored are cleaned, and not refused: people wrote them, who get an answer whatever
+    #: they write.
+    cleans_texts = False
+
     authentication_classes: Sequence[type[BaseAuthentication]] = (ApiKeyAuthentication,)
     permission_classes: Sequence[Any] = (HasScope,)
     parser_classes = [OrjsonParser]
@@ -41,6 +47,13 @@ class ApiView(APIView):
         super().__init_subclass__(**options)
         if "address" in vars(cls):
             _CALLS.append(cls)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raises RequestInvalid for parameters that cannot be stored, and what the checks of a caller raise."""
+        super().initial(request, *args, **kwargs)
+        if self.cleans_texts:
+            clean_query(request._request)
+        refuse_unstorable_parameters(request._request, kwargs)
 
     def get_exception_handler(self) -> Callable[..., Any]:
         """The one form of all failures."""

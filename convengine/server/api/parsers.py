@@ -13,7 +13,10 @@ from rest_framework.request import Request
 
 from convengine.engine.errors import RequestInvalid, RequestTooLarge
 from convengine.engine.turn.codec import MAX_DEPTH, dumps, is_too_deep
+from convengine.server.api.clean_input import clean_texts, refuse_unstorable_texts
 from convengine.server.deployment import conf
+
+_NUL = b"\\u0000"
 
 
 class OrjsonParser(BaseParser):
@@ -35,11 +38,17 @@ class OrjsonParser(BaseParser):
             raise RequestTooLarge.of("body", _read_content_length(parser_context, limit), limit, "JSON")
         self.check_body(body)
         try:
-            value = orjson.loads(body) if body else {}
+            value, is_strict = orjson.loads(body) if body else {}, True
         except orjson.JSONDecodeError as error:
-            value = _parse_leniently(body, error)
+            value, is_strict = _parse_leniently(body, error), False
         if is_too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
+        # Looking for the one way to write NUL is cheaper than looking at every text.
+        if is_strict and _NUL not in body:
+            return value
+        if getattr((parser_context or {}).get("view"), "cleans_texts", False):
+            return clean_texts(value)
+        refuse_unstorable_texts(value)
         return value
 
     def check_body(self, body: bytes) -> None:
@@ -54,7 +63,7 @@ def _read_content_length(parser_context: Any, limit: int) -> int | None:
 
 
 def _parse_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
-    """JSON with lone surrogates is accepted; they are replaced where the text is stored."""
+    """JSON that may have lone surrogates, which the strict parser refuses as a fault of the JSON."""
     try:
         return json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_fiel
 from rest_framework import serializers
 
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
-from convengine.engine.text.compare import shorten, storable
+from convengine.engine.text.compare import shorten
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
@@ -23,21 +23,18 @@ ERROR_CODES = list_error_codes()
 
 
 class StrictTextField(serializers.CharField):
-    """A JSON string or null, unchanged: numbers are not converted, blanks are kept.
-
-    NUL and lone surrogates cannot be stored and are replaced.
-    """
+    """A JSON string or null, unchanged: numbers are not converted, blanks are kept."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, allow_blank=True, trim_whitespace=False, **kwargs)
-        # The validators would refuse what is replaced before; each reads every character of a message.
+        # They look for what the parser of the body has cleaned or refused, and read every character of a message.
         self.validators = []
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but a string."""
         if data not in (serializers.empty, None) and not isinstance(data, str):
             raise serializers.ValidationError(f"Must be a text or null, not {quote_value(data)}.")
-        return super().run_validation(storable(data) if isinstance(data, str) else data)
+        return super().run_validation(data)
 
 
 class StrictBooleanField(serializers.BooleanField):

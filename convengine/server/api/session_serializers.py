@@ -6,7 +6,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from convengine.engine.errors import MessageTooLarge
-from convengine.engine.text.compare import storable
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.serializers import (
@@ -41,7 +40,7 @@ class NameField(serializers.RegexField):
         missing = data is serializers.empty or (data is None and self.allow_null)
         if not missing and not isinstance(data, str):
             raise serializers.ValidationError(f"Must be a text, not {quote_value(data)}.")
-        return super().run_validation(storable(data) if isinstance(data, str) else data)
+        return super().run_validation(data)
 
 
 class ThreadSerializer(ClosedSerializer):

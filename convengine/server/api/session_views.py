@@ -1,6 +1,5 @@
 """Views that read, list and close sessions."""
 
-import re
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -8,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from convengine.engine.errors import RequestInvalid
-from convengine.engine.text.compare import storable
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api import session_serializers as serializers
 from convengine.server.api.models import CeApiKey
@@ -48,8 +47,7 @@ class SessionsView(WorkspaceView):
         given = request.query_params
         if not given.get("workspace_id"):
             raise RequestInvalid(fields={"workspace_id": ["This field is required."]})
-        # As the names were stored.
-        filters = {name: storable(given[name]) for name in _FILTERS if name in given}
+        filters = {name: given[name] for name in _FILTERS if name in given}
         if filters.get("lifecycle", "RUNNING") not in Lifecycle.__members__:
             known = ", ".join(Lifecycle.__members__)
             raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
@@ -179,9 +177,9 @@ def _read_limit(text: str | None) -> int:
     """The page size. Raises RequestInvalid."""
     if text is None:
         return session_lists.PAGE
-    # Python would not read a number of very many digits.
-    if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= session_lists.MOST:
+    limit = parse_whole_number(text, session_lists.MOST)
+    if not limit:
         raise RequestInvalid(
             fields={"limit": [f"{quote_value(text)} received; send a whole number from 1 to {session_lists.MOST}."]}
         )
-    return int(text)
+    return limit

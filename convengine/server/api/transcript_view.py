@@ -12,6 +12,8 @@ from rest_framework.response import Response
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import shorten
+from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.base_view import ApiView
@@ -108,9 +110,12 @@ def _is_with_person(key: CeApiKey) -> bool:
 
 
 def _read_number(text: str) -> int:
-    if not text.isdecimal():
-        raise RequestInvalid(fields={"after": [f"{text!r} is not the number of a turn. Send `lastTurnNo`."]})
-    return min(int(text), 2**31 - 1)
+    number = parse_whole_number(text, INTEGER)
+    if number is None:
+        raise RequestInvalid(
+            fields={"after": [f"{shorten(text, 60)!r} is not the number of a turn. Send `lastTurnNo`."]}
+        )
+    return number
 
 
 def _list_messages(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:

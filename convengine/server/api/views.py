@@ -74,6 +74,7 @@ class TurnView(ApiView):
     address = "conversation/message"
     scope = "turns"
     serves_tokens = True
+    cleans_texts = True
 
     @extend_schema(
         operation_id="createTurn",

@@ -17,6 +17,7 @@ class WorkspaceView(ApiView):
     """A view of the key's own workspace."""
 
     scope = "sessions"
+    cleans_texts = True
 
     def workspace(self, request: Request, given: str | None) -> str:
         """The workspace of the key. Raises ConversationNotFound for another one."""

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
+from convengine.server.admin_site.pages import PagesAdmin
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import excerpt_column, text_column
 from convengine.server.executors.document_store import finish
@@ -14,7 +14,7 @@ from convengine.server.executors.models import CeDocument, CeDocumentCollection,
 
 
 @admin.register(CeDocumentCollection)
-class DocumentCollectionAdmin(ModelAdmin):
+class DocumentCollectionAdmin(PagesAdmin):
     """Collections with their number of documents."""
 
     list_display = ("name", "workspace_id", "size", "expires_at")
@@ -31,7 +31,7 @@ class DocumentCollectionAdmin(ModelAdmin):
 
 
 @admin.register(CeDocument)
-class DocumentAdmin(ModelAdmin):
+class DocumentAdmin(PagesAdmin):
     """Documents. The next turn finds a saved document."""
 
     list_display = ("title", "collection", "start", "updated_at")

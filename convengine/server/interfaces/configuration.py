@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.release_choice import ReleaseChoice
 from convengine.engine.turn.snapshot import Snapshot
@@ -57,8 +58,8 @@ class ConfigurationName(NamedTuple):
         kind, _, number = text.strip().lower().partition(":")
         if kind == "live" and not number:
             return cls("live")
-        if kind in ("release", "draft") and number.isascii() and number.isdecimal():
-            return cls(kind, int(number))
+        if kind in ("release", "draft") and (parsed := parse_whole_number(number)) is not None:
+            return cls(kind, parsed)
         raise ValueError(f"“{text}” names no configuration. Enter live, release:12 or draft:7, with your number.")
 
     def __str__(self) -> str:

@@ -1,0 +1,107 @@
+"""What enters has only texts that a database stores: no NUL, and no half of a surrogate pair.
+
+The API refuses them by the name of their field. On pages, and in texts of conversations, U+FFFD takes their place.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import storable
+from convengine.server.deployment.folders import is_own_module
+
+_API = "/api/v1/"
+#: NUL in an address, and what takes its place. Bytes that are no UTF-8 are U+FFFD when a query is read.
+_NUL, _REPLACEMENT = "%00", "%EF%BF%BD"
+_REASON = "The text has NUL or half of a surrogate pair, which cannot be stored. Remove it."
+
+
+class CleanInputMiddleware:
+    """Cleans what pages read. Calls of the API have no part in it: their views and parsers do the same."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Iterable[Any], options: Mapping[str, Any]) -> None:
+        """Raises Http404 for an address with NUL."""
+        if request.path_info.startswith(_API) or not _is_ours(request):
+            return
+        if "\0" in request.path_info:
+            raise Http404
+        clean_query(request)
+        if request.method == "POST" and any(map(_has_nul, request.POST.lists())):
+            request.POST = _clean_form(request.POST)  # type: ignore[assignment]
+
+
+def clean_query(request: HttpRequest) -> None:
+    """Let U+FFFD take the place of NUL in the query."""
+    if _NUL in request.META.get("QUERY_STRING", ""):
+        request.META["QUERY_STRING"] = request.META["QUERY_STRING"].replace(_NUL, _REPLACEMENT)
+        request.GET = QueryDict(request.META["QUERY_STRING"], encoding=request.encoding)
+
+
+def refuse_unstorable_parameters(request: HttpRequest, in_path: Mapping[str, Any]) -> None:
+    """Raises RequestInvalid with the names of parameters whose texts cannot be stored."""
+    if "\0" not in request.path_info and _NUL not in request.META.get("QUERY_STRING", ""):
+        return
+    given = [*((name, [value]) for name, value in in_path.items() if isinstance(value, str)), *request.GET.lists()]
+    raise RequestInvalid(fields={storable(item[0]): [_REASON] for item in given if _has_nul(item)})
+
+
+def refuse_unstorable_texts(value: Any) -> None:
+    """Raises RequestInvalid with the path of the first text of a JSON value that cannot be stored."""
+    path = _find_unstorable(value)
+    if path is not None:
+        raise RequestInvalid(fields={".".join(path) or "body": [_REASON]})
+
+
+def clean_texts(value: Any) -> Any:
+    """A JSON value, in whose texts and keys U+FFFD takes the place of what cannot be stored."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(key): clean_texts(item) for key, item in value.items()}
+    return [clean_texts(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_ours(request: HttpRequest) -> bool:
+    """Whether the page is one of the admin or of ours: a project has its own beside them."""
+    match = request.resolver_match
+    return match is not None and (match.app_name == "admin" or is_own_module(match.func.__module__))
+
+
+def _has_nul(item: tuple[str, Iterable[Any]]) -> bool:
+    name, values = item
+    return "\0" in name or any("\0" in value for value in values)
+
+
+def _clean_form(form: QueryDict) -> QueryDict:
+    cleaned = QueryDict(mutable=True, encoding=form.encoding)
+    for name, values in form.lists():
+        cleaned.setlist(storable(name), [storable(value) for value in values])
+    cleaned._mutable = False
+    return cleaned
+
+
+def _find_unstorable(value: Any) -> tuple[str, ...] | None:
+    """The keys and indexes that lead to a text; null if all texts can be stored."""
+    if isinstance(value, str):
+        return None if storable(value) == value else ()
+    items: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
+        clean_key = storable(str(key))
+        if clean_key != str(key):
+            return (clean_key,)
+        if (rest := _find_unstorable(item)) is not None:
+            return clean_key, *rest
+    return None
