@@ -42,11 +42,13 @@ def secret(django_db_blocker: Any) -> str:
     from django.db import connection
 
     from tests.api import make_key
-    from tests.cluster.world import configure_payments
+    from tests.cluster.__main__ import receivers
+    from tests.cluster.world import configure_payments, subscribe
     from tests.live.configuration import configure
 
     with django_db_blocker.unblock():
         configure_payments()
+        subscribe([receiver.address for receiver in receivers])
         configure("Session/LEASE_SECONDS", 5)
         key = make_key()
         # The leader that this one leads to will die.

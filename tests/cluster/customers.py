@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-from tests.cluster.world import ASK, DONE
+from tests.cluster.world import ASK, DONE, NO_ADVICE
 from tests.live.client import TURN
 
 #: Seconds that a customer waits for one answer, and for a turn in all; seconds between two turns and two attempts.
@@ -36,7 +36,7 @@ class Acknowledged:
 
 @dataclass
 class Customer:
-    """One customer, with one conversation at a time: `pay`, `yes`, `pay`, `yes`, …"""
+    """One customer, with one conversation at a time: `pay`, `yes`, `pay`, `yes`, … One of eight wants advice."""
 
     port: int
     secret: str
@@ -62,6 +62,8 @@ class Customer:
         while usual and not self.ending.is_set():
             order = f"{conversation_id}/{turn // 2}"
             message, expected = (("pay", ASK), ("yes", DONE))[turn % 2]
+            if self.number % 8 == 0:
+                message, expected = "advice", NO_ADVICE
             usual = self._send(conversation_id, turn, message, order) == expected
             turn += 1
             time.sleep(_PAUSE)

@@ -1,6 +1,7 @@
 """PostgreSQL leaders and servers are killed under load: nothing acknowledged is lost, and nothing is done twice."""
 
 import itertools
+import json
 import os
 import random
 import time
@@ -17,9 +18,11 @@ from convengine.server.sessions.models import (
     CeIdempotency,
     CePendingActionExecution,
 )
+from convengine.server.webhooks.models import CeWebhookDelivery
+from tests.cluster.__main__ import receivers
 from tests.cluster.customers import Acknowledged, Crowd
 from tests.cluster.machine import Cluster, wait_until
-from tests.cluster.world import DONE
+from tests.cluster.world import DONE, NO_ADVICE
 
 pytestmark = pytest.mark.cluster
 
@@ -107,6 +110,7 @@ def test_no_acknowledged_turn_is_lost_and_nothing_is_done_twice(cluster: Cluster
     check_turns(turns)
     check_numbers()
     check_effects(turns, effects)
+    check_events(turns)
     call_command("audit_verify", workers=1)
 
 
@@ -157,6 +161,23 @@ def check_numbers() -> None:
         committed = [record for record in own if record.status == "OK"]
         assert row.version == row.turn_count == len(committed)
         assert {record.error_code for record in own if record.status != "OK"} <= EXPECTED_ERRORS
+
+
+def check_events(turns: Sequence[Acknowledged]) -> None:
+    """Each action that was reported has its event, and all came to the receiver that answers."""
+    good, slow = receivers
+    rows = CeWebhookDelivery.objects.filter(webhook__url=good.address)
+    wait_until("All events are sent", lambda: not rows.filter(status="PENDING").exists(), 60)
+    arrived = {asked.headers["webhook-id"] for asked in good.asked}
+    assert arrived == {str(row.event_id) for row in rows}
+    told = {json.loads(row.body)["data"]["turnId"] for row in rows}
+    assert {turn.answer["turnId"] for turn in turns if (turn.message, turn.text) == ("yes", DONE)} <= told
+    advised = sum(turn.text == NO_ADVICE for turn in turns)
+    print(
+        f"{len(arrived)} events arrived, the slow receiver was asked {slow.asked} times; {advised} turns had no model"
+    )
+    assert slow.asked
+    assert advised
 
 
 def check_effects(turns: Sequence[Acknowledged], effects: Path) -> None:

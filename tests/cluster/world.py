@@ -1,8 +1,22 @@
-"""The configuration of the cluster's tests: an order that is paid after a yes."""
+"""The configuration of the cluster's tests: an order that is paid after a yes, and advice that a model writes."""
 
-from config_admin.models import CeIntent, CeIntentClassifier, CePendingAction, CeResponse, CeRule
+from collections.abc import Iterable
+
+from config_admin.models import (
+    CeIntent,
+    CeIntentClassifier,
+    CePendingAction,
+    CePromptTemplate,
+    CeResponse,
+    CeRule,
+)
 from config_admin.releases.change_set import change_set
+from convengine.server.webhooks.models import CeWebhook
+from convengine.server.webhooks.signature import create_secret
+from tests.live.configuration import configure
 
+#: The model never answers, so the row's own text is said.
+NO_ADVICE = "Ask us later."
 ASK, DONE, LEFT_OPEN = "Shall I pay?", "Paid.", "We are looking into your payment."
 
 
@@ -34,3 +48,21 @@ def configure_payments() -> None:
             ("UNKNOWN", "UNKNOWN", "Sorry?"),
         ):
             CeResponse.objects.create(intent_code=intent, state_code=state, response_type="EXACT", exact_text=text)
+    configure("DialogueActStep/RESOLUTE", "REGEX_ONLY")
+    with change_set(reason="advice"):
+        CeIntent.objects.create(intent_code="ADVICE", description="advice")
+        CeIntentClassifier.objects.create(
+            intent_code="ADVICE", state_code="IDLE", rule_type="CONTAINS", pattern="advice"
+        )
+        CePromptTemplate.objects.create(
+            intent_code="ADVICE", state_code="IDLE", response_type="TEXT", user_prompt="{{user_input}}"
+        )
+        CeResponse.objects.create(
+            intent_code="ADVICE", state_code="IDLE", response_type="DERIVED", exact_text=NO_ADVICE
+        )
+
+
+def subscribe(addresses: Iterable[str]) -> None:
+    """Webhooks for actions that ran."""
+    for number, address in enumerate(addresses):
+        CeWebhook.objects.create(name=f"hook {number}", url=address, events=["action.executed"], secret=create_secret())

@@ -73,7 +73,7 @@ class WebhookAdmin(PagesAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With whether any delivery was given up."""
-        failed = CeWebhookDelivery.objects.filter(webhook=OuterRef("pk"), status=OutboxStatus.FAILED)
+        failed = _select_given_up().filter(webhook=OuterRef("pk"))
         webhooks: QuerySet[Any] = super().get_queryset(request).annotate(has_failed=Exists(failed))
         return webhooks
 
@@ -97,7 +97,7 @@ class WebhookAdmin(PagesAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the number of deliveries that were given up."""
         webhook = self.get_object(request, object_id)
-        failed = webhook.deliveries.filter(status=OutboxStatus.FAILED).count() if webhook else 0
+        failed = _select_given_up().filter(webhook=webhook).count() if webhook else 0
         user: Any = request.user
         context = {"webhook": webhook, "failed_count": failed, "may_resend": user.has_perm(_RESEND)}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
@@ -140,7 +140,7 @@ class WebhookAdmin(PagesAdmin):
     @page("<int:pk>/again/", right=_RESEND, methods=("POST",))
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send everything again that was given up."""
-        _resend(self, request, get_object_or_404(CeWebhook, pk=pk).deliveries.all())
+        _resend(self, request, _select_given_up().filter(webhook=get_object_or_404(CeWebhook, pk=pk)))
         return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhook_change", args=[pk]))
 
 
@@ -199,6 +199,11 @@ class WebhookDeliveryAdmin(ByConversation):
         """Send it again."""
         _resend(self, request, CeWebhookDelivery.objects.filter(pk=pk))
         return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhookdelivery_change", args=[pk]))
+
+
+def _select_given_up() -> QuerySet[CeWebhookDelivery]:
+    """Events that were given up; not tests, which have their result on their page."""
+    return CeWebhookDelivery.objects.filter(status=OutboxStatus.FAILED).exclude(event=TEST)
 
 
 def _resend(model_admin: Any, request: HttpRequest, rows: QuerySet[CeWebhookDelivery]) -> None:

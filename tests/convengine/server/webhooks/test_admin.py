@@ -127,6 +127,7 @@ def test_a_test_event_is_signed_and_its_outcome_is_said(
     page = ida.get(page_url("change", CeWebhookDelivery.objects.latest("pk")))
     assert "answered 401: who are you?" in read_text(page)
     assert "Given up" in read_text(page)
+    assert "Some were given up" not in read_text(ida.get(reverse(LIST)))
 
 
 def test_an_operator_sees_what_was_given_up_and_sends_it_again(make_webhook: MakeWebhook) -> None:
