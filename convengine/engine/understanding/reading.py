@@ -37,7 +37,7 @@ class Taken:
     by: str
     #: The answer repeats it, because it was mended, supplied, corrected, or not all of its clause is explained.
     is_echoed: bool = False
-    #: What the words do not say and was assumed: `month`, `year`, `half`, `country`, `sum`; `spelling` for a mended slip.
+    #: What the words do not say and was assumed: `month`, `year`, `half`, `country`, `sum`, `spelling` (a mended slip).
     assumed: tuple[str, ...] = ()
 
 

@@ -50,7 +50,7 @@ def read_heads(phrase: Phrase) -> Iterator[tuple[Json, str]]:
 
 def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequence[Span]:
     """A span, or what stands for it: the parts of a sum of people where a field takes one of them, or where it has
-    other things; the number alone where it may be an hour; nothing for people with whom others come that are not counted.
+    other things; the number alone where it may be an hour; nothing for people beside others who are not counted.
     """
     slots = span.phrase.slots
     if span.phrase.means == "heads":
