@@ -17,6 +17,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.sentences import ASKS, Subject, find_nearest
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
 
@@ -119,7 +120,10 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
     parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
-    moves = dict.fromkeys(find_phrase("move", move.get("move")) for move in _list_items(recorded.understood, "moves"))
+    moves = dict.fromkeys(_describe_move(move, text) for move in _list_items(recorded.understood, "moves"))
+    moves |= dict.fromkeys(
+        f"perhaps {_describe_move(move, text)}" for move in _list_items(recorded.understood, "doubtfulMoves")
+    )
     given = sorted((item for item in recorded.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
     values = [_describe_value(recorded, text, item) for item in given]
     return MessageReading(parts, list(moves), values, recorded.schema_id, unknown_words)
@@ -150,6 +154,17 @@ def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, 
     for item in payload.get(key) or ():
         if isinstance(item, Mapping) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int):
             yield item
+
+
+def _describe_move(move: Mapping[str, Json], text: str) -> str:
+    """A move in words; of a learned one also the sentence that it resembles most, and how likely it is."""
+    name, probability = find_phrase("move", move["move"]), move.get("probability")
+    if not isinstance(probability, float):
+        return name
+    asks = move["move"] in _CLAUSE_MOVES
+    subject, class_name = (Subject.ASKS, ASKS) if asks else (Subject.MOVES, move["move"])
+    nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name)
+    return f"{name} ({probability:.0%}, as in “{nearest}”)"
 
 
 def _list_values(event: Event) -> Iterator[tuple[str, Json]]:

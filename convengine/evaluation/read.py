@@ -76,7 +76,7 @@ class FormReader:
         tables, fillers = get_tables(locale), list_fillers(self.form)
         specs = [field.spec for field in self.fields]
         lexicon = self._find_lexicon(tables)
-        understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers)
+        understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learns=True)
         form, situation = self._open_form(line), self._describe_situation(line, locale)
         return _describe(line, understanding, form, read_into_form(understanding, form, tables, FINDERS, situation))
 

@@ -18,6 +18,7 @@ from convengine.engine.dialogue.settings import (
 )
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.message import find_open_form, understand_message
 from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, says_only
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
@@ -79,7 +80,7 @@ def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -
         return ClassifiedAct(act, 0.95)
     if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
-    if says_only(session, turn, MoveKind.RESTART):
+    if _restarts(session, turn):
         return ClassifiedAct(DialogueAct.RESET, 0.95)
     if plain.endswith("?"):
         return ClassifiedAct(DialogueAct.QUESTION, 0.70)
@@ -114,9 +115,14 @@ def affirms(text: str | None, session: Session, turn: Turn) -> bool:
 def means_reset(session: Session, turn: Turn) -> bool:
     """True when the whole text asks to start over. Only then may a model's RESET count."""
     text = match_text(session.user_text)
-    return _match_whole_text(text, ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None or says_only(
-        session, turn, MoveKind.RESTART
-    )
+    is_pattern = _match_whole_text(text, ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+    return is_pattern or _restarts(session, turn)
+
+
+def _restarts(session: Session, turn: Turn) -> bool:
+    """True when the message only wants to begin again. Outside of forms, an intent comes before what is learned."""
+    learned = [move for move in understand_message(session, turn).moves if move.probability < 1]
+    return says_only(session, turn, MoveKind.RESTART) and (not learned or find_open_form(session, turn) is not None)
 
 
 def _match_whole_text(

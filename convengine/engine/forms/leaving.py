@@ -7,7 +7,7 @@ from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.message import find_open_schema, read_message, understand_message
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
-from convengine.engine.forms.user_answer import read_yes_or_no, says, says_only
+from convengine.engine.forms.user_answer import may_say, read_yes_or_no, says, says_only
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
 from convengine.engine.turn.owned_params import FormParams, RoutingParams
@@ -47,8 +47,23 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
         if answer is None and wants:
             return LeaveDecision.ASK  # "Forget it" may mean this form as well as the other subject.
         return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
-    confirms = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
-    return decide_on_leave(session, turn, row) if wants and not confirms else None
+    if session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION:
+        return None
+    decision = decide_on_leave(session, turn, row)
+    asks = decision is not None and not wants and _may_want_to_leave(session, turn, row)
+    return LeaveDecision.ASK if asks else decision if wants else None
+
+
+def _may_want_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True for a message that gives the form nothing and may want to stop, or to talk to a person."""
+    is_doubtful = may_say(session, turn, MoveKind.LEAVE) or bool(find_doubtful_subject(session, turn))
+    return is_doubtful and not read_message(session, turn, row).gives_anything
+
+
+def find_doubtful_subject(session: Session, turn: Turn) -> str:
+    """The only intent that hands over, where the message may ask for a person; blank for none."""
+    intents = turn.snapshot.hand_over_intents
+    return next(iter(intents)) if len(intents) == 1 and may_say(session, turn, MoveKind.PERSON) else ""
 
 
 def _read_answer(session: Session, turn: Turn) -> bool | None:

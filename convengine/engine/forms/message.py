@@ -24,7 +24,7 @@ from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
-from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.read import read_into_form
@@ -68,7 +68,7 @@ def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables,
         lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
     )
     finders = _find_finders(session, turn, form)
-    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers)
+    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=True)
     if text:
         described = _describe(understanding) | {"size": len(text)}
         turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
@@ -110,10 +110,7 @@ def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSp
 def _describe(understanding: Understanding) -> dict[str, Json]:
     """Positions in the message instead of words, so that there is nothing to mask."""
     words = understanding.words
-    moves = [
-        {"move": move.kind.value, "start": words[move.start].start, "end": words[move.end - 1].end}
-        for move in understanding.moves
-    ]
+    moves = [_describe_move(understanding, move) for move in understanding.moves]
     spans = [
         {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
         for span in understanding.spans
@@ -121,7 +118,14 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
     cues = [
         {"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end} for cue in understanding.cues
     ]
-    return {"moves": moves, "spans": spans, "cues": cues}
+    doubtful = [_describe_move(understanding, move) for move in understanding.doubtful_moves]
+    return {"moves": moves, "spans": spans, "cues": cues} | ({"doubtfulMoves": doubtful} if doubtful else {})
+
+
+def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:
+    start, end = understanding.find_position(move.start, move.end)
+    learned = {} if move.probability == 1 else {"probability": move.probability}
+    return {"move": move.kind.value, "start": start, "end": end, **learned}
 
 
 def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: bool | None = None) -> Reading:

@@ -11,18 +11,25 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label
-from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.learned_moves import SURE_YES
+from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import has_same_letters
 
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
+_AGREEING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.FAREWELL, MoveKind.STAY)
 
 
 def says(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
     """True when a clause of the message is a move of these kinds."""
     return understand_message(session, turn).find_move(*kinds) is not None
+
+
+def may_say(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
+    """True when a clause is one of these moves perhaps, and is not sure enough for what it would do."""
+    return any(move.kind in kinds for move in understand_message(session, turn).doubtful_moves)
 
 
 def says_only(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
@@ -33,6 +40,15 @@ def says_only(session: Session, turn: Turn, *kinds: MoveKind) -> bool:
         and all(move.kind in (*kinds, *_SMALL) for move in understanding.moves)
         and any(move.kind in kinds for move in understanding.moves)
     )
+
+
+def begins_with_yes(session: Session, turn: Turn) -> bool:
+    """True when the message begins with a yes, perhaps an unsure one, and takes nothing of it back."""
+    understanding = understand_message(session, turn)
+    moves = [move for move in understanding.moves if move.kind not in (*_SMALL, MoveKind.ASK)]
+    first = min((*moves, *understanding.doubtful_moves), key=lambda move: move.start, default=None)
+    agrees = first is not None and first.kind in (MoveKind.AFFIRM, MoveKind.PRAISE)
+    return agrees and all(move.kind in _AGREEING for move in moves)
 
 
 def is_question(session: Session, turn: Turn) -> bool:
@@ -50,7 +66,7 @@ def find_questions(session: Session, turn: Turn) -> str:
 def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
     """The yes or no that is all that the message says; null for other messages."""
     if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):
-        return True
+        return None if may_say(session, turn, MoveKind.AFFIRM) else True
     return False if says_only(session, turn, MoveKind.NEGATE) else None
 
 
@@ -72,9 +88,8 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     A yes as a clause of its own counts beside a question or another wish. `says_more`: beside it the message states
     something.
     """
-    praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)
-    kinds = (*_ANSWERS, *praise)
-    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds}
+    kinds = (*_ANSWERS, MoveKind.PRAISE)
+    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
     beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
@@ -85,6 +100,11 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     if MoveKind.NEGATE in answers:
         return False
     return None if says_more() else True
+
+
+def _is_sure(move: Move) -> bool:
+    """False for a yes that is not sure enough to run something."""
+    return move.kind is not MoveKind.AFFIRM or move.probability >= SURE_YES
 
 
 def corrects_value(session: Session, turn: Turn, row: OutputSchema) -> bool:
@@ -103,6 +123,7 @@ def may_change(session: Session, turn: Turn) -> bool:
     if says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT):
         return False
     doubts = any(clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses)
+    doubts = doubts or may_say(session, turn, MoveKind.AFFIRM)
     return doubts or bool(understanding.spans) or understanding.find_move(*kinds) is not None
 
 
@@ -128,7 +149,7 @@ def _doubts(understanding: Understanding) -> bool:
     """True when a clause besides the yes or no supposes or denies something, or one word behind it takes it back."""
     return any(
         clause.force in (Force.SUPPOSES, Force.DENIES)
-        and not any(move.is_whole and clause.start <= move.start < clause.end for move in understanding.moves)
+        and not any(move.is_whole and clause.overlaps(move) for move in understanding.moves)
         for clause in understanding.clauses
     )
 

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
@@ -31,6 +32,16 @@ class Force(StrEnum):
     TELLS = "tells"
 
 
+class Extent(Protocol):
+    """From one word up to another."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Cue:
     """Words of a class that are not part of a value."""
@@ -48,6 +59,12 @@ class Clause:
     end: int
     force: Force
     cues: tuple[Cue, ...] = ()
+    #: How likely it asks, where that was learned from sentences.
+    probability: float = 1.0
+
+    def overlaps(self, other: "Extent") -> bool:
+        """True for words that both have."""
+        return self.start < other.end and other.start < self.end
 
     def has(self, name: str) -> bool:
         """True when the clause has a cue of a class."""
@@ -165,20 +182,23 @@ def _list_move_words(chart: Chart) -> Iterator[int]:
     """The words of moves behind their first one: "don't know yet" is no denial of a "know yet"."""
     for start in range(len(chart.words)):
         if match := chart.match_longest("move", start):
-            yield from range(start + 1, match.end)
+            # "Yes. Do they …" is no "yes do".
+            yield from itertools.takewhile(
+                lambda index: chart.words[index].key not in _SENTENCE_ENDS, range(start + 1, match.end)
+            )
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
     """What a clause does: by its first cue, else by the beginning or the end of a question."""
     force = next((_FORCES[cue.name] for cue in cues if cue.name in _FORCES), None)
-    if force is not None:
-        return force
     first = _skip_small(cues, start)
     begins_question = any(
         cue.start == first and (cue.name in ("why", "question") or (cue.name == "request" and cue.end > cue.start + 1))
         for cue in cues
     )
-    return Force.ASKS if begins_question or is_asked else Force.STATES
+    if force is Force.TELLS and begins_question and is_asked:
+        return Force.ASKS  # "What year was it built?"
+    return force or (Force.ASKS if begins_question or is_asked else Force.STATES)
 
 
 def _joins_values(chart: Chart, cue: Cue, spans: Sequence[Span]) -> bool:
@@ -233,7 +253,8 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     """Start and end of each sentence without its signs, and whether it ends with a question mark."""
     words, start = chart.words, 0
     for index, word in enumerate(words):
-        is_end = word.key in _SENTENCE_ENDS and index not in inner and not _is_inside(words, index)
+        is_glued = _is_inside(words, index) and not _begins_sentence(chart, index)
+        is_end = word.key in _SENTENCE_ENDS and index not in inner and not is_glued
         if is_end and not (
             index > start and (chart.match_longest("title_word", index - 1) or _is_initial(words, index))
         ):
@@ -247,6 +268,12 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
 def _is_inside(words: Sequence[Word], index: int) -> bool:
     """True for the full stop of "example.org" and "10.30"."""
     return words[index].is_glued and index + 1 < len(words) and words[index + 1].is_glued and words[index].key != "\n"
+
+
+def _begins_sentence(chart: Chart, index: int) -> bool:
+    """True behind the full stop of "That is right.Thanks": a capital behind a word in small letters."""
+    sign = chart.words[index]
+    return chart.text[sign.start - 1 : sign.start].islower() and chart.text[sign.end : sign.end + 1].isupper()
 
 
 def _is_initial(words: Sequence[Word], index: int) -> bool:

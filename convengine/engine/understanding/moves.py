@@ -43,6 +43,8 @@ class Move:
     end: int
     is_whole: bool = True
     is_mended: bool = False
+    #: How sure it is; less than 1 for one that is learned from sentences.
+    probability: float = 1.0
 
 
 #: What a clause in the form of a question may want besides an answer: "can you cancel my booking?".
@@ -63,7 +65,7 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
         start = next(
             (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint"), clause.start
         )
-        yield Move(MoveKind.ASK, start, clause.end, is_whole=False)
+        yield Move(MoveKind.ASK, start, clause.end, is_whole=False, probability=clause.probability)
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
         if cue is not None and _says_more(chart, clause, cue):

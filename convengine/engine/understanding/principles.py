@@ -14,6 +14,10 @@ class Principle(StrEnum):
     WISHES = "wishes"
     #: People are summed by heads, and a number goes to the field whose noun it counts.
     COUNTS = "counts"
+    #: A clause that no table explains is the move that it means most likely.
+    LEARNED_MOVES = "learned-moves"
+    #: Whether a clause with a value that looks like a question asks or wishes is learned.
+    LEARNED_QUESTIONS = "learned-questions"
 
 
 _switched_off: frozenset[Principle] = frozenset()

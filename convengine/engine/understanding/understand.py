@@ -1,12 +1,20 @@
 """One message, understood by itself: its words, values, clauses and moves. Everything else reads this, not the text."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import Tables
+from convengine.engine.understanding.learned_moves import (
+    ENDING,
+    SURE,
+    SURE_END,
+    SURE_YES,
+    learn_moves,
+    settle_questions,
+)
 from convengine.engine.understanding.moves import Move, MoveKind, find_moves
 from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
 from convengine.engine.understanding.words import Lexicon, Word, read_words
@@ -25,6 +33,8 @@ class Understanding:
     cues: tuple[Cue, ...] = ()
     clauses: tuple[Clause, ...] = ()
     moves: tuple[Move, ...] = ()
+    #: Moves that are likely, and not sure enough for what they would do: they are asked back.
+    doubtful_moves: tuple[Move, ...] = ()
     #: What the tables match in the message.
     chart: Chart | None = field(default=None, repr=False)
 
@@ -69,9 +79,7 @@ class Understanding:
     def _doubts(self, clause: Clause) -> bool:
         """True for a clause that denies or supposes something and is no move: "yes but not now"."""
         is_plain = clause.force in (Force.STATES, Force.ASKS)
-        return not is_plain and not any(
-            move.is_whole and clause.start <= move.start < clause.end for move in self.moves
-        )
+        return not is_plain and not any(move.is_whole and clause.overlaps(move) for move in self.moves)
 
 
 def understand(
@@ -81,10 +89,12 @@ def understand(
     specs: Sequence[FieldSpec] = (),
     lexicon: Lexicon | None = None,
     fillers: Collection[tuple[str, ...]] = (),
+    *,
+    learns: bool = False,
 ) -> Understanding:
     """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
 
-    `fillers`: the words that say nothing in this form.
+    `fillers`: the words that say nothing in this form. `learns`: what no table explains is what sentences like it do.
     """
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
@@ -92,15 +102,41 @@ def understand(
     spans = tuple(
         span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS]
     )
-    cues = find_cues(chart, spans, fillers)
+    cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
-    # The "person" of "one more person" asks for nobody.
+    clauses = settle_questions(chart, clauses, spans) if learns else clauses
+    moves = _find_moves(chart, clauses, spans)
+    learned = list(learn_moves(chart, clauses, spans, moves)) if learns else []
+    if asking := [each.clause for each in learned if each.asks]:
+        clauses = tuple(
+            replace(clause, force=Force.ASKS) if any(map(clause.overlaps, asking)) else clause for clause in clauses
+        )
+        moves = _find_moves(chart, clauses, spans)
+    dropped = {move for each in learned for move in each.dropped}
+    likely = [each.move for each in learned if each.move]
+    moves = (*(move for move in moves if move not in dropped), *filter(_counts, likely))
+    in_order = tuple(sorted(moves, key=lambda move: (move.start, -move.end)))
+    return Understanding(text, words, spans, cues, clauses, in_order, tuple(filter(_is_doubtful, likely)), chart)
+
+
+def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Move, ...]:
+    """The moves by the tables. The "person" of "one more person" asks for nobody."""
     plain = [(span.start, span.end) for span in spans if not span.is_weak]
-    moves = tuple(
+    return tuple(
         move
         for move in find_moves(chart, clauses)
         if not any(
             start <= move.start and move.end <= end and move.end - move.start < end - start for start, end in plain
         )
     )
-    return Understanding(text, words, spans, tuple(cues), clauses, moves, chart)
+
+
+def _counts(move: Move) -> bool:
+    least = SURE_YES if move.kind is MoveKind.RESTART else SURE_END if move.kind in ENDING else SURE
+    return move.probability >= least
+
+
+def _is_doubtful(move: Move) -> bool:
+    """True for a move that the user is asked about: a yes may run something, others end the form or hand over."""
+    least = SURE_YES if move.kind is MoveKind.AFFIRM else SURE_END
+    return move.kind in (MoveKind.AFFIRM, *ENDING) and move.probability < least

@@ -10,6 +10,7 @@ from convengine.engine.forms.leaving import (
     close_leave_question,
     decide_leaving,
     decide_on_leave,
+    find_doubtful_subject,
     find_left_schema,
     leave,
     stay,
@@ -167,7 +168,8 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
         asks = decision is LeaveDecision.ASK and not leaves_form(row)
         return _change_subject(session, turn, row) if asks else _leave_for(session, turn, row)
     if decision is LeaveDecision.ASK:
-        return _audit_no_change(ask_to_leave(session, turn), turn, "FORM_LEAVE_ASKED")
+        subject = find_doubtful_subject(session, turn)
+        return _audit_no_change(ask_to_leave(session, turn, subject), turn, "FORM_LEAVE_ASKED")
     if row := find_offered_row(turn, following):
         return _move_by_classifier(leave(session, turn, following), turn, row)
     if following in map_spellings(turn.snapshot):

@@ -37,7 +37,7 @@ from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import ECHO, MAX_MISSES
-from convengine.engine.forms.user_answer import may_change, says, says_only
+from convengine.engine.forms.user_answer import begins_with_yes, may_change, says, says_only
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -149,13 +149,17 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
 def ask_for_change(session: Session, turn: Turn) -> Session | None:
     """The session that asks what to change, after a message to the confirmation that gave nothing.
 
-    A yes that follows must not confirm what the user wanted otherwise. Null where no form with `x-on-no` waits.
+    A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, the summary
+    is told once more instead, in other words. Null where no form with `x-on-no` waits.
     """
     row = session.resolved_schema
     if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):
         return None
     form = get_form(turn.snapshot, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
+    if begins_with_yes(session, turn):
+        again = str(get_texts(language)["confirm_again"]).format(summary=session.form_summary)
+        return session.evolve(form_question=again)
     question = write_change_question(fields, language)
     session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
     return session.evolve(form_question=str(get_texts(language)["ask_again"]).format(question=question))

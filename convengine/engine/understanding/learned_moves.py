@@ -1,0 +1,190 @@
+"""What the sentences of the tables tell of clauses that no word of the tables explains (docs/forms.md)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.moves import Move, MoveKind
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.sentences import ASKS, NONE, Subject, list_known_words, rate
+from convengine.engine.understanding.span import Span
+from convengine.engine.understanding.words import Word
+
+#: From these probabilities on a move counts: a yes that runs an action, one that ends or hands over, any other.
+SURE_YES, SURE_END, SURE = 0.7, 0.6, 0.5
+#: From here on a move that is not sure is asked back.
+DOUBTFUL = 0.4
+#: Moves that end the form or hand over.
+ENDING = (MoveKind.LEAVE, MoveKind.PERSON)
+#: A clause of more words does not only move.
+_MOST_WORDS = 16
+#: Of a clause that tells, supposes or denies only these moves are meant.
+_OF_FORCE = {
+    Force.TELLS: (MoveKind.THANK, MoveKind.CORRECT, MoveKind.REPEAT),
+    Force.SUPPOSES: (MoveKind.SKIP, MoveKind.HELP, MoveKind.WAIT),
+    Force.DENIES: (MoveKind.NEGATE, MoveKind.SKIP, MoveKind.REPEAT, MoveKind.LEAVE, MoveKind.PERSON, MoveKind.WAIT),
+}
+#: Fewer words ask nothing without a sign.
+_FEWEST_ASKING = 3
+_QUESTIONS = ("why", "question", "request")
+_BESIDE = ("courtesy", "joint")
+_JOINING = ("joint", "alternative")
+
+
+def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Clause, ...]:
+    """The clauses, of which those that look like questions and have a value either ask or wish.
+
+    The "if they have a lift" of "can you check if they have a lift" is part of the question.
+    """
+    if not holds(Principle.LEARNED_QUESTIONS):
+        return tuple(clauses)
+    settled: list[Clause] = []
+    for clause in clauses:
+        before = settled[-1] if settled else None
+        if before is not None and before.force is Force.ASKS and clause.force is Force.SUPPOSES:
+            asking = _rate_asking(chart, before.start, clause.end) if clause.start == before.end else 0.0
+            asks = asking >= SURE_YES
+            settled.append(replace(clause, force=Force.ASKS, probability=asking) if asks else clause)
+        else:
+            settled.append(_settle(chart, clause) if _may_wish(chart, clause, spans) else clause)
+    return tuple(settled)
+
+
+def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
+    """True for a clause with a sign or an opener of a question, a value, and more words than that."""
+    looks_asking = clause.force is Force.ASKS or any(
+        cue.start == clause.start and cue.name in _QUESTIONS for cue in clause.cues
+    )
+    if clause.force not in (Force.ASKS, Force.STATES) or not looks_asking:
+        return False
+    inside = [span for span in spans if clause.start <= span.start < clause.end]
+    valued = {index for span in inside for index in range(span.start, span.end)}
+    return any(not span.is_weak for span in inside) and not valued.issuperset(_list_words(chart, clause))
+
+
+def _settle(chart: Chart, clause: Clause) -> Clause:
+    asking = _rate_asking(chart, clause.start, clause.end)
+    return replace(clause, force=Force.ASKS if asking >= SURE else Force.STATES, probability=asking)
+
+
+def _rate_asking(chart: Chart, start: int, end: int) -> float:
+    """The probability that words ask for information; a sign of a question behind them counts."""
+    is_marked = end < len(chart.words) and chart.words[end].key == "?"
+    return rate(Subject.ASKS, _quote(chart, start, end + is_marked))[ASKS]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A clause that was compared with the sentences."""
+
+    clause: Clause
+    #: What it does most likely; null for nothing of that.
+    move: Move | None
+    #: Moves of the tables that it is not.
+    dropped: tuple[Move, ...] = ()
+    #: It asks something.
+    asks: bool = False
+
+
+def learn_moves(
+    chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span], moves: Sequence[Move]
+) -> Iterator[Learned]:
+    """What the clauses do that neither a value nor the words of a table explain as a whole."""
+    for clause in _join_parts(clauses, moves) if holds(Principle.LEARNED_MOVES) else ():
+        own = _list_own(clause, moves)
+        if _is_open(chart, clause, spans, own):
+            yield _learn(chart, clause, own)
+
+
+def _list_own(clause: Clause, moves: Sequence[Move]) -> list[Move]:
+    return [move for move in moves if clause.start <= move.start < clause.end and move.kind is not MoveKind.ASK]
+
+
+def _join_parts(clauses: Sequence[Clause], moves: Sequence[Move]) -> Iterator[Clause]:
+    """The clauses, each with what is cut off behind it without a sign or a joint: "my clerk", "never called back"."""
+    joined: Clause | None = None
+    for clause in clauses:
+        follows = joined is not None and clause.start == joined.end and not _list_own(joined, moves)
+        begins = any(cue.start == clause.start and cue.name in _JOINING for cue in clause.cues)
+        if joined is not None and follows and not begins and not _list_own(clause, moves):
+            force = clause.force if joined.force is Force.STATES else joined.force
+            joined = replace(joined, end=clause.end, force=force, cues=(*joined.cues, *clause.cues))
+        else:
+            if joined is not None:
+                yield joined
+            joined = clause
+    if joined is not None:
+        yield joined
+
+
+def _is_open(chart: Chart, clause: Clause, spans: Sequence[Span], own: Sequence[Move]) -> bool:
+    """True for a short clause of known words without anything like a value, which is no move of the tables as it is.
+
+    A single word is a matter of the tables, and words with capitals are a name.
+    """
+    words = _list_words(chart, clause)
+    is_plain = len(own) == 1 and _is_covered(clause, words, own)
+    if not 1 < len(words) <= _MOST_WORDS or is_plain or any(map(_is_sure, own)):
+        return False
+    small = {index for cue in clause.cues for index in range(cue.start, cue.end)}
+    inside = [span for span in spans if clause.start <= span.start < clause.end]
+    if any(not (span.is_weak and small.issuperset(range(span.start, span.end))) for span in inside):
+        return False
+    if all(chart.text[chart.words[index].start].isupper() for index in words):
+        return False
+    return 2 * sum(_is_known(chart.words[index]) for index in words) >= len(words)
+
+
+def _is_known(word: Word) -> bool:
+    return word.key in list_known_words() and not word.is_mended
+
+
+def _is_sure(move: Move) -> bool:
+    """True for a move that counts beside other words: "I want to talk to someone about my bill", "actually"."""
+    return not move.is_whole or move.kind in (MoveKind.STAY, MoveKind.MORE)
+
+
+def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bool:
+    """True for words of moves, and nothing besides courtesies."""
+    beside = {index for cue in clause.cues if cue.name in _BESIDE for index in range(cue.start, cue.end)}
+    covered = {index for move in own if move.is_whole for index in range(move.start, move.end)}
+    return (covered | beside).issuperset(words)
+
+
+def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
+    """The most likely move. Of several that the tables find it is one; beside other words it may be another one."""
+    rated = rate(Subject.MOVES, _quote(chart, clause.start, clause.end))
+    name = max(rated, key=lambda name: rated[name])
+    is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
+    if name == NONE:
+        is_none = rated[name] >= SURE_YES and not is_covered
+        dropped = tuple(move for move in own if move.is_whole and is_none)
+        return Learned(clause, None, dropped, asks=len(dropped) == len(own) and _asks_unmarked(chart, clause))
+    move = Move(MoveKind(name), clause.start, clause.end, probability=rated[name])
+    others = tuple(other for other in own if other.kind is not move.kind)
+    if len(others) < len(own):
+        return Learned(clause, None, others if move.probability >= SURE else ())
+    is_likely = move.probability >= (SURE if own else DOUBTFUL) and _is_possible(clause, move.kind)
+    return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
+
+
+def _asks_unmarked(chart: Chart, clause: Clause) -> bool:
+    """True for a clause that asks something without a sign of a question: "tell me the address"."""
+    is_long = len(_list_words(chart, clause)) >= _FEWEST_ASKING
+    return clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end) >= SURE_YES
+
+
+def _is_possible(clause: Clause, kind: MoveKind) -> bool:
+    """A clause that denies is no yes, one that supposes does not leave, one that tells asks for nobody."""
+    if clause.force is Force.ASKS:
+        return kind not in (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.SKIP)
+    return kind in _OF_FORCE.get(clause.force, tuple(MoveKind))
+
+
+def _list_words(chart: Chart, clause: Clause) -> list[int]:
+    return [index for index in range(clause.start, clause.end) if not chart.words[index].is_sign]
+
+
+def _quote(chart: Chart, start: int, end: int) -> str:
+    return chart.text[chart.words[start].start : chart.words[end - 1].end]

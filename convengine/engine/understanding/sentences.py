@@ -1,0 +1,78 @@
+"""What a clause does, learned from the sentences of the languages' tables (`sentences.toml`; docs/forms.md).
+
+The weights beside this module are made by `python -m tests.learning`.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from convengine.engine.understanding.encoder import encode, encode_text
+from convengine.engine.understanding.language import list_languages, read_table
+from convengine.engine.understanding.learned import Regression, fit
+from convengine.engine.understanding.words import split_text
+
+FILE = "sentences.npz"
+#: The class of sentences that are no move.
+NONE = "NONE"
+ASKS = "asks"
+_SHARPNESS = 20
+
+
+class Subject(StrEnum):
+    """What is learned: a part of the tables."""
+
+    #: Which move a clause is.
+    MOVES = "moves"
+    #: Whether a clause asks for information or wishes something.
+    ASKS = "asks"
+
+
+def list_sentences(subject: Subject) -> list[tuple[str, str]]:
+    """The sentences of all languages, each with its class."""
+    tables = [read_table(language, "sentences") for language in list_languages()]
+    sentences = [
+        (sentence, name) for table in tables for name, listed in table.get(subject, {}).items() for sentence in listed
+    ]
+    if subject is Subject.MOVES:
+        sentences += [(sentence, NONE) for sentence, _ in list_sentences(Subject.ASKS)]
+    return sentences
+
+
+def learn(subject: Subject) -> Regression:
+    """Learn from the sentences of the tables."""
+    sentences, classes = zip(*list_sentences(subject), strict=True)
+    return fit(encode(sentences), classes, _SHARPNESS)
+
+
+def rate(subject: Subject, text: str) -> Mapping[str, float]:
+    """The probability of each class of a subject."""
+    return _load()[subject].rate(encode_text(text))
+
+
+def find_nearest(subject: Subject, text: str, name: str) -> str:
+    """The sentence of a class that means the most similar."""
+    sentences = [sentence for sentence, own in list_sentences(subject) if own == name]
+    return sentences[int(np.argmax(encode(sentences) @ encode_text(text)))]
+
+
+@lru_cache(1)
+def list_known_words() -> frozenset[str]:
+    """The words of the sentences. Of a clause of other words, such as names, the encoder can tell nothing."""
+    sentences = [sentence for subject in Subject for sentence, _ in list_sentences(subject)]
+    return frozenset(word.key for sentence in sentences for word in split_text(sentence) if not word.is_sign)
+
+
+@lru_cache(1)
+def _load() -> Mapping[Subject, Regression]:
+    file = resources.files("convengine.engine.understanding") / FILE
+    with file.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
+        return {
+            subject: Regression(
+                tuple(map(str, arrays[f"{subject}.classes"])), arrays[f"{subject}.weights"].astype(np.float32)
+            )
+            for subject in Subject
+        }
