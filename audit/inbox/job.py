@@ -8,25 +8,15 @@ from django.conf import settings
 from django.db import transaction
 
 from audit.inbox.collect import BY_WORDS, read_messages
-from audit.inbox.grouping import (
-    Group,
-    Message,
-    Subject,
-    find_common_topics,
-    group_by_subject,
-    group_by_words,
-    merge_groups,
-)
+from audit.inbox.grouping import Group, Message, Subject, group_by_meaning, group_by_subject
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
-from convengine.engine.extras import is_installed
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.model_clients import vectors
 
 #: How far back messages are read.
 PERIOD = timedelta(days=30)
@@ -40,8 +30,6 @@ _COUNTED = (
     *("leader", "examples", "messages", "wordings", "this_week", "week_before", "first_at", "last_at"),
     *("status", "came_back", "decided_at", "fingerprint"),
 )
-#: The cosine of two texts that mean the same.
-_SAME_MEANING = 0.85
 #: A stored group by workspace and fingerprint.
 _Key = tuple[str, str]
 
@@ -74,19 +62,9 @@ def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[G
     by_workspace: dict[str, list[Message]] = {}
     for message in messages:
         by_workspace.setdefault(message.workspace, []).append(message)
-    groups = [group for own in by_workspace.values() for group in _group_workspace(kind, own)]
+    group_workspace = group_by_meaning if kind in BY_WORDS else group_by_subject
+    groups = [group for own in by_workspace.values() for group in group_workspace(own)]
     return sorted(groups, key=lambda group: -len(group.messages))
-
-
-def _group_workspace(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[Group]:
-    if kind not in BY_WORDS:
-        return group_by_subject(messages)
-    groups = merge_groups(group_by_words(messages), find_common_topics)
-    return merge_groups(groups, _find_same_meaning) if is_installed("semantic") else groups
-
-
-def _find_same_meaning(texts: Sequence[str]) -> list[int | None]:
-    return vectors.find_similar_earlier(texts, _SAME_MEANING)
 
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:

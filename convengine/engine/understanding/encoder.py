@@ -18,7 +18,7 @@ DIMENSIONS = 512
 #: The beginning of a longer text is enough to know what it is about, and time grows with its length.
 _MOST_CHARACTERS = 300
 #: Texts whose vectors are kept: messages of running conversations, and their clauses.
-_KEPT = 2048
+_KEPT = 8192
 #: One text at a time: the library sets the number of threads for the whole process, and the last bits depend on it.
 _encoding = Lock()
 
