@@ -90,7 +90,8 @@ def _list_shares(counts: Mapping[Outcome, int]) -> Iterator[str]:
 def _show(line: Mapping[str, Json], result: Result, outcomes: Mapping[str, Outcome], wanted: str) -> None:
     fields = [name for name, outcome in outcomes.items() if outcome == wanted]
     if fields:
-        meant = line.get("values") or {name: line["say"][slice(*span)] for name, span in line["spans"].items()}
+        spans = line.get("spans", {})
+        meant = line.get("values") or {name: line["say"][slice(*span)] for name, span in spans.items()}
         print(f"{line['form']} [{line.get('asked', '')}] {fields}: {line['say']}\n    {meant} {result.to_json()}")
 
 

@@ -71,6 +71,7 @@ FIELD_KEYS: Mapping[str, Json] = {
     "x-unit": _describe(_TEXT, "What a number counts, for example nights."),
     "x-currency": _describe(_TEXT, "The currency of an amount, for example EUR."),
     "x-country": _describe(_TEXT, "The country of phone numbers and postcodes, for example DE."),
+    "x-part": _describe(_one_of("given", "family"), "The part of a person's name that the field takes."),
     "x-long": _describe(_FLAG, "The field takes whole sentences, also questions."),
     "x-keep": _describe(_FLAG, "The field stays in the context when the form is cleared."),
 }

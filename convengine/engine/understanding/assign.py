@@ -127,7 +127,8 @@ def _make_claim(
 ) -> Claim | None:
     if span.sort not in item.sorts or (span.field and span.field != item.path):
         return None
-    is_asked = item.path == form.asked_path
+    # One answer gives the given and the family name.
+    is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
     label = bound if bound and bound.field == item.path else None
     if bound and not bound.field and span.is_weak:
         return None  # "My zip is 90210", where nobody asks for one.
@@ -307,4 +308,4 @@ def _overlap(first: Span, second: Span) -> bool:
 
 def is_text(item: FormField | None) -> bool:
     """True for a field that takes any text."""
-    return item is not None and item.spec.kind is Kind.TEXT
+    return item is not None and item.spec.kind in (Kind.TEXT, Kind.PERSON)

@@ -109,8 +109,8 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
 
 
 def _limits(spans: Sequence[Span], cue: Cue) -> bool:
-    """True for the "by" of "by Friday", and not for that of "by card" and of "look after my 2 cats"."""
-    return any(span.start == cue.end for span in spans)
+    """True for the "by" of "by Friday", and not for the "under" of "under Hill" and the "after" of "look after my 2 cats"."""
+    return any(span.start == cue.end and span.sort is not Sort.PERSON for span in spans)
 
 
 def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:

@@ -36,7 +36,8 @@ class Explained:
         moves = {index for move in understanding.moves if move.is_whole for index in range(move.start, move.end)}
         named = {index for label in labels for index in range(label.start, label.end)}
         valued = {index for claim in claims for index in range(claim.span.start, claim.span.end)}
-        valued |= {index for span in understanding.spans for index in range(span.start, span.end)}
+        typed = (span for span in understanding.spans if span.sort is not Sort.PERSON)  # Any new word may be a name.
+        valued |= {index for span in typed for index in range(span.start, span.end)}
         self.content = {
             index for index, word in enumerate(understanding.words) if not word.is_sign and index not in small
         }

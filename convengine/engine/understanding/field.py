@@ -25,6 +25,7 @@ class Kind(StrEnum):
     IBAN = "iban"
     YES_NO = "yes_no"
     PATTERN = "pattern"
+    PERSON = "person"
     #: By a finder of the deployment (`FieldSpec.own_kind`).
     OWN = "own"
 
@@ -78,6 +79,8 @@ class FieldSpec:
     long: bool = False
     #: The author's patterns for its value anywhere in a message (`x-extract`).
     extract: tuple[str, ...] = ()
+    #: The part of a person's name that it takes (`x-part`): `given` or `family`.
+    part: str = ""
     #: The kind that the deployment adds, for example `vehicle_plate`.
     own_kind: str = ""
 
@@ -129,6 +132,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         question=split_words(_text(declared, "x-ask")),
         long=declared.get("x-long") is True,
         extract=_list_texts(declared.get("x-extract")),
+        part=_text(declared, "x-part"),
         own_kind=read_kind_name(declared) if kind is Kind.OWN else "",
     )
 

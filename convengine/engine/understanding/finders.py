@@ -10,6 +10,7 @@ from convengine.engine.understanding.kinds.days import DayFinder
 from convengine.engine.understanding.kinds.lengths import LengthFinder
 from convengine.engine.understanding.kinds.numbers import NumberFinder
 from convengine.engine.understanding.kinds.patterns import PatternFinder
+from convengine.engine.understanding.kinds.persons import PersonFinder
 from convengine.engine.understanding.span import Finder, Sort
 
 FINDERS: Mapping[Sort, Finder] = {
@@ -24,4 +25,5 @@ FINDERS: Mapping[Sort, Finder] = {
     Sort.IBAN: IbanFinder(),
     Sort.PATTERN: PatternFinder(),
     Sort.OPTION: ChoiceFinder(),
+    Sort.PERSON: PersonFinder(),
 }

@@ -18,6 +18,8 @@ class Principle(StrEnum):
     LEARNED_MOVES = "learned-moves"
     #: Whether a clause with a value that looks like a question asks or wishes is learned.
     LEARNED_QUESTIONS = "learned-questions"
+    #: A name of a person is found by its cues and its letters, and fills a given and a family name.
+    PERSONS = "persons"
 
 
 _switched_off: frozenset[Principle] = frozenset()

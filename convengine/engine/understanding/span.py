@@ -27,6 +27,7 @@ class Sort(StrEnum):
     PATTERN = "pattern"
     OPTION = "option"
     YES_NO = "yes_no"
+    PERSON = "person"
     #: A value of a kind that the deployment adds.
     OWN = "own"
 
@@ -174,6 +175,9 @@ _SORTS: Mapping[Kind, tuple[Sort, ...]] = {
     Kind.POSTCODE: (Sort.POSTCODE,),
     Kind.IBAN: (Sort.IBAN,),
     Kind.PATTERN: (Sort.PATTERN,),
+    # Only where its names say that it takes one.
+    Kind.TEXT: (Sort.PERSON,),
+    Kind.PERSON: (Sort.PERSON,),
     Kind.OWN: (Sort.OWN,),
 }
 

@@ -32,6 +32,7 @@ FORM: dict[str, dict[str, Any]] = {
     "mail": {"title": "E-mail", "format": "email"},
     "postcode": {"title": "Postcode", "format": "postcode"},
     "account": {"title": "Account", "format": "iban"},
+    "driver": {"title": "Driver", "x-kind": "person"},
     "breakfast": {"title": "Breakfast", "type": "boolean"},
     "plate": {"title": "Plate", "pattern": r"[A-Z]{2}-\d+"},
 }

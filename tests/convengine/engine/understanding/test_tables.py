@@ -11,11 +11,12 @@ from convengine.engine.understanding.language import list_languages, read_table
 #: Small words that do what the words beside them make of them, and whole answers with which a sentence may begin.
 MANY_CLASSES = {
     "en": {
-        "-", "any", "for", "is", "it is", "it's", "on", "one", "phone", "to",
+        "-", "any", "for", "here", "is", "it is", "it's", "on", "one", "phone", "to", "under",
         "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
     },
     "de": {
-        "-", "auf", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "wäre",
+        "-", "auf", "den", "der", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "von",
+        "wäre", "zu",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
 }  # fmt: skip

@@ -1,0 +1,258 @@
+"""Names of people: "my name is Ann Hill", "under Hill", "Hill, Ann"; a given and a family name each get their part."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
+from convengine.engine.understanding.words import split_text
+
+#: A name has no more words.
+_MOST_WORDS = 4
+#: A shorter word of the tables is no name.
+_SHORTEST_KNOWN = 3
+#: The parts of a name that a field may take.
+GIVEN, FAMILY, WHOLE = "given", "family", "whole"
+#: Classes of words that stand around a name that is all of a message.
+_AROUND = ("filler", "courtesy", "lead_in", "lead_out", "introduction", "name_lead_in", "name_cue")
+#: Classes of words that are no names, whether with a capital or without.
+_SMALL = (
+    "joint", "alternative", "denial", "supposition", "question", "request", "courtesy", "limit", "lead_out",
+    "correction", "opening", "elsewhere", "rejection",
+)  # fmt: skip
+#: Those that no name is, even as all of a message.
+_NEVER = ("joint", "alternative", "denial", "courtesy", "correction", "opening", "rejection")
+#: What stands before a name, the surest first.
+_CUES = ("name_lead_in", "title_word", "name_cue", "introduction")
+#: Signs behind a cue that no name follows.
+_ENDS = frozenset(",;!?-")
+#: Values that may stand beside a name that is all the rest of a message.
+_BESIDE = ("date", "marked_clock", "counted_head", "number")
+
+
+def find_part(spec: FieldSpec, grammar: Grammar) -> str:
+    """The part of a person's name that a field takes; blank for none."""
+    if spec.kind is Kind.PERSON:
+        return spec.part or _find_part(spec.title, grammar) or WHOLE
+    if spec.kind is not Kind.TEXT or spec.long or not holds(Principle.PERSONS):
+        return ""
+    return _find_part(spec.title, grammar) or _find_part(spec.name, grammar)
+
+
+@lru_cache(maxsize=1024)
+def _find_part(name: str, grammar: Grammar) -> str:
+    """The part that a name of a field says; blank where it has a word that is not about names of people."""
+    parts, whole = dict(grammar.list_words("name_part")), dict(grammar.list_words("name_field"))
+    small = dict(grammar.list_words("filler"))
+    words = [word.key for word in split_text(name.replace("_", " ")) if not (word.is_sign or word.key in small)]
+    if not any(word in whole for word in words) or not all(word in parts or word in whole for word in words):
+        return ""
+    return next((str(parts[word]) for word in words if word in parts), WHOLE)
+
+
+class PersonFinder:
+    """Finds names of people (`Sort.PERSON`)."""
+
+    def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+        """The first name behind a cue, or before one, or that is all of a message, for each field that takes a part."""
+        parts = {spec.name: part for spec in specs if (part := find_part(spec, chart.grammar))}
+        if not parts:
+            return []
+        only = all(spec.name in parts for spec in specs if spec.kind is Kind.TEXT)
+        found = next(_list_names(chart, is_only=only), None)
+        return list(_deal(chart, found, parts)) if found else []
+
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+        """The name as it is typed; one without a cue only where it, or another part of it, was asked for."""
+        is_name = bool(find_part(spec, get_tables(situation.locale).grammar))
+        return accept(span.phrase.slots["text"]) if is_name and (is_asked or not span.is_weak) else None
+
+
+def _list_names(chart: Chart, *, is_only: bool) -> Iterator[tuple[int, int, bool]]:
+    """Where names may stand, the surest first; with whether they count only where they are asked for.
+
+    `is_only`: the form takes no other text, so that "for Ann" and two new words with capitals are a name, too.
+    """
+    for name in (*_CUES, *(["name_target"] if is_only else [])):
+        for at in range(len(chart.words)):
+            match = chart.match_longest(name, at)
+            if match is None or chart.words[match.end - 1].is_mended:
+                continue
+            start = _skip_signs(chart, match.end)
+            end = _find_end(chart, start, is_sure=name == "name_lead_in")
+            if end > start and (name == "name_lead_in" or not _goes_on(chart, end)):
+                is_asked = name == "introduction" and end == start + 1
+                yield at if name == "title_word" else start, _find_repeated(chart, start, end), is_asked
+    for at in range(1, len(chart.words)):
+        start = _find_start(chart, at) if chart.match("name_lead_out", at) else at
+        if start < at and not chart.words[at].is_mended:
+            yield start, at, False
+    if rest := _find_rest(chart):
+        yield *rest, not (is_only and _is_fragment(chart, *rest))
+
+
+def _goes_on(chart: Chart, at: int) -> bool:
+    """True before a word that belongs to what looks like a name: the "cuisine" of "for Thai cuisine"."""
+    return at < len(chart.words) and chart.words[at].key[0].isalpha() and _is_new(chart, at)
+
+
+def _is_fragment(chart: Chart, start: int, end: int) -> bool:
+    """True for two new words with capitals and nothing beside them but values and courtesies."""
+    beside = set(range(start, end))
+    for at in range(len(chart.words)):
+        ends = [match.end for name in ("courtesy", *_BESIDE) if (match := chart.match_longest(name, at))]
+        beside |= set(range(at, max(ends, default=at)))
+    is_new = all(_is_new(chart, at) and _is_capital(chart, at) for at in (start, end - 1))
+    return end > start + 1 and is_new and all(at in beside or word.is_sign for at, word in enumerate(chart.words))
+
+
+def _find_repeated(chart: Chart, start: int, end: int) -> int:
+    """The end of "Hill, Ann Hill", which says the family name twice; else the end that is known."""
+    second = (
+        _find_end(chart, end + 1, is_sure=False) if chart.words[end : end + 1] and chart.words[end].key == "," else end
+    )
+    is_repeated = second > end + 2 and chart.words[second - 1].key == chart.words[start].key
+    return second if is_repeated else end
+
+
+def _skip_signs(chart: Chart, at: int) -> int:
+    while at < len(chart.words) and chart.words[at].is_sign and chart.words[at].key not in _ENDS:
+        at += 1
+    return at
+
+
+def _is_capital(chart: Chart, at: int) -> bool:
+    """True for a word that begins with a capital, in a message that has other letters, too."""
+    return chart.text[chart.words[at].start].isupper() and not chart.text.isupper()
+
+
+def _is_new(chart: Chart, at: int) -> bool:
+    """True for a word that no table has."""
+    return chart.words[at].is_mended or chart.words[at].key not in chart.grammar.words
+
+
+def _is_small(chart: Chart, at: int) -> bool:
+    return any(chart.match(name, at) for name in _SMALL)
+
+
+def _find_end(chart: Chart, start: int, *, is_sure: bool) -> int:
+    """The end of the name that begins at a word. Behind a sure cue it may be in small letters; its first word any."""
+    words, at, count = chart.words, start, 0
+    while at < len(words) and count < _MOST_WORDS:
+        if not words[at].key[0].isalpha():
+            if not (count and _joins(chart, at)):
+                break
+        elif _is_capital(chart, at):
+            if not _is_new(chart, at) and _begins_value(chart, at) and not _ends_there(chart, at):
+                break
+            count += 1
+        elif not (
+            (is_sure and (_is_new(chart, at) or not (count or chart.match("filler", at) or _is_small(chart, at))))
+            or (count and chart.match("name_particle", at) and _is_particle(chart, at))
+        ):
+            break
+        else:
+            count += 1
+        at += 1
+    return at if count else start
+
+
+def _is_particle(chart: Chart, at: int) -> bool:
+    """True for the "van" and the "der" of "Ann van der Berg"."""
+    while at < len(chart.words) and chart.match("name_particle", at) and not _is_capital(chart, at):
+        at += 1
+    return at < len(chart.words) and chart.words[at - 1].key[0].isalpha() and _is_capital(chart, at)
+
+
+def _joins(chart: Chart, at: int) -> bool:
+    """True for the hyphen of "Anna-Lena" and the full stop of "J. Pike"."""
+    words = chart.words
+    if at + 1 >= len(words) or not words[at + 1].key[0].isalpha() or not words[at].is_glued:
+        return False
+    is_initial = words[at].key == "." and words[at - 1].end - words[at - 1].start == 1
+    return (words[at].key == "-" and words[at + 1].is_glued) or (is_initial and _is_capital(chart, at + 1))
+
+
+def _begins_value(chart: Chart, at: int) -> bool:
+    return any(chart.match(name, at) for name in ("weekday", "month", "relative_day", "part", "number_word"))
+
+
+def _ends_there(chart: Chart, at: int) -> bool:
+    """True for the "June" of "my name is June."."""
+    return at + 1 == len(chart.words) or chart.words[at + 1].is_sign or _is_new(chart, at + 1)
+
+
+def _find_start(chart: Chart, end: int) -> int:
+    """The start of the name that ends before a word."""
+    start = end
+    for at in range(end - 1, max(end - 2 * _MOST_WORDS, -1), -1):
+        if _find_end(chart, at, is_sure=False) == end and (_is_new(chart, at) or not chart.match("filler", at)):
+            start = at
+    return start
+
+
+def _find_rest(chart: Chart) -> tuple[int, int] | None:
+    """All of a message but what stands around a name, where it may be one: "Hill, Ann", a word such as "Will".
+
+    None in small letters in a message that has capitals, or behind small words: "on the list".
+    """
+    words, around, fillers = chart.words, set[int](), set[int]()
+    if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(words))):
+        return None
+    for at in range(len(words)):
+        ends = [match.end for name in (*_AROUND, *_BESIDE) if (match := chart.match_longest(name, at))]
+        ends = [] if words[at].is_mended else ends
+        around |= set(range(at, max(ends, default=at)))
+        fillers |= {at} if ends and not any(chart.match(name, at) for name in (*_AROUND[1:], *_BESIDE)) else set()
+    content = [at for at, word in enumerate(words) if not word.is_sign and at not in around]
+    if not content:
+        content = [at for at, word in enumerate(words) if not word.is_sign]
+        is_word = len(content) == 1 and len(words[content[0]].key) >= _SHORTEST_KNOWN
+        if not is_word or not _is_capital(chart, content[0]) or any(chart.match(name, content[0]) for name in _NEVER):
+            return None
+    elif not all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in content):
+        return None
+    start, end = content[0], content[-1] + 1
+    if not _is_capital(chart, start) and (fillers or any(_is_capital(chart, at) for at in range(start))):
+        return None
+    signs = [word.key for word in words[start:end] if not word.key[0].isalpha()]
+    is_name = len(content) <= _MOST_WORDS and end - start == len(content) + len(signs)
+    return (start, end) if is_name and signs in ([], [","], ["-"], ["."]) else None
+
+
+def _deal(chart: Chart, found: tuple[int, int, bool], parts: dict[str, str]) -> Iterator[Span]:
+    """A span for each field, with its part of the name. Of several fields for a whole name, none is named."""
+    start, end, is_asked = found
+    text = chart.text[chart.words[start].start : chart.words[end - 1].end]
+    given, family, whole = split_name(text)
+    fields = {part: [name for name, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}
+    is_pair = bool(given and family)
+    for part, value in ((WHOLE, whole), (GIVEN, given), (FAMILY, family or given)):
+        names = fields[part]
+        # Of one word, the family name only where it is asked for.
+        is_weak = is_asked or (part == FAMILY and not family and bool(fields[GIVEN]))
+        if names and value:
+            slots = {"text": value, "fields": tuple(parts) if is_pair else tuple(names)}
+            words = _find_words(chart, start, end, value)
+            yield Span(Sort.PERSON, *words, Phrase("person", slots), is_weak, field=names[0] if len(names) == 1 else "")
+
+
+def _find_words(chart: Chart, start: int, end: int, text: str) -> tuple[int, int]:
+    """Where a part of a name stands among its words."""
+    at = chart.text.find(text, chart.words[start].start, chart.words[end - 1].end)
+    own = [index for index in range(start, end) if at <= chart.words[index].start < at + len(text)] if at >= 0 else []
+    return (own[0], own[-1] + 1) if own else (start, end)
+
+
+@lru_cache(maxsize=1024)
+def split_name(text: str) -> tuple[str, str, str]:
+    """The given name, the family name, and the whole name in its usual order; blank for what is not said."""
+    from nameparser import HumanName
+
+    family, comma, rest = (part.strip() for part in text.partition(","))
+    whole = (rest if family in rest else f"{rest} {family}") if comma else text
+    name = HumanName(whole)
+    return name.first, name.last, whole
