@@ -109,7 +109,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
 
 
 def _limits(spans: Sequence[Span], cue: Cue) -> bool:
-    """True for the "by" of "by Friday", and not for the "under" of "under Hill" and the "after" of "look after my 2 cats"."""
+    """True for the "by" of "by Friday", not for that of "by card", "under Hill", "look after 2 cats"."""
     return any(span.start == cue.end and span.sort is not Sort.PERSON for span in spans)
 
 
