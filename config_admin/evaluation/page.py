@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing.links import find_readable_url
+from config_admin.editing.links import find_readable_url, row_name
 from config_admin.evaluation.matrix import Matrix, build_matrix
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import KEPT, EvaluationBusy, evaluations, start_evaluation
@@ -25,8 +25,8 @@ from convengine.server.admin_site.pages import SidebarEntry, page
 
 #: The largest file of labelled messages, in bytes, and the most messages of one.
 _LARGEST_FILE, _MOST_MESSAGES = 5_000_000, 20_000
-#: Pairs of a page, messages of each, and messages of a list.
-_PAIRS, _EXAMPLES, _LISTED = 20, 3, 50
+#: Pairs of a page, messages of each, messages of a list, and intents.
+_PAIRS, _EXAMPLES, _LISTED, _INTENTS = 20, 3, 20, 50
 _ACCEPT = ".csv,.jsonl,.yaml,.yml"
 
 
@@ -133,10 +133,10 @@ def _describe_run(run: CeEvaluation) -> dict[str, Any]:
         "shares": [
             (label, _percent(part.get(measure)), help_text)
             for part, measure, label, help_text in (
-                (intents, "precision", "Precision", "Of the messages that lead to one intent: to the right one."),
-                (intents, "recall", "Recall", "Of the messages that mean an intent: lead to it."),
-                (intents, "near", "Asked", "Of these: the user is asked, and the right intent is among the choices."),
-                (fields, "taken", "Fields", "Of the labelled values of fields: taken."),
+                (intents, "precision", "Precision", "of the messages that lead to one intent lead to the right one."),
+                (intents, "recall", "Recall", "of the messages that mean an intent lead to it."),
+                (intents, "near", "Asked", "of these lead to a question with the right intent among its choices."),
+                (fields, "taken", "Fields", "of the labelled values of fields are taken."),
             )
         ],
     }
@@ -177,13 +177,15 @@ class _Results:
                 "intents": [
                     {**each, "name": self._name(each["intent"]), "wrong": each["claimed"] - each["right"],
                      "shares": (_percent(each["precision"]), _percent(each["recall"]))}
-                    for each in intents["intents"]
+                    for each in self._take(intents["intents"], "intents", _INTENTS)
                 ],
+                "intent_count": len(intents["intents"]),
+                "more_intents": self._find_next(len(intents["intents"]), _INTENTS, "intents"),
                 "strange": intents["noneOfThem"],
             }  # fmt: skip
         if fields:
             parts |= {
-                "fields": fields["fields"],
+                "fields": [{**each, "name": self._name(each["intent"])} for each in fields["fields"]],
                 "faults": self._take(fields["faults"], "faults", _LISTED),
                 "fault_count": len(fields["faults"]),
                 "more_faults": self._find_next(len(fields["faults"]), _LISTED, "faults"),
@@ -230,12 +232,14 @@ class _Results:
             "url": self._link(message.get("phraseId")),
             "source": message.get("source", ""),
             "name": self._name(message.get("intent", "")),
-            "asked": [self._name(intent) for intent in message.get("decision", ())],
+            "asked": bool(message.get("decision")),
             "ranked": [
                 {
                     "name": self._name(each["intent"]),
                     "percent": round(100 * each["confidence"]),
-                    "phrase": each["phrase"],
+                    "phrase": row_name(rows.Classifier.table, each["phraseId"])
+                    if each["isPattern"]
+                    else each["phrase"],
                     "url": self._link(each["phraseId"]),
                 }
                 for each in message["ranked"]

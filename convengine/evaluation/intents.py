@@ -20,6 +20,7 @@ class RankedIntent:
     #: The phrase or pattern that speaks for it: its id among the given ones, and its text.
     phrase_id: int
     phrase: str
+    is_pattern: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _describe(classification: Classification, names: Mapping[str, str]) -> Inten
     ranked: dict[str, RankedIntent] = {}
     for key, (row, confidence) in (patterns | compared).items():
         name = names[code(row.intent_code)]
-        ranked.setdefault(name, RankedIntent(name, confidence, key, row.pattern or ""))
+        ranked.setdefault(name, RankedIntent(name, confidence, key, row.pattern or "", row.is_pattern))
     meant = classification.intents if classification.winner is None else (code(classification.winner.intent_code),)
     return IntentDecision(tuple(names[intent] for intent in meant), tuple(ranked.values()))
 

@@ -137,7 +137,13 @@ def _describe(outcome: IntentOutcome) -> dict[str, Any]:
     described: dict[str, Any] = {
         "message": outcome.message,
         "ranked": [
-            {"intent": each.intent, "confidence": each.confidence, "phraseId": each.phrase_id, "phrase": each.phrase}
+            {
+                "intent": each.intent,
+                "confidence": each.confidence,
+                "phraseId": each.phrase_id,
+                "phrase": each.phrase,
+                "isPattern": each.is_pattern,
+            }
             for each in outcome.decision.ranked[:_FIRST]
         ],
     }

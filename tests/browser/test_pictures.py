@@ -130,3 +130,15 @@ def test_drafts_tests_and_what_if_have_their_pictures(somebody: Callable[[], Vis
     ada.go(f"/admin/config_admin/cedraft/{draft}/discard/")
     with page.expect_navigation():
         page.get_by_role("button", name="Discard", exact=True).click()
+
+
+@pytest.mark.long
+def test_an_evaluation_has_its_picture(ada: Visitor) -> None:
+    page = ada.tab
+    page.set_viewport_size({"width": 1360, "height": 900})
+    ada.go("/admin/config_admin/cetestcase/understanding/")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Measure").click()
+    ada.wait_for_job()
+    expect(page.get_by_role("heading", name="Confusions")).to_be_visible()
+    take_picture(page, "understanding", "evaluate")

@@ -65,7 +65,9 @@ def test_confusions_have_their_messages_and_the_phrases_that_spoke_for_each_inte
     assert (first["intent"], first["decision"], first["count"]) == ("BUY", "REPAIR", 2)
     assert first["messages"][0] == {
         "message": "b",
-        "ranked": [{"intent": "REPAIR", "confidence": 0.8, "phraseId": 7, "phrase": "phrase of REPAIR"}],
+        "ranked": [
+            {"intent": "REPAIR", "confidence": 0.8, "phraseId": 7, "phrase": "phrase of REPAIR", "isPattern": False}
+        ],
         "phraseId": 3,
     }
     assert (second["intent"], second["decision"]) == ("", "BUY")
