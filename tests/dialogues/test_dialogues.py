@@ -6,10 +6,14 @@ made; those in `unseen` were played once, at the end. `messages` are single mess
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from django.db import transaction
 
+from convengine.engine.understanding import meant_options, sentences
+from convengine.engine.understanding.encoder import Vector
+from tests.api import Caller
 from tests.dialogues.play import Played, list_trades, play_trade
 from tests.dialogues.play_messages import MESSAGES, Probe, play_messages
 
@@ -18,12 +22,16 @@ FLOORS = {"seen": Fraction(3, 5), "unseen": Fraction(17, 20)}
 #: The largest share of dialogues that confirm a value which the script does not mean, and of messages that give one.
 MOST_SILENT = {"seen": Fraction(4, 100), "unseen": Fraction(1, 100), "messages": Fraction(2, 100)}
 
+#: The largest share of turns in which reading asks the encoder.
+MOST_ENCODING = Fraction(1, 3)
+
 
 @pytest.mark.long
 @pytest.mark.django_db
 @pytest.mark.parametrize("half", [pytest.param("seen", marks=pytest.mark.nightly), "unseen"])
-def test_most_dialogues_reach_their_end(half: str) -> None:
+def test_most_dialogues_reach_their_end(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Played] = []
+    turns = _count_encoding_turns(monkeypatch)
     for file in list_trades(half):
         with transaction.atomic():
             played += play_trade(file)
@@ -34,6 +42,26 @@ def test_most_dialogues_reach_their_end(half: str) -> None:
     assert reached >= FLOORS[half], _describe(failed)
     wrong = [dialogue for dialogue in played if dialogue.is_silently_wrong]
     assert Fraction(len(wrong), len(played)) <= MOST_SILENT[half], _describe(wrong)
+    assert Fraction(sum(turns), len(turns)) <= MOST_ENCODING
+
+
+def _count_encoding_turns(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each turn that is played from now on: whether reading asked the encoder."""
+    turns: list[bool] = []
+    say, encode_text = Caller.say, sentences.encode_text
+
+    def count_turn(caller: Caller, text: str, **options: Any) -> dict[str, Any]:
+        turns.append(False)
+        return say(caller, text, **options)
+
+    def note_encoding(text: str) -> Vector:
+        turns[-1] = True
+        return encode_text(text)
+
+    monkeypatch.setattr(Caller, "say", count_turn)
+    for module in (sentences, meant_options):
+        monkeypatch.setattr(module, "encode_text", note_encoding)
+    return turns
 
 
 @pytest.mark.nightly

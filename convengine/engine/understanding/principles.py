@@ -20,6 +20,8 @@ class Principle(StrEnum):
     LEARNED_QUESTIONS = "learned-questions"
     #: A name of a person is found by its cues and its letters, and fills a given and a family name.
     PERSONS = "persons"
+    #: The option of an asked choice that is said in other words is offered.
+    MEANT_OPTIONS = "meant-options"
 
 
 _switched_off: frozenset[Principle] = frozenset()

@@ -10,6 +10,7 @@ from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import find_respelled_text, list_labelled_texts, read_free_text
 from convengine.engine.understanding.labels import Label, asks_for_name, find_labels, find_value_start, says_nothing
 from convengine.engine.understanding.language import Tables
+from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
@@ -49,7 +50,10 @@ def read_into_form(
         results = _add_free_text(understanding, form, tables, explained, claims, labels, beside, results, is_phrase)
     results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
-    results += [] if touched or is_phrase else _refuse_option(understanding, form, explained)
+    if form.asked_path not in touched and not is_phrase:
+        results += offer_meant_option(understanding, form, explained)
+    results += [] if results or is_phrase else _refuse_option(understanding, form, explained)
+    touched = {result.field for result in results}
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
     named = [path for path in _list_named(understanding, form, labels, explained) if path not in {*touched, *cleared}]
     return Reading(

@@ -17,6 +17,8 @@ class Doubt(StrEnum):
     SUPPOSED = "SUPPOSED"
     #: The words are only similar to an option.
     SIMILAR = "SIMILAR"
+    #: The words mean about the same as an option.
+    MEANING = "MEANING"
     #: Nothing explains other words of the message.
     UNEXPLAINED = "UNEXPLAINED"
     #: It may be meant for another field, or another value is possible.

@@ -70,13 +70,13 @@ def test_a_value_that_is_only_supposed_was_offered_and_a_yes_takes_it(caller: Ca
 
 
 def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Caller) -> None:
-    reading = say(caller, "a party", "2030-03-04", "medium please")
+    reading = say(caller, "a party", "2030-03-04", "tartan please")
 
-    assert ("medium please", "REFUSED", "Size") in list_marks(reading)
+    assert ("tartan please", "REFUSED", "Size") in list_marks(reading)
     assert reading.values[0].reason == "It is none of the options."
     (word,) = reading.unknown_words
     assert word.field is not None
-    assert (word.text, word.field.path) == ("medium", "size")
+    assert (word.text, word.field.path) == ("tartan", "size")
 
 
 def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller) -> None:

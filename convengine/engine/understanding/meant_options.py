@@ -1,0 +1,61 @@
+"""Options that the answer to a choice means, and says in other words: "games" for Sports (docs/forms.md)."""
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.decide import Explained
+from convengine.engine.understanding.encoder import encode, encode_text
+from convengine.engine.understanding.field import Option
+from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.reading import Doubt, Offered, Refused
+from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.understand import Understanding
+
+#: The least cosine of an option that is offered, and how near a second one is that is offered, too.
+_LEAST, _MARGIN = 0.45, 0.1
+#: Of more options or longer pieces nothing is compared.
+_MOST_OPTIONS, _MOST_WORDS = 50, 6
+_MOST_NEAR = 2
+
+
+def offer_meant_option(understanding: Understanding, form: OpenForm, explained: Explained) -> list[Offered | Refused]:
+    """The option of the asked choice that what is left of the message means; two near ones as a choice.
+
+    Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue.
+    """
+    asked_field = form.asked_field
+    options = asked_field.spec.options if asked_field is not None else ()
+    if asked_field is None or not 1 < len(options) <= _MOST_OPTIONS or not holds(Principle.MEANT_OPTIONS):
+        return []
+    pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(understanding, explained)]
+    likeness, piece = max(pieces, key=lambda item: max(item[0]), default=([0.0], (0, 0)))
+    best = max(likeness)
+    near = [option for option, own in zip(options, likeness, strict=False) if own >= best - _MARGIN]
+    if best < _LEAST or len(near) > _MOST_NEAR:
+        return []
+    position = understanding.find_position(*piece)
+    if len(near) == 1:
+        return [Offered(asked_field.path, near[0].value, *position, Doubt.MEANING)]
+    candidates = {"candidates": [option.value for option in near]}
+    return [Refused(asked_field.path, understanding.quote(*piece), Reason.AMBIGUOUS, candidates, *position)]
+
+
+def _list_pieces(understanding: Understanding, explained: Explained) -> Iterator[tuple[int, int]]:
+    """The words of statements that nothing explains, each with what stands right beside it."""
+    for clause in understanding.clauses:
+        if clause.force is Force.STATES and not any(map(clause.overlaps, understanding.moves)):
+            words = enumerate(explained.list_unexplained(clause))
+            for _, group in itertools.groupby(words, lambda item: item[1] - item[0]):
+                piece = [index for _, index in group]
+                if len(piece) <= _MOST_WORDS:
+                    yield piece[0], piece[-1] + 1
+
+
+def _rate(text: str, options: tuple[Option, ...]) -> list[float]:
+    """The cosine of each option, by the most similar of its words."""
+    vector = encode_text(text)
+    return [float(np.max(encode(option.spellings) @ vector)) for option in options]
