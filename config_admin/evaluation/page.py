@@ -13,7 +13,7 @@ from config_admin.editing.links import find_readable_url, row_name
 from config_admin.evaluation.matrix import Matrix, build_matrix
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import KEPT, EvaluationBusy, evaluations, start_evaluation
-from config_admin.test_cases.run_pages import RUN, RUN_LOOKS
+from config_admin.test_cases.run_pages import RUN
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label
@@ -52,7 +52,9 @@ def show(request: HttpRequest) -> HttpResponse:
         "choices": list_choices(request),
         "chosen": request.POST.get("configuration") or request.GET.get("configuration") or get_current_name(request),
         "accept": _ACCEPT,
-        "runs": [_describe_run(run) for run in CeEvaluation.objects.defer("messages").order_by("-pk")[:KEPT]],
+        "runs": [
+            _describe_run(run) for run in CeEvaluation.objects.defer("messages", "document").order_by("-pk")[:KEPT]
+        ],
         "kept": KEPT,
         "may_run": request.user.has_perm(RUN),
     }
@@ -122,21 +124,18 @@ def _url(run: CeEvaluation) -> str:
 
 
 def _describe_run(run: CeEvaluation) -> dict[str, Any]:
-    intents = (run.document or {}).get("intents") or {}
-    fields = (run.document or {}).get("fields") or {}
     return {
         "run": run,
         "url": _url(run),
         "title": run.file_name or "Cross-validation of the phrases",
-        "look": RUN_LOOKS[run.status],
-        "messages": intents.get("messages"),
+        "messages": run.measures.get("messages"),
         "shares": [
-            (label, _percent(part.get(measure)), help_text)
-            for part, measure, label, help_text in (
-                (intents, "precision", "Precision", "of the messages that lead to one intent lead to the right one."),
-                (intents, "recall", "Recall", "of the messages that mean an intent lead to it."),
-                (intents, "near", "Asked", "of these lead to a question with the right intent among its choices."),
-                (fields, "taken", "Fields", "of the labelled values of fields are taken."),
+            (label, _percent(run.measures.get(measure)), help_text)
+            for measure, label, help_text in (
+                ("precision", "Precision", "of the messages that lead to one intent lead to the right one."),
+                ("recall", "Recall", "of the messages that mean an intent lead to it."),
+                ("near", "Asked", "of these lead to a question with the right intent among its choices."),
+                ("taken", "Fields", "of the labelled values of fields are taken."),
             )
         ],
     }

@@ -1,7 +1,7 @@
 """Evaluate a configuration in the background of this process, with progress, cancelling and a lease."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -77,7 +77,8 @@ def perform_evaluation(key: int) -> None:
                 release_connections()
                 names = {code(row.intent_code): row.name for row in snapshot.rows(rows.Intent)}
                 document = {**_evaluate(run, snapshot), "names": names}
-                evaluations.report(run.pk, document=document, config_version=snapshot.config_version)
+                measures = _list_measures(document)
+                evaluations.report(run.pk, document=document, measures=measures, config_version=snapshot.config_version)
     finally:
         CeEvaluation.objects.filter(pk=key).update(messages=[])
         _remove_old()
@@ -88,6 +89,13 @@ def _evaluate(run: CeEvaluation, snapshot: Snapshot) -> dict[str, Any]:
     if not run.file_name:
         return validate_configuration(snapshot, report=report)
     return evaluate_messages(snapshot, [LabelledMessage(**message) for message in run.messages], report=report)
+
+
+def _list_measures(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the list of evaluations shows, so that it reads no whole documents."""
+    intents, fields = document["intents"] or {}, document["fields"] or {}
+    names = ("messages", "precision", "recall", "near")
+    return {name: intents.get(name) for name in names} | {"taken": fields.get("taken")}
 
 
 class _Report:

@@ -79,7 +79,12 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
 
     try:
         thresholds = parse_thresholds(options["fail_under"])
-        if options["read"] or (options["intents"] and not options["score"]):
+        is_listing = options["read"] or (options["intents"] and not options["score"])
+        if is_listing and (thresholds or options["junit"] or options["json"]):
+            raise EvaluationError("--fail-under, --junit and --json are for measures, and here are none.")
+        if options["phrases"] is not None and options["phrases"] < 1:
+            raise EvaluationError("--phrases is at least 1.")
+        if is_listing:
             _print(_read(options) if options["read"] else _decide(options))
             return 0
         if options["folds"] < 2:

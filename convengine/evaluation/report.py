@@ -64,7 +64,7 @@ def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
     """The measures of intents."""
     at = intents["recallAtPrecision"]
     yield (
-        f"{intents['messages']:,} messages: precision {_format_share(intents['precision'])}, recall "
+        f"{_count(intents['messages'], 'message')}: precision {_format_share(intents['precision'])}, recall "
         f"{_format_share(intents['recall'])}, asked rightly {_format_share(intents['near'])}, right one among the "
         f"first three {_format_share(intents['firstThree'])}"
     )
@@ -75,10 +75,11 @@ def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
         )
     if (strange := intents["noneOfThem"])["messages"]:
         yield (
-            f"{strange['messages']:,} messages mean none of the intents: {strange['claimed']} were taken for one, "
-            f"{strange['asked']} led to a question"
+            f"{_count(strange['messages'], 'message')} of none of the intents: {strange['claimed']} taken for one, "
+            f"{strange['asked']} asked about"
         )
     yield from _format_confusions(intents["confusions"])
+    yield from _format_undecided(intents["undecided"])
     rows = [
         [each["intent"], each["messages"], each["right"], each["near"], each["claimed"] - each["right"],
          _format_share(each["precision"]), _format_share(each["recall"])]
@@ -94,27 +95,43 @@ def _format_confusions(confusions: Sequence[Mapping[str, Any]]) -> Iterator[str]
     for confusion in confusions[:_CONFUSIONS]:
         yield f"{confusion['count']:>4}  {confusion['intent'] or 'none of them'} → {confusion['decision']}"
         for message in confusion["messages"][:_EXAMPLES]:
-            yield f"        “{message['message']}”{_explain(message)}"
-    if more := len(confusions) - _CONFUSIONS:
-        yield from [f"      and {more} more pairs"] if more > 0 else []
+            yield f"        “{message['message']}”{_explain(message, confusion['decision'])}"
+    if len(confusions) > _CONFUSIONS:
+        yield f"      and {_count(len(confusions) - _CONFUSIONS, 'more pair')}"
 
 
-def _explain(message: Mapping[str, Any]) -> str:
+def _explain(message: Mapping[str, Any], decided: str) -> str:
     """The phrase that spoke for the decided intent."""
-    ranked = message["ranked"]
-    return f" by “{ranked[0]['phrase']}” ({ranked[0]['confidence']:.2f})" if ranked else ""
+    spoke = next((each for each in message["ranked"] if each["intent"] == decided), None)
+    return f" by “{spoke['phrase']}” ({spoke['confidence']:.2f})" if spoke else ""
+
+
+def _format_undecided(undecided: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if undecided:
+        yield ""
+        yield "Asked, or not understood"
+    for each in undecided[:_CONFUSIONS]:
+        nearest = f", nearest {each['ranked'][0]['intent']}" if each["ranked"] else ""
+        result = f"asked: {' or '.join(each['decision'])}" if each["decision"] else f"nothing{nearest}"
+        yield f"      {each['intent'] or 'none of them'}: “{each['message']}” → {result}"
+    if len(undecided) > _CONFUSIONS:
+        yield f"      and {len(undecided) - _CONFUSIONS:,} more"
 
 
 def _format_fields(fields: Mapping[str, Any]) -> Iterator[str]:
-    names = ("values", "taken", "offered", "refused", "missed", "wrong")
+    names = ("values", "taken", "offered", "refused", "missed", "wrong", "invented")
     yield ""
-    yield f"{fields['values']:,} values of fields: taken {_format_share(fields['taken'])}"
+    yield f"{_count(fields['values'], 'value')} of fields: taken {_format_share(fields['taken'])}"
     yield from _format_table(
-        ("field", *names), [[each["field"], *(each[name] for name in names)] for each in fields["fields"]]
+        ("field", *names), [[_name_field(each), *(each[name] for name in names)] for each in fields["fields"]]
     )
     for fault in fields["faults"][:_CONFUSIONS]:
         values = f"expected {fault['expected']}, read {fault['read']}"
-        yield f"  {fault['outcome']:<8} {fault['field']}: {values}: “{fault['message']}”"
+        yield f"  {fault['outcome']:<8} {_name_field(fault)}: {values}: “{fault['message']}”"
+
+
+def _name_field(each: Mapping[str, Any]) -> str:
+    return f"{each['intent']}.{each['field']}"
 
 
 def _format_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -130,6 +147,10 @@ def _format_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterato
         yield "  ".join([first, *others])
     if len(rows) > _INTENTS:
         yield f"and {len(rows) - _INTENTS} more"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _format_share(value: float | None) -> str:

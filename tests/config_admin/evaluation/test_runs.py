@@ -39,7 +39,7 @@ def test_a_cross_validation_stores_its_measures_with_the_names_of_intents() -> N
     run = evaluate()
 
     assert (run.status, run.done, run.total, run.percent) == ("DONE", 4, 4, 100)
-    assert run.document["intents"]["messages"] == 4
+    assert run.document["intents"]["messages"] == run.measures["messages"] == 4
     assert run.document["names"]["HOURS"] == "Hours"
     assert run.config_version
     assert run.configuration_title == "Live"

@@ -49,6 +49,11 @@ def test_a_score_prints_the_measures_and_judges_them(tmp_path: Path, capsys: pyt
     assert main([*arguments, "taken=0.5"]) == 1
 
 
+@pytest.mark.parametrize("options", [["--fail-under", "recall=0.9"], ["--junit", "report.xml"], ["--phrases", "0"]])
+def test_an_option_that_would_judge_nothing_is_refused(options: list[str], tmp_path: Path) -> None:
+    assert main(["evaluate", "--intents", write(tmp_path), *options]) == 2
+
+
 @pytest.mark.parametrize(
     ("corpus", "problem"),
     [

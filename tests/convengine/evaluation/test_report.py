@@ -23,6 +23,11 @@ def test_the_report_names_confusions_with_the_phrase_that_caused_them() -> None:
     at = lines.index("Confusions")
     assert lines[at + 1 : at + 3] == ["   2  BUY → REPAIR", "        “b” by “phrase of REPAIR” (0.80)"]
     assert "   1  none of them → BUY" in lines
+    at = lines.index("Asked, or not understood")
+    assert lines[at + 1 : at + 3] == [
+        "      BUY: “d” → asked: REPAIR or BUY",
+        "      REPAIR: “f” → nothing, nearest REPAIR",
+    ]
     assert lines[-2:] == [
         "BUY            4      1      1      1      0.500   0.250",
         "REPAIR         2      1      0      2      0.333   0.500",
