@@ -26,6 +26,8 @@ from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.
 _AT_ONCE = 4
+#: Rows that are read at once.
+_READ_AHEAD = 64
 #: Seconds of an attempt; and the time after which a row whose sender died is sent again, which is longer.
 _ATTEMPT_SECONDS, _CLAIM = 30, timedelta(minutes=1)
 #: Seconds after which a sender says what became of the rows, while it goes on.
@@ -107,12 +109,13 @@ class Outbox(Generic[Row]):
         """Send the due rows, the least tried first, and say now and then what became of them."""
         results: SimpleQueue[tuple[Row, str] | None] = SimpleQueue()
         self._waiting.append(results)
-        running: dict[Any, str] = {}
+        running: dict[Any, Any] = {}
+        candidates: list[Row] = []
         counts: Counter[str] = Counter()
         reported_at = time.monotonic()
         try:
             while True:
-                for row in self._claim_due(Counter(running.values())):
+                for row in self._claim_due(Counter(running.values()), candidates):
                     running[row.pk] = getattr(row, self._receiver)
                     outgoing.start(self._attempt(row, results))
                 if not running:
@@ -125,27 +128,32 @@ class Outbox(Generic[Row]):
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:
                     yield counts
                     counts, reported_at = Counter(), time.monotonic()
+                    # They may have changed meanwhile.
+                    candidates.clear()
         finally:
             self._waiting.remove(results)
         if counts:
             yield counts
 
-    def _claim_due(self, running: Counter[Any]) -> Iterator[Row]:
-        """Claim what each receiver may get now, beside what runs."""
+    def _claim_due(self, running: Counter[Any], candidates: list[Row]) -> Iterator[Row]:
+        """Claim what each receiver may get now, beside what runs. `candidates` are read before they are needed."""
         now = database_time()
-        due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
         while True:
-            busy = [receiver for receiver, count in running.items() if count >= _AT_ONCE]
-            free = due.exclude(**{f"{self._receiver}__in": busy}).order_by("attempts", "created_at", "pk")
-            claimed = 0
-            for row in free[: _AT_ONCE * 2]:
+            for row in candidates[:]:
                 receiver = getattr(row, self._receiver)
-                if running[receiver] < _AT_ONCE and _claim(row, now):
-                    running[receiver] += 1
-                    claimed += 1
-                    yield row
-            if not claimed:
+                if running[receiver] < _AT_ONCE:
+                    candidates.remove(row)
+                    if _claim(row, now):
+                        running[receiver] += 1
+                        yield row
+            supplied = {getattr(row, self._receiver) for row in candidates}
+            supplied |= {receiver for receiver, count in running.items() if count >= _AT_ONCE}
+            due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
+            others = due.exclude(**{f"{self._receiver}__in": supplied}).order_by("attempts", "created_at", "pk")
+            found = list(others[:_READ_AHEAD])
+            if not found:
                 return
+            candidates += found
 
     async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, str] | None]") -> None:
         error = ""
