@@ -16,6 +16,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, fold_label
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Offered, Reading, Taken
+from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.engine.understanding.words import Lexicon
@@ -76,7 +77,8 @@ class FormReader:
         tables, fillers = get_tables(locale), list_fillers(self.form)
         specs = [field.spec for field in self.fields]
         lexicon = self._find_lexicon(tables)
-        understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learns=True)
+        learns = (Subject.ASKS,) if line.get("opener") else tuple(Subject)
+        understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learns=learns)
         form, situation = self._open_form(line), self._describe_situation(line, locale)
         return _describe(line, understanding, form, read_into_form(understanding, form, tables, FINDERS, situation))
 

@@ -29,6 +29,7 @@ from convengine.engine.understanding.own_finders import FoundSpans, add_found_sp
 from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Situation, Sort
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.json_value import Json
@@ -56,11 +57,15 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     """What the message says, with the words of a form; without one, of the open form."""
     form = form or find_open_form(session, turn)
     text, tables = session.user_text or "", _find_tables(session, turn, form)
-    key = "understanding", text, form, tables
-    return turn.memo.get(key, lambda: _understand(session, turn, form, tables, text))
+    is_taken = bool(session.intent_source) or (form is None and bool(match_message(session, turn).hits))
+    key = "understanding", text, form, tables, is_taken
+    return turn.memo.get(key, lambda: _understand(session, turn, form, tables, text, is_taken=is_taken))
 
 
-def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
+def _understand(
+    session: Session, turn: Turn, form: Form | None, tables: Tables, text: str, *, is_taken: bool
+) -> Understanding:
+    """Understand the message. `is_taken`: an intent takes it, which outside of forms goes before what is learned."""
     fields = _get_fields(turn, form) if form else ()
     fillers, specs = list_fillers(form), [field.spec for field in fields]
     lexicon = turn.snapshot.memo.get(
@@ -68,7 +73,8 @@ def _understand(session: Session, turn: Turn, form: Form | None, tables: Tables,
         lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
     )
     finders = _find_finders(session, turn, form)
-    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=True)
+    learns = (Subject.ASKS,) if is_taken else tuple(Subject)
+    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=learns)
     if text:
         described = _describe(understanding) | {"size": len(text)}
         turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)

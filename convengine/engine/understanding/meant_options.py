@@ -25,11 +25,14 @@ _MOST_NEAR = 2
 def offer_meant_option(understanding: Understanding, form: OpenForm, explained: Explained) -> list[Offered | Refused]:
     """The option of the asked choice that what is left of the message means; two near ones as a choice.
 
-    Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue.
+    Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue. Nothing is
+    offered twice in a row.
     """
     asked_field = form.asked_field
     options = asked_field.spec.options if asked_field is not None else ()
-    if asked_field is None or not 1 < len(options) <= _MOST_OPTIONS or not holds(Principle.MEANT_OPTIONS):
+    if asked_field is None or form.is_asked_again or not 1 < len(options) <= _MOST_OPTIONS:
+        return []
+    if not holds(Principle.MEANT_OPTIONS):
         return []
     pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(understanding, explained)]
     likeness, piece = max(pieces, key=lambda item: max(item[0]), default=([0.0], (0, 0)))

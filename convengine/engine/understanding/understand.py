@@ -16,6 +16,7 @@ from convengine.engine.understanding.learned_moves import (
     settle_questions,
 )
 from convengine.engine.understanding.moves import Move, MoveKind, find_moves
+from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
 from convengine.engine.understanding.words import Lexicon, Word, read_words
 
@@ -90,11 +91,11 @@ def understand(
     lexicon: Lexicon | None = None,
     fillers: Collection[tuple[str, ...]] = (),
     *,
-    learns: bool = False,
+    learns: Collection[Subject] = (),
 ) -> Understanding:
     """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
 
-    `fillers`: the words that say nothing in this form. `learns`: what no table explains is what sentences like it do.
+    `fillers`: the words that say nothing in this form. `learns`: what is told by sentences like a clause.
     """
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
@@ -104,9 +105,9 @@ def understand(
     )
     cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
-    clauses = settle_questions(chart, clauses, spans) if learns else clauses
+    clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses
     moves = _find_moves(chart, clauses, spans)
-    learned = list(learn_moves(chart, clauses, spans, moves)) if learns else []
+    learned = list(learn_moves(chart, clauses, spans, moves)) if Subject.MOVES in learns else []
     if asking := [each.clause for each in learned if each.asks]:
         clauses = tuple(
             replace(clause, force=Force.ASKS) if any(map(clause.overlaps, asking)) else clause for clause in clauses

@@ -1,5 +1,6 @@
 """How the message of a turn was read: words with what they are, and why each value was taken, offered or refused."""
 
+import re
 import uuid
 from typing import Any
 
@@ -77,6 +78,17 @@ def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Call
     (word,) = reading.unknown_words
     assert word.field is not None
     assert (word.text, word.field.path) == ("tartan", "size")
+
+
+def test_a_move_in_words_of_no_table_shows_how_likely_it_is_and_the_most_similar_sentence(caller: Caller) -> None:
+    reading = say(caller, "a party", "your kindness means a lot to me")
+
+    (move,) = reading.moves
+    assert re.fullmatch(r"thanks \(\d\d%, as in “[^”]+”\)", move)
+
+    reading = say(caller, "could you squeeze us in there on Friday? how full is the town on Friday?")
+
+    assert any(re.fullmatch(r"a question \(\d\d+%, as in “[^”]+”\)", move) for move in reading.moves)
 
 
 def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller) -> None:

@@ -8,13 +8,14 @@ from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, switch_off
+from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.understand import Understanding, understand
 
 SPECS = [field_spec("day", {"type": "string", "format": "date"}), field_spec("guests", {"type": "integer"})]
 
 
 def read(text: str, locale: str = "en-GB") -> Understanding:
-    return understand(text, get_tables(locale), FINDERS, SPECS, learns=True)
+    return understand(text, get_tables(locale), FINDERS, SPECS, learns=tuple(Subject))
 
 
 def list_kinds(text: str, locale: str = "en-GB") -> set[MoveKind]:

@@ -9,6 +9,7 @@ from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.principles import Principle, switch_off
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Doubt, Reading
+from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Reason, Situation
 from convengine.engine.understanding.understand import understand
 from tests.convengine.engine.understanding.test_values import NOW
@@ -26,7 +27,7 @@ def read(text: str, asked: str) -> Reading:
         for name, options in FIELDS.items()
     )
     tables = get_tables("en-GB")
-    understanding = understand(text, tables, FINDERS, [item.spec for item in fields], learns=True)
+    understanding = understand(text, tables, FINDERS, [item.spec for item in fields], learns=tuple(Subject))
     form = OpenForm(fields, asked_path=asked)
     return read_into_form(understanding, form, tables, FINDERS, Situation(NOW, locale="en-GB"))
 
