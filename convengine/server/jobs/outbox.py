@@ -25,7 +25,7 @@ from convengine.server.jobs.background import Background
 from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.
-_AT_ONCE = 4
+MOST_AT_ONCE = 4
 #: Rows that are read at once.
 _READ_AHEAD = 64
 #: Seconds of an attempt; and the time after which a row whose sender died is sent again, which is longer.
@@ -78,15 +78,21 @@ class Outbox(Generic[Row]):
     """
 
     def __init__(
-        self, select: Callable[[], QuerySet[Row]], send: Callable[[Row], Coroutine[Any, Any, None]], receiver: str
+        self,
+        select: Callable[[], QuerySet[Row]],
+        send: Callable[[Row], Coroutine[Any, Any, None]],
+        receiver: str,
+        limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE,
     ) -> None:
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
 
-        `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database.
+        `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
+        many rows a receiver may get at once just now.
         """
         self._select = select
         self._send = send
         self._receiver = receiver
+        self._limit = limit
         self._background = Background(threads=1)
         self._is_woken = Event()
         #: The results that each running `send_due` waits for; null means that rows were added.
@@ -141,13 +147,13 @@ class Outbox(Generic[Row]):
         while True:
             for row in candidates[:]:
                 receiver = getattr(row, self._receiver)
-                if running[receiver] < _AT_ONCE:
+                if running[receiver] < self._limit(receiver):
                     candidates.remove(row)
                     if _claim(row, now):
                         running[receiver] += 1
                         yield row
             supplied = {getattr(row, self._receiver) for row in candidates}
-            supplied |= {receiver for receiver, count in running.items() if count >= _AT_ONCE}
+            supplied |= {receiver for receiver, count in running.items() if count >= self._limit(receiver)}
             due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
             others = due.exclude(**{f"{self._receiver}__in": supplied}).order_by("attempts", "created_at", "pk")
             found = list(others[:_READ_AHEAD])

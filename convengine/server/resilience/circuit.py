@@ -37,6 +37,13 @@ class Circuit:
             return "CLOSED"
         return "OPEN" if self._clock() < open_until else "HALF_OPEN"
 
+    def limit_calls(self, most: int) -> int:
+        """How many calls may run now, of at most `most`: none while it is open, then one that tries."""
+        state = self.state
+        if state == "HALF_OPEN":
+            return int(not self._probing)
+        return most if state == "CLOSED" else 0
+
     @property
     def failures(self) -> int:
         """Failed calls since the last success."""

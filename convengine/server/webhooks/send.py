@@ -11,14 +11,15 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.deployment import conf
-from convengine.server.executors.http_client import Call, HttpConnection, fetch
+from convengine.server.executors.http_client import Call, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over
-from convengine.server.jobs.outbox import Outbox, OutboxStatus
+from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus
 from convengine.server.observability import metrics
 from convengine.server.outgoing.addresses import resolve_host
+from convengine.server.resilience.circuit import Circuit
 from convengine.server.sessions.old_turns import ROWS, retention_cutoff
 from convengine.server.webhooks.models import TEST, CeWebhookDelivery
 from convengine.server.webhooks.signature import build_headers
@@ -81,7 +82,13 @@ def select_next() -> QuerySet[CeWebhookDelivery]:
     return waiting.filter(is_sent).select_related("webhook")
 
 
-outbox = Outbox(select_next, send_delivery, "webhook_id")
+def _find_circuit(webhook_id: int) -> Circuit:
+    return circuits.of(f"webhook {webhook_id}")
+
+
+outbox = Outbox(
+    select_next, send_delivery, "webhook_id", lambda webhook_id: _find_circuit(webhook_id).limit_calls(MOST_AT_ONCE)
+)
 
 
 def send_deliveries() -> Iterator[Counts]:

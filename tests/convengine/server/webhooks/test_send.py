@@ -269,6 +269,24 @@ def test_a_commit_while_a_receiver_is_slow_is_sent_at_once(
     assert slow.status == "SENT"
 
 
+def test_a_receiver_that_failed_too_often_costs_no_attempts_until_it_is_tried_again(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    receiver.replies = [Reply(500)]
+    hook = make_webhook(receiver.address)
+    for number in range(40):
+        make_delivery(hook, f"c{number}")
+    run(settings)
+    # Those that were under way when the tenth failed.
+    untouched = CeWebhookDelivery.objects.filter(attempts=0).count()
+    assert 40 - 13 <= untouched <= 40 - 10
+
+    receiver.replies = [Reply()]
+    circuits.of(f"webhook {hook.pk}")._open_until = 0
+    run(settings)
+    assert CeWebhookDelivery.objects.filter(status="SENT", attempts=1).count() == untouched
+
+
 def test_a_receiver_gets_few_at_once_and_others_do_not_wait(
     receiver: Server, make_webhook: MakeWebhook, settings: Any
 ) -> None:
