@@ -4,7 +4,9 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from config_admin.evaluation import page
@@ -129,6 +131,20 @@ def test_the_progress_of_an_open_evaluation_is_shown_and_it_can_be_cancelled(adm
     assert "1 of 4 messages" in read(admin, f"{ADDRESS}{run.pk}/")
     admin.post(f"{ADDRESS}{run.pk}/cancel/")
     assert "The evaluation was cancelled." in read(admin, f"{ADDRESS}{run.pk}/")
+
+
+def test_the_list_reads_no_document_and_costs_the_same_for_many(admin: Client) -> None:
+    run = evaluate()
+    with CaptureQueriesContext(connection) as once:
+        read(admin, ADDRESS)
+    for _ in range(5):
+        run.pk = None
+        run.save()
+    with CaptureQueriesContext(connection) as often:
+        assert read(admin, ADDRESS).count("Cross-validation of the phrases") == 6
+
+    assert len(often) == len(once)
+    assert not [query for query in often if '"document"' in query["sql"]]
 
 
 def test_an_evaluation_that_is_gone_is_said_to_be(admin: Client) -> None:
