@@ -128,7 +128,7 @@ async def _attempts(call: Call) -> Answer:
 async def _attempt(call: Call) -> tuple[int, bytes]:
     import httpx2
 
-    from convengine.server.outgoing.transport import AnswerTooLarge
+    from convengine.server.outgoing.transport import AnswerRefused, AnswerTooLarge
 
     target, policy = call.target, call.policy
     try:
@@ -140,7 +140,7 @@ async def _attempt(call: Call) -> tuple[int, bytes]:
         async with asyncio.timeout((policy.connect_timeout_ms + policy.read_timeout_ms) / 1000):
             response = await _make_transport(target.connection, os.getpid()).handle_async_request(request)
             try:
-                body = await _read_body(response)
+                body = b"".join([chunk async for chunk in response.aiter_raw()])
             finally:
                 await response.aclose()
     except (httpx2.TimeoutException, TimeoutError) as error:
@@ -154,6 +154,8 @@ async def _attempt(call: Call) -> tuple[int, bytes]:
         raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {mask_secrets(str(error))}") from error
     except AnswerTooLarge as error:
         raise ToolFault("BODY_TOO_LARGE", str(error)) from error
+    except AnswerRefused as error:
+        raise ToolFault("HTTP_ANSWER", str(error)) from error
     except httpx2.TransportError as error:
         text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
         raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
@@ -181,13 +183,6 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
         counts=status >= 500 or status == 429,
         retry_after=response.headers.get("retry-after"),
     )
-
-
-async def _read_body(response: "httpx2.Response") -> bytes:
-    encoding = response.headers.get("content-encoding", "identity").lower()
-    if encoding != "identity":
-        raise ToolFault("HTTP_ANSWER", f"The answer has the unsupported encoding {encoding}.")
-    return b"".join([chunk async for chunk in response.aiter_raw()])
 
 
 def _request(call: Call) -> "httpx2.Request":

@@ -23,6 +23,8 @@ T = TypeVar("T")
 _MAX_TOOLS = 500
 #: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.
 MAX_BYTES = 1024 * 1024
+#: The same of a message as it comes, which may have blanks and more fields.
+_MOST_MESSAGE_BYTES = 10 * MAX_BYTES
 #: Seconds in which a session ends, before its connections are closed.
 _GOODBYE_SECONDS = 3.0
 #: Seconds to connect and to send, and between two events of a stream.
@@ -216,10 +218,15 @@ def _make_http_client(
     from convengine.server.outgoing.transport import GuardedTransport
 
     return httpx2.AsyncClient(
-        headers=headers,
+        headers={"Accept-Encoding": "identity", **(headers or {})},
         timeout=timeout or httpx2.Timeout(_HTTP_SECONDS, read=_SILENT_SECONDS),
         auth=auth,
-        transport=GuardedTransport(target.may_be_private, remedy="CE_MCP_PRIVATE_HOSTS can allow it."),
+        transport=GuardedTransport(
+            target.may_be_private,
+            most_bytes=_MOST_MESSAGE_BYTES,
+            has_endless_events=True,
+            remedy="CE_MCP_PRIVATE_HOSTS can allow it.",
+        ),
     )
 
 

@@ -58,12 +58,12 @@ def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
     """The meaning of an exception of the library."""
     import openai
 
-    from convengine.server.outgoing.transport import AnswerTooLarge
+    from convengine.server.outgoing.transport import AnswerRefused
 
     # A timeout of the library is a subclass of its connection errors, so it comes first.
     if isinstance(error, (openai.APITimeoutError, TimeoutError)):
         return _build_failed_try("LLM_TIMEOUT", f"No complete answer within {seconds:.1f} s.", again=True)
-    if isinstance(error.__cause__, AnswerTooLarge):
+    if isinstance(error.__cause__, AnswerRefused):
         return _build_failed_try("LLM_INVALID_RESPONSE", str(error.__cause__))
     if isinstance(error.__cause__, ToolFault):
         fault = error.__cause__

@@ -15,24 +15,39 @@ from convengine.server.outgoing.loop import run_in_thread
 MayBePrivate = Callable[[str, int], bool]
 
 
-class AnswerTooLarge(httpx2.TransportError):
+class AnswerRefused(httpx2.TransportError):
+    """The response is not read: the message says why."""
+
+
+class AnswerTooLarge(AnswerRefused):
     """The response is larger than its caller takes."""
+
+
+class AnswerCompressed(AnswerRefused):
+    """The response is compressed, and may be larger than it looks. To unpack it would hold up all calls."""
 
 
 class GuardedTransport(httpx2.AsyncHTTPTransport):
     """Connects only to addresses that are public, or private where `may_be_private` says so, and limits responses.
 
     It ignores proxies of the environment. A proxy that is given finds the addresses itself. `remedy` says to people how
-    an address is allowed.
+    an address is allowed. A stream of events that has no end is not limited where its reader limits each event.
     """
 
     def __init__(
-        self, may_be_private: MayBePrivate, *, most_bytes: int | None = None, proxy: str = "", remedy: str = REMEDY
+        self,
+        may_be_private: MayBePrivate,
+        *,
+        most_bytes: int,
+        has_endless_events: bool = False,
+        proxy: str = "",
+        remedy: str = REMEDY,
     ) -> None:
         # The waiting slots limit the connections; a limit here would make calls wait for one another.
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
         super().__init__(verify=make_ssl_context(), trust_env=False, limits=limits, proxy=proxy or None)
         self._most_bytes = most_bytes
+        self._has_endless_events = has_endless_events
         if not proxy:
             # The class takes no backend, and its pool does.
             self._pool = httpcore2.AsyncConnectionPool(
@@ -46,9 +61,16 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send it. Raises ToolFault HOST_REFUSED and HOST_UNKNOWN, and TransportError."""
         response = await super().handle_async_request(request)
-        if self._most_bytes is not None and isinstance(response.stream, httpx2.AsyncByteStream):
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            await response.aclose()
+            raise AnswerCompressed(f"The answer has the unsupported encoding {encoding[:50]}.")
+        if isinstance(response.stream, httpx2.AsyncByteStream) and not self._is_endless(response):
             response.stream = _Limited(response.stream, self._most_bytes)
         return response
+
+    def _is_endless(self, response: httpx2.Response) -> bool:
+        return self._has_endless_events and response.headers.get("content-type", "").startswith("text/event-stream")
 
 
 @cache

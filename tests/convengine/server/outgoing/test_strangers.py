@@ -1,5 +1,6 @@
 """Whatever the server of a stranger does, a call ends at its deadline, and its connection is closed."""
 
+import gzip
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,6 +21,7 @@ from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.outgoing.loop import OutgoingLoop, outgoing
 from convengine.server.resilience.circuit import Circuits
 from tests.builders import make_server
+from tests.fakes.http_server import Reply, serving
 from tests.fakes.strangers import NAMES, Stranger, at_most, meet
 from tests.pace import allow
 
@@ -102,3 +104,37 @@ def test_a_stopping_process_shortens_the_calls_that_run(monkeypatch: pytest.Monk
             assert isinstance(call.exception(), ToolFault)
             with pytest.raises(ToolFault, match="HTTP_TIMEOUT"):
                 send(Call(target, "GET", ONE_ATTEMPT, "t"))
+
+
+def ask_model(address: str) -> str:
+    model = OpenAiModel(read_connections({"desk": {"base_url": address, "models": ["small"]}}))
+    answer = model.complete(LlmRequest("RESPONSE_TEXT", "Be kind.", "Hello?", timeout_ms=60_000, total_ms=60_000))
+    model.close()
+    return str(answer.error_message)
+
+
+def ask_mcp(address: str) -> str:
+    sessions = Pool()
+    servers = McpServers(Policy(hosts=frozenset({"127.0.0.1"})), sessions)
+    answer = servers.tools(replace(make_server("s", transport="HTTP", url=address), timeout_ms=60_000))
+    outgoing.run(sessions.close(), 10)
+    return str(answer.error_message)
+
+
+ASKS = (ask_model, ask_mcp)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_a_compressed_answer_is_not_unpacked_because_that_would_hold_up_all_calls(ask: Callable[[str], str]) -> None:
+    bomb = gzip.compress(bytes(8 * 1024 * 1024))
+    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
+    with serving(Reply(body=bomb, headers=headers)) as server:
+        assert "unsupported encoding gzip" in ask(server.address)
+        assert server.asked[0].headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_an_answer_has_a_largest_size(ask: Callable[[str], str]) -> None:
+    body = b" " * (11 * 1024 * 1024)
+    with serving(Reply(body=body, headers={"Content-Type": "application/json"})) as server:
+        assert "larger than 10485760 bytes" in ask(server.address)
