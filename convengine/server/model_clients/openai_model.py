@@ -1,5 +1,6 @@
 """A model behind the OpenAI protocol, with retries and a record of each attempt."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -41,7 +42,8 @@ class OpenAiModel:
     #: The cost of a conversation's calls so far.
     sum_cost: Callable[[str], float] = lambda conversation_id: 0.0
     configured: bool = True
-    _clients: "dict[str, AsyncOpenAI]" = field(default_factory=dict, repr=False)
+    #: By connection and process: what a process has open is of no use to its forks.
+    _clients: "dict[tuple[str, int], AsyncOpenAI]" = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
     circuits: Circuits = field(default_factory=Circuits, repr=False)
 
@@ -74,7 +76,8 @@ class OpenAiModel:
     def close(self) -> None:
         """Close the pooled connections."""
         with self._lock:
-            clients, self._clients = list(self._clients.values()), {}
+            clients = [client for (_, pid), client in self._clients.items() if pid == os.getpid()]
+            self._clients = {}
         for client in clients:
             outgoing.run(client.close(), _CLOSE_SECONDS)
 
@@ -152,9 +155,10 @@ class OpenAiModel:
 
     def _client(self, connection: Connection) -> "AsyncOpenAI":
         with self._lock:
-            if connection.name not in self._clients:
-                self._clients[connection.name] = _client(connection)
-            return self._clients[connection.name]
+            key = connection.name, os.getpid()
+            if key not in self._clients:
+                self._clients[key] = _client(connection)
+            return self._clients[key]
 
 
 def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:

@@ -22,12 +22,17 @@ _GRACE = 1.0
 
 
 class OutgoingLoop:
-    """A loop that starts with the first call, once per process, also after a fork."""
+    """A loop that starts with the first call, once per process."""
 
     def __init__(self) -> None:
+        self._begin_anew()
+        if hasattr(os, "register_at_fork"):
+            # What its parent has open stays the parent's: to close it here would close it there.
+            os.register_at_fork(after_in_child=self._begin_anew)
+
+    def _begin_anew(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._pid = 0
         self._closing: list[Callable[[], Awaitable[None]]] = []
         #: The limits of the calls that run.
         self._limits: set[asyncio.Timeout] = set()
@@ -73,14 +78,14 @@ class OutgoingLoop:
 
     def loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._loop is None or self._pid != os.getpid():
-                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="outgoing calls", daemon=True).start()
-                atexit.register(self._end, self._pid)
+                atexit.register(self._end)
             return self._loop
 
-    def _end(self, pid: int) -> None:
-        if self._loop is None or pid != os.getpid():
+    def _end(self) -> None:
+        if self._loop is None:
             return
         for close in self._closing:
             try:
