@@ -27,7 +27,7 @@ _CALLS = "convengine.server.api.middleware.ApiMiddleware"
 _PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
 #: Lets pages of other origins call the chat.
 _CORS = "corsheaders.middleware.CorsMiddleware"
-#: Pages get only texts that a database stores.
+#: Pages get only texts that a database stores; before sessions, which look for a text from a cookie.
 _CLEAN = "convengine.server.api.clean_input.CleanInputMiddleware"
 _HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 #: Pages of the configuration work in the draft that the user opened.
@@ -126,7 +126,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     cors = [] if _CORS in own else [_CORS]
     settings.setdefault("CORS_ALLOW_HEADERS", CORS_ALLOW_HEADERS)
     settings.setdefault("CORS_EXPOSE_HEADERS", CORS_EXPOSE_HEADERS)
-    settings["MIDDLEWARE"] = [_PROBES, _CALLS, *cors, *own, _CLEAN, _HISTORY, _DRAFTS]
+    settings["MIDDLEWARE"] = [_PROBES, _CALLS, _CLEAN, *cors, *own, _HISTORY, _DRAFTS]
     for engine in settings.get("TEMPLATES", ()):
         if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":
             engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]

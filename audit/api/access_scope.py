@@ -16,6 +16,7 @@ from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
 from convengine.engine.turn.codec import dumps, loads
 from convengine.json_value import Json
+from convengine.server.api.clean_input import drop_unstorable_cookies
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 
@@ -95,6 +96,7 @@ VIEW_RIGHT = "audit.view_ceaudit"
 
 def require_signed_in_reader(request: HttpRequest) -> Any:
     """The signed-in user with the right to view audit events. Raises NotAuthenticated, PermissionDenied."""
+    drop_unstorable_cookies(request)
     engine = import_module(settings.SESSION_ENGINE)
     request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     user: Any = get_user(request)

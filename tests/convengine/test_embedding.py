@@ -33,7 +33,7 @@ def test_adding_it_twice_changes_no_apps() -> None:
 
     assert (settings["INSTALLED_APPS"], settings["MIDDLEWARE"]) == (
         once,
-        [PROBES, CALLS, CORS, "own", CLEAN, HISTORY, DRAFTS],
+        [PROBES, CALLS, CLEAN, CORS, "own", HISTORY, DRAFTS],
     )
 
 

@@ -26,6 +26,7 @@ class CleanInputMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        drop_unstorable_cookies(request)
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Iterable[Any], options: Mapping[str, Any]) -> None:
@@ -37,6 +38,12 @@ class CleanInputMiddleware:
         clean_query(request)
         if request.method == "POST" and any(map(_has_nul, request.POST.lists())):
             request.POST = _clean_form(request.POST)  # type: ignore[assignment]
+
+
+def drop_unstorable_cookies(request: HttpRequest) -> None:
+    """Let cookies with NUL be as if they were not sent. In quotes a cookie writes NUL as `\\000`."""
+    if any("\0" in value for value in request.COOKIES.values()):
+        request.COOKIES = {name: value for name, value in request.COOKIES.items() if "\0" not in value}
 
 
 def clean_query(request: HttpRequest) -> None:

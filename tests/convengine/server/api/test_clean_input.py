@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 from django.urls import path
+from rest_framework.exceptions import NotAuthenticated
 
+from audit.api.access_scope import require_signed_in_reader
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.clean_input import clean_texts, refuse_unstorable_texts
 from tests.api import Caller, make_key
@@ -37,6 +39,22 @@ def test_no_page_has_nul_in_its_address() -> None:
     client.force_login(User.objects.create_user("boss", is_staff=True, is_superuser=True))
 
     assert client.get("/admin/ce_jobs/cejob/a%00b/change/").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["/admin/", "/admin/login/"])
+def test_a_cookie_with_nul_is_as_if_it_was_not_sent(page: str) -> None:
+    answer = Client().get(page, headers={"Cookie": r'sessionid="\000aaaaaaaaaa"'})
+
+    assert answer.status_code < 500
+
+
+@pytest.mark.django_db
+def test_a_reader_of_a_stream_whose_cookie_has_nul_is_nobody() -> None:
+    request = RequestFactory().get("/", headers={"Cookie": r'sessionid="\000aaaaaaaaaa"'})
+
+    with pytest.raises(NotAuthenticated):
+        require_signed_in_reader(request)
 
 
 @pytest.mark.django_db
