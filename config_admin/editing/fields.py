@@ -79,7 +79,11 @@ class JsonField(_Judged, forms.JSONField):
 
     def to_python(self, value: Any) -> Any:
         """The document; a blank text is the column's empty value. No column takes a plain text."""
-        document = super().to_python(value)
+        try:
+            document = super().to_python(value)
+        except (ValueError, RecursionError) as error:
+            # Python reads no number of very many digits, and no very deep nesting.
+            raise ValidationError(f"This JSON cannot be read: {error}.", "invalid") from error
         if isinstance(document, str):
             raise ValidationError("Enter a JSON object or list, not a text.", "SHAPE_INVALID")
         return self._empty() if document is None else document

@@ -93,7 +93,7 @@ def read_values(text: str) -> dict[str, Json]:
         if sign and name.strip():
             try:
                 values[name.strip()] = json.loads(value)
-            except ValueError:
+            except (ValueError, RecursionError):
                 values[name.strip()] = value.strip()
     return values
 

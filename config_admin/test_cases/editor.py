@@ -307,7 +307,7 @@ def _parse_value(text: str) -> Json:
     """JSON where it is some, else the text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -351,7 +351,7 @@ def _read_tool_call(line: str, number: int) -> dict[str, Json]:
         return {"tool_code": code}
     try:
         return {"tool_code": code, "args": json.loads(args)}
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TestRefused(f"Turn {number}, Tool calls: the arguments of {code} are no JSON.") from None
 
 

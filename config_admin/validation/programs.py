@@ -99,7 +99,7 @@ def check_json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Findin
     """A text that is valid JSON."""
     try:
         json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         yield draft.error("JSON_INVALID", field, f"This is not valid JSON: {reason}{where}.")

@@ -79,7 +79,7 @@ def as_json(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return UNREADABLE
 
 

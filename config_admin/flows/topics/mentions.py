@@ -97,7 +97,7 @@ def _replace_in_text(text: str, old: str, new: str) -> str:
     if text.lstrip()[:1] in ("{", "["):
         try:
             document = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
         else:
             replaced = _replace_in_value(document, old, new)

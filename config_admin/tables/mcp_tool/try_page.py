@@ -46,7 +46,7 @@ class TryForm(forms.Form):
         """The arguments as a JSON object."""
         try:
             args = json.loads(self.cleaned_data["args"].strip() or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise forms.ValidationError(
                 f'The arguments are not valid JSON: {error}. Write an object: {{"orderId": "7"}}.'
             ) from None

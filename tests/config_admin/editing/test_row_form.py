@@ -106,6 +106,14 @@ def test_bad_json_is_told_with_line_and_column_and_stays_as_typed(ada: Client) -
     assert form["json_schema"].value() == typed
 
 
+@pytest.mark.parametrize("typed", ["9" * 5000, "[" * 100_000, '{"a":' * 2000 + "1" + "}" * 2000])
+def test_json_that_cannot_be_read_is_told_at_the_field(typed: str, ada: Client) -> None:
+    response = fill(ada, address(m.CeOutputSchema, "add"), intent_code="UNKNOWN", state_code="ANY", json_schema=typed)
+
+    assert response.status_code == 200
+    assert "json_schema" in form_of(response).errors
+
+
 @pytest.mark.parametrize("model", NUMBERS, ids=lambda model: model._meta.db_table)
 def test_letters_in_a_number_are_told_at_the_field(model: Any, ada: Client) -> None:
     row = make(model)
