@@ -69,7 +69,7 @@ def test_what_the_readme_links_exists(target: str) -> None:
 def test_every_runtime_dependency_is_explained() -> None:
     import tomllib
 
-    text = (ROOT / "docs/architecture.md").read_text().lower()
+    text = (ROOT / "docs/dependencies.md").read_text().lower()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = [re.split(r"[\[<>=~ ;]", line)[0].lower() for line in project["dependencies"]]
 

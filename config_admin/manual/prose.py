@@ -26,7 +26,16 @@ PARTS: Mapping[str, Sequence[str]] = {
     ),
     "For integrators and operators": (
         *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending"),
-        *("scenarios", "deployment", "operations", "observability", "scaling", "production", "architecture"),
+        *(
+            "scenarios",
+            "deployment",
+            "operations",
+            "observability",
+            "scaling",
+            "production",
+            "architecture",
+            "dependencies",
+        ),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -1,4 +1,4 @@
-"""Optional packages of an installation, each brought by an extra (`docs/architecture.md`)."""
+"""Optional packages of an installation, each brought by an extra (`docs/dependencies.md`)."""
 
 from importlib.util import find_spec
 
