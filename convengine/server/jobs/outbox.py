@@ -156,10 +156,10 @@ class Outbox(Generic[Row]):
             supplied |= {receiver for receiver, count in running.items() if count >= self._limit(receiver)}
             due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
             others = due.exclude(**{f"{self._receiver}__in": supplied}).order_by("attempts", "created_at", "pk")
-            found = list(others[:_READ_AHEAD])
-            if not found:
+            further = list(others[:_READ_AHEAD])
+            if not further:
                 return
-            candidates += found
+            candidates += further
 
     async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, str] | None]") -> None:
         error = ""
