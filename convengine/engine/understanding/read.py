@@ -206,7 +206,7 @@ def _add_asked_yes_no(
         return results
     _, start, end = answers[0]
     position = understanding.words[start].start, understanding.words[end - 1].end
-    is_echoed = not moves or any(move.is_mended for move in moves)
+    is_echoed = not moves or any(move.is_mended or move.probability < 1 for move in moves)
     return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_echoed)]
 
 
