@@ -41,7 +41,6 @@ class OutgoingLoop:
 
     def run(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """The result or exception of the coroutine; TimeoutError when it takes longer than `seconds`."""
-        seconds = max(min(seconds, self._last - time.monotonic()), 0.001)
         future = self.start(self._limit(work, seconds))
         try:
             return future.result(seconds + _GRACE)
@@ -65,7 +64,8 @@ class OutgoingLoop:
                 limit.reschedule(min(limit.when() or ends, ends))
 
     async def _limit(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
-        async with asyncio.timeout(seconds) as limit:
+        # Read here, where `hurry` shortens those that run: none begins between.
+        async with asyncio.timeout(max(min(seconds, self._last - time.monotonic()), 0.001)) as limit:
             self._limits.add(limit)
             try:
                 return await work

@@ -11,6 +11,8 @@ import httpx2
 from convengine.server.outgoing.addresses import REMEDY, resolve_host
 from convengine.server.outgoing.loop import run_in_thread
 
+#: Seconds for each address of a name but the last.
+_ADDRESS_SECONDS = 3.0
 #: Whether a host may have an address that is not public, by its name and port.
 MayBePrivate = Callable[[str, int], bool]
 
@@ -97,8 +99,10 @@ class _GuardedBackend(httpcore2.AnyIOBackend):
         is_allowed = self._may_be_private(host, port)
         addresses = await run_in_thread(lambda: resolve_host(host, port, is_allowed, self._remedy))
         for address in addresses[:-1]:
+            # One that drops everything leaves time for the next.
+            seconds = _ADDRESS_SECONDS if timeout is None else min(timeout, _ADDRESS_SECONDS)
             try:
-                return await super().connect_tcp(address, port, timeout, local_address, socket_options)
+                return await super().connect_tcp(address, port, seconds, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 continue
         return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)

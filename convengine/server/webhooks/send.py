@@ -19,6 +19,7 @@ from convengine.server.jobs.handing import hand_over
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus
 from convengine.server.observability import metrics
 from convengine.server.outgoing.addresses import resolve_host
+from convengine.server.outgoing.loop import outgoing, run_in_thread
 from convengine.server.resilience.circuit import Circuit
 from convengine.server.sessions.old_turns import ROWS, retention_cutoff
 from convengine.server.webhooks.models import TEST, CeWebhookDelivery
@@ -26,6 +27,8 @@ from convengine.server.webhooks.signature import build_headers
 
 #: A receiver that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
+#: Seconds in which a page waits for the address of a name.
+_LOOK_UP_SECONDS = 5.0
 #: Faults of the HTTP client whose own text names something that a webhook does not have.
 _TEXTS = {
     "HOST_REFUSED": (
@@ -39,10 +42,13 @@ _TEXTS = {
 def check_address(url: str) -> None:
     """Raises ToolFault, in words, unless a webhook may have this URL now."""
     target = _find_target(url)
+    is_allowed = target.connection.may_be_private(target.host, target.port)
     try:
-        resolve_host(target.host, target.port, target.connection.may_be_private(target.host, target.port))
+        outgoing.run(run_in_thread(lambda: resolve_host(target.host, target.port, is_allowed)), _LOOK_UP_SECONDS)
     except ToolFault as fault:
         raise _reword(fault, target.host) from fault
+    except TimeoutError as error:
+        raise ToolFault("HOST_UNKNOWN", f"The name server does not answer for {target.host}. Try again.") from error
 
 
 def _find_target(url: str) -> Target:

@@ -1,5 +1,6 @@
 """Deliveries are sent in order, again after failures, until they are given up; and only where they may go."""
 
+import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,8 @@ from convengine.server.webhooks.send import check_address, read_oldest_waiting, 
 from convengine.server.webhooks.signature import create_secret
 from tests.convengine.server.webhooks.conftest import MakeWebhook
 from tests.fakes.http_server import Reply, Server, serving
+from tests.fakes.strangers import at_most
+from tests.pace import allow
 from tests.threads import at
 from tests.worlds import set_audit_setting
 
@@ -305,3 +308,10 @@ def test_a_receiver_gets_few_at_once_and_others_do_not_wait(
         assert len(receiver.asked) <= 8
         list(sending)
     assert CeWebhookDelivery.objects.filter(status="SENT").count() == 40
+
+
+def test_a_name_server_that_hangs_does_not_hold_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(send, "_LOOK_UP_SECONDS", 0.1)
+    monkeypatch.setattr(send, "resolve_host", lambda *args: time.sleep(5))
+    with at_most(allow(1)), pytest.raises(ToolFault, match=r"The name server does not answer for example\.com\."):
+        check_address("https://example.com/")
