@@ -9,7 +9,15 @@ from convengine.engine.pipeline.step import Step
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.engine.turn import rows
 from convengine.engine.turn.conversation import Conversation, Loaded
-from convengine.engine.turn.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
+from convengine.engine.turn.ports import (
+    ModelPort,
+    Pace,
+    PhrasePort,
+    Ports,
+    ServerPort,
+    ToolPort,
+    UnrecordedPhrases,
+)
 from convengine.engine.turn.recording import Recording, TapedPace
 from convengine.engine.turn.session import FIELDS, Session
 from convengine.engine.turn.snapshot import Snapshot, Table
@@ -22,7 +30,6 @@ from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
     BookOfExecutions,
     FixedContainers,
-    FixedLikeness,
     FixedMemory,
     FixedTransformers,
     RecordingTasks,
@@ -155,7 +162,7 @@ def make_turn(
     executions: BookOfExecutions | None = None,
     containers: FixedContainers | None = None,
     model: ModelPort | None = None,
-    likeness: LikenessPort | None = None,
+    phrases: PhrasePort | None = None,
     tools: ToolPort | None = None,
     servers: ServerPort | None = None,
     pace: Pace | None = None,
@@ -175,12 +182,12 @@ def make_turn(
         executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
         model=model or NoModel(),
-        likeness=likeness or FixedLikeness(),
         tools=TimedTools(tools or RegisteredTools(Registry())),
         servers=servers or ScriptedServers(ScriptedTools([])),
         pace=pace or TapedPace(clock, Recording(), lambda seconds: None),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),
+        phrases=phrases or UnrecordedPhrases(),
     )
     return Turn(
         turn_id=TURN,

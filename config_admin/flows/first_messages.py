@@ -40,7 +40,7 @@ class PlayedSentence:
 
 @dataclass(frozen=True)
 class SuggestedMessage:
-    """A stored message that no intent understood, and that shares words with the flow."""
+    """A stored message that no intent understood, and that is near to the flow."""
 
     text: str
     reason: str
@@ -84,7 +84,7 @@ def suggest_messages(snapshot: Snapshot, flow_code: str, messages: Iterable[str]
         matches = match_phrases(snapshot, text)
         own = next((match for match in (*matches.hits, *matches.near) if match.intent == flow_code), None)
         if own and find_intents(snapshot, text) != (flow_code,):
-            near.append((-own.score, text, describe_match("This flow", matches.describe(own), text)))
+            near.append((-own.confidence, text, describe_match("This flow", matches.describe(own))))
     return [SuggestedMessage(text, reason) for _, text, reason in sorted(near)[:MAX_SUGGESTIONS]]
 
 

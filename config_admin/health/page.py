@@ -73,7 +73,6 @@ _CODE_LABELS = {
     "RULE_OUTSIDE_GRAPH": "Rule against the state graph",
     "SCHEMA_NO_PROMPT": "Form without a prompt for the model",
     "SCHEMA_NO_REQUIRED": "Form without required fields",
-    "SEMANTIC_NOT_INSTALLED": "Sentence vectors are not installed",
     "START_RULE_SKIPPED": "Start rule that phrases pass by",
     "STATE_GRAPH_MISSING_EDGE": "Move missing in the state graph",
     "STATE_WITHOUT_RESPONSE": "State without an answer",

@@ -80,15 +80,10 @@ CODES: Mapping[str, str] = {
     "CLASSIFIER_OVERLAP": (
         "A phrase of another intent matches the same messages. The message says which one decides, if any."
     ),
-    "PHRASE_OF_COMMON_WORDS": (
-        "The phrase consists of words such as “I would like”, which say nothing about a subject. It matches only "
-        "messages with the same words."
-    ),
     "PHRASE_WITHOUT_WORDS": "The phrase consists of signs only.",
     "PHRASE_OF_OTHER_INTENT": (
         "Phrases of two intents have the same telling words, so the user is asked which one is meant."
     ),
-    "SEMANTIC_NOT_INSTALLED": "This installation cannot compare the meaning of texts, so the phrase is ignored.",
     # rules
     "CONDITION_INVALID": "The condition cannot be read. Choose a field, an operator and a value in every row.",
     "CONDITION_FIELD_UNKNOWN": (

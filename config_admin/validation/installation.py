@@ -3,7 +3,6 @@
 from functools import cache, partial
 
 from config_admin.validation.world import World
-from convengine.engine.extras import is_installed
 from convengine.engine.rules.conditions.rule import custom_matchers
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.steps.tools.request import resolve_group
@@ -38,7 +37,6 @@ def describe_installation() -> World:
         preferences=cache(lambda: list_known_preferences(None)),
         empty_values=partial(turn_reports().list_empty_values, _GAPS_READ),
         model_configured=wiring.model().configured,
-        semantic_installed=is_installed("semantic"),
         finders=frozenset(registry.finders),
         mappers=frozenset(registry.http_mappers),
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),

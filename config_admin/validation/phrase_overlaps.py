@@ -13,7 +13,7 @@ from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.engine.understanding.phrases.settings import MIN_SCORE
+from convengine.engine.understanding.phrases.settings import MIN_NEAR
 
 #: The length of a named phrase.
 _LONGEST = 60
@@ -64,9 +64,9 @@ class PhraseOverlap:
 def find_phrase_overlap(snapshot: Snapshot, row: rows.Classifier) -> PhraseOverlap | None:
     """What else matches the sentence of a phrase of the configuration; null if nothing does."""
     sentence, own = row.pattern or "", code(row.intent_code)
-    least = live_settings.read(snapshot, MIN_SCORE).value
+    least = live_settings.read(snapshot, MIN_NEAR).value
     matches = match_phrases(snapshot, sentence)
-    near = [match for match in (*matches.hits, *matches.near) if match.intent != own and match.score >= least]
+    near = [match for match in (*matches.hits, *matches.near) if match.intent != own and match.confidence >= least]
     others = {match.phrase.key: snapshot.row(rows.Classifier, match.phrase.key) for match in near}
     taking: dict[Any, rows.Classifier] = {}
     is_asked = False

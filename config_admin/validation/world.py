@@ -91,8 +91,6 @@ class World:
     rule_types: frozenset[str] = frozenset()
     rule_actions: frozenset[str] = frozenset()
     model_configured: bool = False
-    #: The extra `semantic` is installed.
-    semantic_installed: bool = False
     unsafe_sql_allowed: bool = False
     #: False while a scenario is played: its rows may name what only variables of a deployment allow.
     is_deployed: bool = True

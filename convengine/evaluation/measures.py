@@ -29,17 +29,17 @@ class IntentOutcome:
     @property
     def is_right(self) -> bool:
         """True if it was taken for its intent, or for none if it means none."""
-        return self.decision.intents == ((self.intent,) if self.intent else ())
+        return not self.decision.is_question and self.decision.intents == ((self.intent,) if self.intent else ())
 
     @property
     def is_near(self) -> bool:
         """True if the user is asked, and the right intent is among the choices."""
-        return len(self.decision.intents) > 1 and self.intent in self.decision.intents
+        return self.decision.is_question and self.intent in self.decision.intents
 
     @property
     def claimed(self) -> str:
         """The only intent that it was taken for; blank for a question and for nothing."""
-        return self.decision.intents[0] if len(self.decision.intents) == 1 else ""
+        return self.decision.intents[0] if self.decision.intents and not self.decision.is_question else ""
 
 
 def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
         "noneOfThem": {
             "messages": len(strange),
             "claimed": sum(bool(outcome.claimed) for outcome in strange),
-            "asked": sum(len(outcome.decision.intents) > 1 for outcome in strange),
+            "asked": sum(outcome.decision.is_question for outcome in strange),
         },
         "intents": _summarize_each(outcomes),
         "confusions": _list_confusions(outcomes),

@@ -19,14 +19,13 @@ from convengine.engine.pipeline.step import Step
 from convengine.engine.turn.ports import (
     Clock,
     ConversationPort,
-    LikenessPort,
     ModelPort,
     Ports,
     ServerPort,
     TimedToolPort,
     ToolPort,
 )
-from convengine.engine.turn.recording import Tape, TapedLikeness, TapedModel, TapedPace, TapedServers, TapedTools
+from convengine.engine.turn.recording import Tape, TapedModel, TapedPace, TapedPhrases, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.server.confirmed_actions.run_once import Executions
@@ -41,7 +40,6 @@ from convengine.server.mcp_client.servers import McpServers, read_policy
 from convengine.server.model_clients.connections import ECHO, Connections, read_connections
 from convengine.server.model_clients.offline import EchoModel, NoModel
 from convengine.server.model_clients.openai_model import OpenAiModel
-from convengine.server.model_clients.vectors import WordVectors
 from convengine.server.resilience.waiting import Overloaded, for_models, for_tools
 
 log = structlog.get_logger(__name__)
@@ -84,7 +82,6 @@ class OutsideWorld:
     tools: ToolPort | None = None
     #: Null for the servers that the deployment allows.
     servers: ServerPort | None = None
-    likeness: LikenessPort = field(default_factory=WordVectors)
     #: Put around the tools of each turn: in tests of a bot, stubs that answer before them.
     around_tools: Callable[[TimedToolPort], TimedToolPort] = lambda tools: tools
     #: Stands before the tape of each turn: to see its calls.
@@ -154,7 +151,7 @@ def ports(
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all, for_tools.hold),
         model=TapedModel(outside.model, tape),
-        likeness=TapedLikeness(outside.likeness, tape),
+        phrases=TapedPhrases(tape),
         tools=TapedTools(
             outside.around_tools(
                 TimedTools(

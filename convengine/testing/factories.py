@@ -114,7 +114,7 @@ def make_turn(*, user_text: str | None = None, at: datetime = NOON, **ports: Any
     `ports` are those of the turn that the code calls, such as `tools` or `model`.
     """
     clock = FrozenClock(at)
-    names = ("conversations", "tasks", "executions", "containers", "model", "likeness", "tools", "servers")
+    names = ("conversations", "tasks", "executions", "containers", "model", "tools", "servers")
     missing: dict[str, Any] = {name: _NoPort() for name in (*names, "pace", "memory", "transformers")}
     return Turn(
         turn_id=_ID,

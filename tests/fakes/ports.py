@@ -11,7 +11,6 @@ from convengine.engine.turn.ports import (
     ContainerRequest,
     Execution,
     ExecutionClaim,
-    LikenessAnswer,
     MemoryAnswer,
     TaskAnswer,
     TaskRun,
@@ -84,21 +83,6 @@ class FixedContainers:
             return ContainerAnswer(error_type="NO_PROVIDER", error_message="NO_PROVIDER")
         value = self.values[key]
         return value if isinstance(value, ContainerAnswer) else ContainerAnswer(value)
-
-
-@dataclass
-class FixedLikeness:
-    """Sentence vectors that know how alike a text is to some others; null for none installed."""
-
-    scores: Mapping[str, float] | None = None
-    #: What was compared with how many texts.
-    calls: list[tuple[str, int]] = field(default_factory=list)
-
-    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
-        self.calls.append((text, len(others)))
-        if self.scores is None:
-            return LikenessAnswer(error_message="not installed")
-        return LikenessAnswer(tuple(self.scores.get(other, 0.0) for other in others), "fixed")
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """What new phrases of an intent would change: stored messages, and tests. Nothing is stored."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,19 +15,17 @@ from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.play import play_test
 from config_admin.transfer.import_plan import plan_import
 from convengine.engine.steps.intents.classifiers import find_intents
-from convengine.engine.text.words import fold
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.index import Phrase, PhraseIndex
-from convengine.engine.understanding.phrases.matching import read_synonyms
-from convengine.engine.understanding.phrases.terms import has_telling_words, list_phrase_languages
+from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.play.first_message import list_reached_intents, play_first_message
 
-#: How many different messages with a word of the phrases are compared, the most frequent ones; and how many changed
-#: ones of each kind are shown, and therefore played.
-MOST_COMPARED, MOST_SHOWN = 5_000, 12
+#: How many different messages are compared, the most frequent ones; and how many changed ones of each kind are shown,
+#: and therefore played.
+MOST_COMPARED, MOST_SHOWN = 2_000, 12
+#: The cosine from which a message is near to a phrase.
+_RELATED = 0.3
 #: How many tests are read, and how many with a message that changes are played.
 MOST_TESTS, MOST_PLAYED = 2_000, 25
-_WORD = re.compile(r"[^\W_]+")
 #: Warnings that the messages themselves show.
 _SHOWN_BY_MESSAGES = frozenset({"PHRASE_OF_OTHER_INTENT", "CLASSIFIER_OVERLAP"})
 
@@ -83,7 +80,7 @@ class Effect:
     missing: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     #: The messages that change, the most frequent first.
     changed: list[ChangedMessage] = field(default_factory=list)
-    #: The messages of the period, and those that share a word with the phrases and were not compared.
+    #: The messages of the period, and those that are rarer and were not compared.
     messages: int = 0
     uncompared: int = 0
     tests: list[ChangedTest] = field(default_factory=list)
@@ -127,11 +124,11 @@ def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, w
     after = lay_rows_over(before, plan.placed.wanted)
     reached = [(phrase, _play(after, phrase, now)) for phrase in lesson.phrases]
     effect.missing = [(phrase, intents) for phrase, intents in reached if intents != (lesson.intent,)]
-    related = sorted(_find_related(before, lesson, messages), key=lambda text: (-messages[text], text))
-    effect.uncompared = sum(messages[text] for text in related[MOST_COMPARED:])
+    frequent = sorted(messages, key=lambda text: (-messages[text], text))
+    effect.uncompared = sum(messages[text] for text in frequent[MOST_COMPARED:])
     compared = (
         ChangedMessage(text, messages[text], find_intents(before, text), find_intents(after, text))
-        for text in related[:MOST_COMPARED]
+        for text in _find_related(lesson, frequent[:MOST_COMPARED])
     )
     changed = [message for message in compared if _changes(message.before, message.after)]
     effect.changed = list(_play_shown(changed, lesson.intent, before, after, now))
@@ -164,29 +161,10 @@ def _play_shown(
             yield ChangedMessage(message.text, message.times, *reached)
 
 
-def _find_related(snapshot: Snapshot, lesson: Lesson, texts: Iterable[str]) -> Iterator[str]:
-    """The texts with a word that a phrase has, also misspelled or as a synonym: by an index of words."""
-    index = _build_index(snapshot, lesson)
-    exact = {word for phrase in lesson.phrases if not has_telling_words(phrase) for word in _split(phrase)}
-    is_related: dict[str, bool] = {}
-    for text in texts:
-        for word in _split(text):
-            related = is_related.get(word)
-            if related is None:
-                related = is_related[word] = word in exact or bool(index.match(word))
-            if related:
-                yield text
-                break
-
-
-def _build_index(snapshot: Snapshot, lesson: Lesson) -> PhraseIndex:
-    """The new phrases alone, with the synonyms of the configuration."""
-    phrases = (Phrase(number, lesson.intent, phrase) for number, phrase in enumerate(lesson.phrases))
-    return PhraseIndex(phrases, list_phrase_languages(read_synonyms(snapshot)))
-
-
-def _split(text: str) -> list[str]:
-    return [word for word in _WORD.findall(fold(text)) if not word.isdigit()]
+def _find_related(lesson: Lesson, texts: Iterable[str]) -> Iterator[str]:
+    """The texts that are near to a phrase by their meaning: what the others mean hardly changes."""
+    phrases = encode(lesson.phrases)
+    return (text for text in texts if (phrases @ encode_text(text)).max(initial=0) >= _RELATED)
 
 
 def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime) -> None:
@@ -202,7 +180,7 @@ def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime
 
 
 def _has_changing_message(lesson: Lesson, case: CeTestCase, before: Snapshot, after: Snapshot) -> bool:
-    related = _find_related(before, lesson, _list_texts(case.document))
+    related = _find_related(lesson, _list_texts(case.document))
     return any(_changes(find_intents(before, text), find_intents(after, text)) for text in related)
 
 

@@ -10,7 +10,7 @@ from config_admin.validation.save_checks import check_row
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import scope_key
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import get_phrase_index
+from convengine.engine.understanding.phrases.matching import get_phrase_book
 
 #: Findings that another health check reports better, with an input or for all rows at once.
 REPORTED_BY_OTHER_CHECKS = frozenset(
@@ -65,7 +65,7 @@ def _identify_shared(finding: Finding, row: Any, snapshot: Snapshot) -> Any:
     if finding.code == "ACTION_AMBIGUOUS":
         return (*scope_key(row), getattr(row, "priority", 0))
     if finding.code == "PHRASE_OF_OTHER_INTENT":
-        return frozenset(phrase.key for phrase in get_phrase_index(snapshot).find_same_words(row.pattern))
+        return frozenset(phrase.key for phrase in get_phrase_book(snapshot).find_identical(row.pattern))
     return None
 
 

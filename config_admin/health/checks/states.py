@@ -123,9 +123,7 @@ def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTur
 
 
 def _depends_on_model(row: Row, survey: Survey) -> bool:
-    """True for a row that only sentence vectors, or the model of this installation, bring into a turn."""
-    if isinstance(row, rows.Classifier):
-        return row.is_semantic
+    """True for a row that only the model of this installation brings into a turn."""
     return needs_model(row) and survey.player.world.model_configured
 
 

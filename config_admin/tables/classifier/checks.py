@@ -12,8 +12,8 @@ from convengine.engine.rules.text_bank import REGEX, get_bank
 from convengine.engine.text.compare import blank, code, norm, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import get_phrase_index
-from convengine.engine.understanding.phrases.terms import has_telling_words, has_words
+from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.terms import has_words
 
 Classifier = Draft[rows.Classifier]
 #: What is no literal in a pattern: escapes, classes, group openings, counts.
@@ -21,16 +21,6 @@ _OPERATORS = re.compile(r"\\[pP]\{[^}]*\}|\\.|\[[^\]]*\]|\(\?[^:)>]*[:)>]|\{[^}]
 _LITERAL = re.compile(r"[^\W_]+(?:[ '][^\W_]+)*")
 #: How many overlapping rows are reported, and compared.
 _MAX_REPORTED, _MAX_COMPARED = 3, 200
-
-
-def _check_semantic_installed(draft: Classifier) -> Iterator[Finding]:
-    if draft.row.is_semantic and not draft.world.semantic_installed:
-        yield draft.warning(
-            "SEMANTIC_NOT_INSTALLED",
-            "rule_type",
-            "This installation cannot compare the meaning of texts, so this phrase is ignored. "
-            "Install it with pip install 'convengine[semantic]', or choose another match type.",
-        )
 
 
 def _check_breadth(draft: Classifier) -> Iterator[Finding]:
@@ -45,8 +35,6 @@ def _check_breadth(draft: Classifier) -> Iterator[Finding]:
 def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
     """Texts that the row probably matches: its literals one by one, and all of them together."""
     pattern = row.pattern or ""
-    if row.is_semantic:
-        return ()
     if code(row.rule_type) != REGEX:
         return (pattern,)
     literals = _LITERAL.findall(_OPERATORS.sub(" ", pattern))
@@ -126,19 +114,9 @@ def _is_match(row: rows.Classifier, text: str) -> bool:
     return programs.is_match(row.rule_type, row.pattern, text)
 
 
-def _check_telling_words(draft: Classifier) -> Iterator[Finding]:
-    """A phrase of function words alone is matched only as a whole; one without any word matches no message."""
+def _check_words(draft: Classifier) -> Iterator[Finding]:
     row = draft.row
-    if not row.is_phrase or blank(row.pattern) or has_telling_words(row.pattern):
-        return
-    if has_words(row.pattern):
-        yield draft.warning(
-            "PHRASE_OF_COMMON_WORDS",
-            "pattern",
-            "This phrase has common words only, so it matches only messages with the same words. Add a word that says "
-            "what it is about.",
-        )
-    else:
+    if row.is_phrase and not blank(row.pattern) and not has_words(row.pattern):
         yield draft.error(
             "PHRASE_WITHOUT_WORDS",
             "pattern",
@@ -147,28 +125,27 @@ def _check_telling_words(draft: Classifier) -> Iterator[Finding]:
 
 
 def _check_same_phrase(draft: Classifier) -> Iterator[Finding]:
-    """The telling words of the phrase are those of a phrase of another intent."""
+    """The phrase is one of another intent, too."""
     row = draft.row
     if not row.enabled or not row.is_phrase or blank(row.pattern):
         return
     by_pk = draft.snapshot.table(rows.Classifier).by_pk
-    same = (by_pk[phrase.key] for phrase in get_phrase_index(draft.snapshot).find_same_words(row.pattern))
+    same = (by_pk[phrase.key] for phrase in get_phrase_book(draft.snapshot).find_identical(row.pattern or ""))
     for other in draft.others(same):
         if isinstance(other, rows.Classifier) and code(other.intent_code) != code(row.intent_code):
             yield draft.warning(
                 "PHRASE_OF_OTHER_INTENT",
                 "pattern",
                 f"“{shorten_line(other.pattern, 60)}” is a phrase of "
-                f"{quote_intent(draft.snapshot, code(other.intent_code))} with the same telling words. Users who write "
-                "this are asked which intent they mean.",
+                f"{quote_intent(draft.snapshot, code(other.intent_code))} too. Users who write this "
+                "are asked which intent they mean.",
             )
             return
 
 
 SAVE_CHECKS = SaveChecks(
     fit=(
-        _check_semantic_installed,
-        _check_telling_words,
+        _check_words,
         _check_same_phrase,
         _check_breadth,
         common.check_duplicate_row,

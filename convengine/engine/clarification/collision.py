@@ -19,6 +19,7 @@ from convengine.engine.clarification.stages import (
 )
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.message import choose_option
+from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.text.compare import blank, code
@@ -28,6 +29,7 @@ from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 from convengine.json_value import Json
 
 #: Reasons of a question: phrases collided, or the agent was unsure.
@@ -124,6 +126,12 @@ def get_intent_name(snapshot: Snapshot, intent: str) -> str:
     return row.name if row else intent
 
 
+def has_name(snapshot: Snapshot, intent: str) -> bool:
+    """True for an intent with a display name, which users may be asked about."""
+    row = snapshot.row(rows.Intent, intent)
+    return row is not None and not blank(row.display_name)
+
+
 def _find_chosen(session: Session, turn: Turn, reason: str) -> dict[str, Any] | None:
     open_question = session.clarification
     if open_question is None or not open_question.from_previous_turn or open_question.reason != reason:
@@ -131,6 +139,8 @@ def _find_chosen(session: Session, turn: Turn, reason: str) -> dict[str, Any] | 
     offered = {str(option.get("intent", "")): option for option in open_question.options if isinstance(option, dict)}
     labels = {intent: str(option.get("label", "")) for intent, option in offered.items()}
     chosen = choose_option(session, turn, labels, [*labels])
+    if chosen is None and len(offered) == 1 and says_only(session, turn, MoveKind.AFFIRM):
+        (chosen,) = offered
     return None if chosen is None else offered[chosen]
 
 

@@ -40,7 +40,7 @@ def is_explained(session: Session, turn: Turn) -> bool:
     is_open = bool(state.offered) or state.leaving is not None or session.clarification is not None
     if row is not None or is_open or has_open_action(session, turn):
         return understand_message(session, turn).is_bare_move
-    return any(match.score >= _SURE for match in match_message(session, turn).hits)
+    return any(match.confidence >= _SURE for match in match_message(session, turn).hits)
 
 
 def confirms_own_form(session: Session, turn: Turn) -> bool:

@@ -26,7 +26,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, fold_label
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
-from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_in_turn
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.sentences import Subject
@@ -37,7 +37,7 @@ from convengine.json_value import Json
 _SLOTS = ("pending_slot", "pendingSlot")
 #: Readers see so many characters; longer text is only free text of an asked text field.
 MOST_CHARACTERS = 1_000
-#: A phrase of another intent with such a share of the message is no free text.
+#: A message that surely means another intent is no free text.
 _SURE = 0.9
 
 
@@ -166,12 +166,12 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
     if session.digression is not None:
         return True
     hits = match_message(session, turn).hits
-    return any(match.score >= _SURE and match.intent != code(session.intent) for match in hits)
+    return any(match.confidence >= _SURE and match.intent != code(session.intent) for match in hits)
 
 
 def match_message(session: Session, turn: Turn) -> PhraseMatches:
     """The intents that the message means by phrases."""
-    return turn.memo.get(("phrases", session.user_text), lambda: match_phrases(turn.snapshot, session.user_text))
+    return match_in_turn(turn, session.user_text)
 
 
 def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:

@@ -52,9 +52,7 @@ class _DecisionScope:
     intent: str | None
     state: str | None
     text: str | None
-    #: Why a row of examples that was not stored did not decide.
-    semantic: str = NOT_ASKED
-    #: The same for a row with an example sentence.
+    #: Why a phrase that was not stored did not decide.
     phrases: str = NOT_ASKED
     #: Match types that were not tried, because an earlier group matched.
     untried: frozenset[str] = frozenset()
@@ -129,7 +127,6 @@ def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _Decisio
         key.get("intent"),
         key.get("state"),
         key.get("userText", user_text),
-        str(key.get("semantic") or NOT_ASKED),
         str(key.get("phrases") or NOT_ASKED),
         frozenset(key.get("untried") or ()),
         bool(key.get("interrupting")),
@@ -171,7 +168,7 @@ def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_sc
     if decision_scope.interrupting and row.classifier_id not in snapshot.interrupting_classifiers:
         return NOT_ASKED
     if not row.is_pattern:
-        return decision_scope.semantic if row.is_semantic else decision_scope.phrases
+        return decision_scope.phrases
     reason = _explain_by_text(snapshot, row, decision_scope, normalised=False)
     return NOT_ASKED if code(row.rule_type) in decision_scope.untried and reason != ROW_INVALID else reason
 

@@ -43,10 +43,9 @@ SCOPE_INTENT = "SCOPE_INTENT"
 SCOPE_STATE = "SCOPE_STATE"
 PATTERN = "PATTERN"
 STOPPED = "STOPPED"
-#: Examples: not similar enough, or too far behind the best; and nothing to compare them with.
+#: Phrases: the classifier is not sure enough of their intent, or surer of another one.
 BELOW_MIN_SCORE = "BELOW_MIN_SCORE"
-SEMANTIC_UNAVAILABLE = "SEMANTIC_UNAVAILABLE"
-#: Example sentences: another one fits better, or the score is too low.
+#: Phrases: another intent or another phrase of the intent is nearer.
 PHRASE_NOT_BEST = "PHRASE_NOT_BEST"
 #: A row that another judge decides, and that was not needed.
 NOT_ASKED = "NOT_ASKED"

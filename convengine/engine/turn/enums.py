@@ -201,17 +201,12 @@ class ClassifierType(Word):
     PHRASE = (
         "PHRASE",
         "Phrase",
-        "The message has the telling words of this example, in any order and form. Used if no pattern matches.",
+        "The message means the same as this example. All examples train the classifier. Used if no pattern matches.",
     )
     REGEX = "REGEX", "Regular expression", "The pattern matches somewhere in the text."
     CONTAINS = "CONTAINS", "Contains", "The text contains these characters."
     STARTS_WITH = "STARTS_WITH", "Starts with", "The text starts with these characters."
     EXACT = "EXACT", "Exact text", "The whole text equals this."
-    SEMANTIC = (
-        "SEMANTIC",
-        "Means the same",
-        "The text has the same meaning as one of these examples, one per line. Used if no other phrase matches.",
-    )
 
 
 class PolicyType(Word):

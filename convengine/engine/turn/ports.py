@@ -4,7 +4,7 @@ Each has a live implementation and works with a `Tape`, so that a stored turn ca
 never raises for a fault of the thing behind it; the answer contains the fault.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Protocol
@@ -247,21 +247,19 @@ class ModelPort(Protocol):
         """The cost of a conversation's earlier turns, in the currency of the prices."""
 
 
-@dataclass(frozen=True)
-class LikenessAnswer:
-    """The similarity of a text to each of several others, from 0 to 1; or the fault."""
+class PhrasePort(Protocol):
+    """What messages mean by phrases: found in this process, and recorded so that a replay needs no classifier."""
 
-    scores: tuple[float, ...] = ()
-    #: The source of the vectors.
-    model: str = ""
-    error_message: str | None = None
+    def match(self, request: Json, find: Callable[[], Json]) -> Json:
+        """What `find` says, or the recording. `request` names the text, the phrases and the settings."""
 
 
-class LikenessPort(Protocol):
-    """Sentence vectors, which compare meaning."""
+class UnrecordedPhrases:
+    """The port that finds and records nothing."""
 
-    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
-        """The similarity of `text` to each of the others, in order."""
+    def match(self, request: Json, find: Callable[[], Json]) -> Json:
+        """What `find` says."""
+        return find()
 
 
 @dataclass(frozen=True)
@@ -388,10 +386,10 @@ class Ports:
     executions: ExecutionPort
     containers: ContainerPort
     model: ModelPort
-    likeness: LikenessPort
     tools: TimedToolPort
     servers: ServerPort
     pace: Pace
     memory: MemoryPort
     transformers: TransformerPort
     finders: FinderPort = field(default_factory=NoFinders)
+    phrases: PhrasePort = field(default_factory=UnrecordedPhrases)

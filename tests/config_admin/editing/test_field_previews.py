@@ -113,14 +113,13 @@ def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
     assert outcome.notes == ["CANCEL also matches, by phrase 900: back"]
 
 
-def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_the_words_that_count() -> None:
+def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_how_sure_it_is() -> None:
     row = make_classifier("REFUND", "I was charged twice", rule_type="PHRASE", classifier_id=901)
-    outcome = try_field(row, "pattern", "you charged me twice for pizza")
+    outcome = try_field(row, "pattern", "so I was charged money twice")
 
     assert (outcome.headline, outcome.holds) == ("The message leads to REFUND.", True)
-    assert outcome.notes[0] == (
-        "REFUND: 0.44 of the words match “I was charged twice”: “charged”, “twice”. No phrase of it has “pizza”."
-    )
+    assert outcome.notes[0].startswith("REFUND: confidence 0.")
+    assert outcome.notes[0].endswith("The nearest phrase is “I was charged twice”.")
     assert try_field(row, "pattern", "hello").headline == "No match."
     assert try_field(replace(row, pattern="?!"), "pattern", "hello").failed
     taken = try_field(row, "pattern", "charged twice, send it back")
@@ -128,15 +127,8 @@ def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_the_words_that_count() 
     assert taken.notes[0] == "Pattern 900 of CANCEL matches, too."
 
 
-@pytest.mark.parametrize(
-    ("row", "column"),
-    [
-        (make_classifier("REFUND", "give me money", rule_type="SEMANTIC"), "pattern"),
-        (make_policy("LLM", "insults"), "pattern"),
-    ],
-)
-def test_what_a_model_judges_is_not_asked(row: Any, column: str) -> None:
-    outcome = try_field(row, column, "x")
+def test_what_a_model_judges_is_not_asked() -> None:
+    outcome = try_field(make_policy("LLM", "insults"), "pattern", "x")
 
     assert (outcome.holds, outcome.failed) == (None, False)
 

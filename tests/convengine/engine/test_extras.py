@@ -17,7 +17,6 @@ from convengine.server.jobs.processes import broker
 from convengine.server.mcp_client.connection import Connection
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
-from convengine.server.model_clients.vectors import WordVectors
 from convengine.server.startup.checks import check_models
 
 Told = Callable[[], Any]
@@ -48,7 +47,6 @@ SEAMS: list[tuple[str, Told]] = [
     ("sql", lambda: read_seed_sql("x.sql", "INSERT INTO ce_intent (intent_code) VALUES ('A');")),
     ("spreadsheets", lambda: read_sheets("rows.xlsx", b"")),
     ("spreadsheets", lambda: write_sheets({"a": [["b"]]})),
-    ("semantic", lambda: WordVectors().likeness("a", ["b"]).error_message),
     ("embedded", broker),
 ]
 

@@ -250,13 +250,12 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("ToolOrchestrationStep/RESULT_MAX_BYTES", "L", "int", 65_536),
     ("Session/STALE_TEXT", "L", "template", ""),
     # issue 4: rows of examples
-    ("ClassifierIntentResolver/SEMANTIC_MIN_SCORE", "L", "decimal", 0.5),
-    ("ClassifierIntentResolver/SEMANTIC_GAP_THRESHOLD", "L", "decimal", 0.1),
     # phrases as people type them
-    ("Classifier/ORDER", "L", "list", ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE", "SEMANTIC")),
+    ("Classifier/ORDER", "L", "list", ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE")),
     ("Phrases/SYNONYMS", "L", "json", []),
-    ("Phrases/MIN_SCORE", "L", "decimal", 0.4),
+    ("Phrases/MIN_CONFIDENCE", "L", "decimal", 0.5),
     ("Phrases/MARGIN", "L", "decimal", 0.05),
+    ("Phrases/MIN_NEAR", "L", "decimal", 0.1),
     ("LLM/MAX_MS_PER_TURN", "LR", "int", 30_000),
     ("LLM/MAX_TOKENS_PER_TURN", "LR", "int", 0),
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),

@@ -72,9 +72,11 @@ def test_the_phrase_is_kept_as_typed_with_one_row_per_phrase(admin_client: Clien
     [
         pytest.param({}, "a flat", "UNKNOWN", id="without SYNONYMS another word means something else"),
         pytest.param({"Phrases/SYNONYMS": '[["flat", "apartment"]]'}, "a flat", "READY", id="SYNONYMS count"),
-        pytest.param({"Phrases/MIN_SCORE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_SCORE is the bound"),
         pytest.param(
-            {"Phrases/MARGIN": "1", "Phrases/MIN_SCORE": "0.1"},
+            {"Phrases/MIN_CONFIDENCE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_SCORE is the bound"
+        ),
+        pytest.param(
+            {"Phrases/MARGIN": "1", "Phrases/MIN_CONFIDENCE": "0.1"},
             "cancel the order",
             "INTENT_COLLISION",
             id="two within MARGIN collide",

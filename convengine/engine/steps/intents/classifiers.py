@@ -2,19 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
-from convengine.engine.steps.intents.compare_sentences import (
-    Comparison,
-    build_comparison,
-    compare_examples,
-    compare_phrases,
-)
+from convengine.engine.steps.intents.compare_sentences import UNLISTED, Comparison, build_comparison, compare_phrases
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
     DEFAULT_ORDER,
@@ -37,9 +32,6 @@ from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.json_value import Json
 
-#: The comparisons by match type, and their names in the key of a decision.
-_COMPARED = {ClassifierType.PHRASE: "phrases", ClassifierType.SEMANTIC: "semantic"}
-
 
 @dataclass(frozen=True)
 class Classification:
@@ -47,8 +39,8 @@ class Classification:
 
     hits: tuple[rows.Classifier, ...]
     winner: rows.Classifier | None
-    #: The comparisons that were made, by match type.
-    comparisons: Mapping[ClassifierType, Comparison] = field(default_factory=dict)
+    #: The comparison with phrases, if it was made.
+    comparison: Comparison | None = None
     #: Types of patterns that were not tried, because an earlier group matched.
     untried: tuple[ClassifierType, ...] = ()
     #: Only the rows that are tried while a form is open took part.
@@ -69,7 +61,12 @@ class Classification:
     @property
     def details(self) -> Mapping[str, Json]:
         """What the comparison that matched says besides the rows."""
-        return next((comparison.details for comparison in self.comparisons.values() if comparison.hits), {})
+        return self.comparison.details if self.comparison else {}
+
+    @property
+    def askable(self) -> tuple[rows.Classifier, ...]:
+        """The rows whose intents the user is asked about, as no row matches."""
+        return self.comparison.askable if self.comparison and not self.hits else ()
 
 
 def order_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
@@ -116,15 +113,11 @@ def get_classifier_bank(snapshot: Snapshot) -> TextBank:
     )
 
 
-def list_compared_rows(
-    snapshot: Snapshot, match_type: ClassifierType, *, interrupting: bool = False
-) -> tuple[rows.Classifier, ...]:
-    """The rows of that order with sentences to compare, by match type; on demand only those that are tried while a
-    form is open.
-    """
+def list_compared_rows(snapshot: Snapshot, *, interrupting: bool = False) -> tuple[rows.Classifier, ...]:
+    """The phrases of that order; on demand only those that are tried while a form is open."""
     return snapshot.memo.get(
-        ("compared classifiers", match_type, interrupting),
-        lambda: tuple(row for row in _list_candidates(snapshot, interrupting) if code(row.rule_type) == match_type),
+        ("compared classifiers", interrupting),
+        lambda: tuple(row for row in _list_candidates(snapshot, interrupting) if row.is_phrase),
     )
 
 
@@ -182,11 +175,10 @@ def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
 
 
 def classify_text(snapshot: Snapshot, text: str | None) -> Classification:
-    """What a message means outside of forms, without a session and without a comparison by meaning."""
+    """What a message means outside of forms, without a session."""
 
-    def compare(match_type: ClassifierType) -> Comparison | None:
-        is_possible = match_type is ClassifierType.PHRASE and not blank(text)
-        return build_comparison(snapshot, match_phrases(snapshot, text)) if is_possible else None
+    def compare() -> Comparison | None:
+        return None if blank(text) else build_comparison(snapshot, match_phrases(snapshot, text))
 
     tried = _try_groups(snapshot, text, list_groups(live_settings.read(snapshot, ORDER).value), compare)
     winner = _choose_winner(tried.hits, live_settings.read(snapshot, COLLISION_BY_PRIORITY).value)
@@ -197,32 +189,29 @@ def _try_groups(
     snapshot: Snapshot,
     text: str | None,
     groups: Sequence[Sequence[ClassifierType]],
-    compare: Callable[[ClassifierType], Comparison | None],
+    compare: Callable[[], Comparison | None],
     *,
     interrupting: bool = False,
 ) -> Classification:
-    """The rows of the first group in which any matches, without a winner. `compare` compares sentences of a type."""
+    """The rows of the first group in which any matches, without a winner. `compare` compares with phrases."""
     hits: tuple[rows.Classifier, ...] = ()
-    comparisons: dict[ClassifierType, Comparison] = {}
+    comparison: Comparison | None = None
     untried: list[ClassifierType] = []
     for group in groups:
         if hits:
-            untried += [match_type for match_type in group if match_type not in _COMPARED]
+            untried += [match_type for match_type in group if match_type is not ClassifierType.PHRASE]
             continue
         hits = _find_pattern_hits(snapshot, text, group, interrupting)
-        for match_type in _COMPARED:
-            if match_type in group and (comparison := compare(match_type)):
-                comparisons[match_type] = comparison
-                hits = _sort_rows(snapshot, (*hits, *comparison.hits))
-    return Classification(hits, None, comparisons, tuple(untried), interrupting)
+        if ClassifierType.PHRASE in group and (comparison := compare()):
+            hits = _sort_rows(snapshot, (*hits, *comparison.hits))
+    return Classification(hits, None, comparison, tuple(untried), interrupting)
 
 
 def _choose_answer(session: Session, result: Classification, answers: Collection[str]) -> Classification:
     """The result with the best answer, if all that match besides the current intent are answers."""
     scores: dict[rows.Classifier, float] = {
         compared.row: float(str(compared.operands.get("score", 0)))
-        for comparison in result.comparisons.values()
-        for compared in comparison.near
+        for compared in (result.comparison.near if result.comparison else ())
     }
     others = [row for row in result.hits if code(row.intent_code) != code(session.intent)]
     intents = {code(row.intent_code) for row in others}
@@ -238,7 +227,7 @@ def _choose_answer(session: Session, result: Classification, answers: Collection
 def _find_pattern_hits(
     snapshot: Snapshot, text: str | None, group: Sequence[ClassifierType], interrupting: bool
 ) -> tuple[rows.Classifier, ...]:
-    if all(match_type in _COMPARED for match_type in group):
+    if group == (ClassifierType.PHRASE,):
         return ()
     ordered, positions = order_classifiers(snapshot), _index_by_id(snapshot)
     keys = get_classifier_bank(snapshot).hits(text)
@@ -259,20 +248,15 @@ def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[row
     return tuple(sorted(hits, key=lambda row: positions[row.classifier_id]))
 
 
-def _compare(
-    session: Session, turn: Turn, text: str | None, match_type: ClassifierType, *, interrupting: bool
-) -> Comparison | None:
-    """Compare the text with the sentences of a type; null if there are none or nothing to compare."""
-    compared_rows = list_compared_rows(turn.snapshot, match_type, interrupting=interrupting)
-    if not compared_rows or text is None or blank(text):
+def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bool) -> Comparison | None:
+    """Compare the text with the phrases; null if there are none or nothing to compare."""
+    if text is None or blank(text) or not list_compared_rows(turn.snapshot, interrupting=interrupting):
         return None
-    if match_type is ClassifierType.PHRASE:
-        return compare_phrases(session, turn, text, interrupting=interrupting)
-    return compare_examples(session, turn, text, compared_rows)
+    return compare_phrases(session, turn, text, interrupting=interrupting)
 
 
 def _audit_decision(session: Session, turn: Turn, text: str | None, result: Classification) -> None:
-    key = {_COMPARED[match_type]: comparison.reason for match_type, comparison in result.comparisons.items()}
+    key = {"phrases": UNLISTED} if result.comparison else {}
     turn.decide(
         session,
         DecisionKind.CLASSIFIER,
@@ -285,7 +269,7 @@ def _audit_decision(session: Session, turn: Turn, text: str | None, result: Clas
         winner=result.winner,
         candidates=[
             *(_build_candidate(row, result) for row in result.hits),
-            *(candidate for comparison in result.comparisons.values() for candidate in comparison.candidates()),
+            *(result.comparison.candidates() if result.comparison else ()),
         ],
         cut=_count_excluded(turn.snapshot, result),
     )
@@ -327,8 +311,8 @@ def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.C
 
 
 def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
-    compared = (comparison.operands(row) for comparison in result.comparisons.values())
-    operands = tuple(values for values in compared if values)
+    compared = result.comparison.operands(row) if result.comparison else None
+    operands = (compared,) if compared else ()
     if row is result.winner:
         return Candidate(row.classifier_id, True, None, operands)
     same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
@@ -345,22 +329,17 @@ def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int
     allowed = snapshot.interrupting_classifiers if result.interrupting else None
     invalid = sum(allowed is None or row.classifier_id in allowed for row in _find_invalid(snapshot))
     listed = {row.classifier_id for row in result.hits}
-    by_reason: Counter[str] = Counter()
-    compared_rows = 0
-    for match_type in _COMPARED:
-        comparison = result.comparisons.get(match_type)
-        compared = len(list_compared_rows(snapshot, match_type, interrupting=result.interrupting))
-        near = {compared_row.row.classifier_id for compared_row in comparison.near} if comparison else set()
-        by_reason[comparison.reason if comparison else NOT_ASKED] += compared - len(near)
-        listed -= near
-        compared_rows += compared
+    compared = len(list_compared_rows(snapshot, interrupting=result.interrupting))
+    near = {each.row.classifier_id for each in result.comparison.near} if result.comparison else set()
+    by_reason = Counter({UNLISTED if result.comparison else NOT_ASKED: compared - len(near)})
+    listed -= near
     untried = sum(_count_by_type(snapshot, result.interrupting)[match_type] for match_type in result.untried)
     by_reason[NOT_ASKED] += untried + in_use - ordered
     return {
         **off,
         "INTENT_DISABLED": enabled - in_use,
         ROW_INVALID: off[ROW_INVALID] + invalid,
-        "PATTERN": ordered - compared_rows - len(listed) - invalid - untried,
+        "PATTERN": ordered - compared - len(listed) - invalid - untried,
         **by_reason,
     }
 

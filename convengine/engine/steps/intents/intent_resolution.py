@@ -16,7 +16,7 @@ from convengine.engine.forms.leaving import (
     stay,
 )
 from convengine.engine.forms.life import ClearCause, clear_form, read_on_no
-from convengine.engine.forms.message import read_message
+from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
@@ -276,7 +276,16 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
             clarification=None
         )
         return _audit_no_change(unresolved, turn, "NO_RESOLVER_MATCHED")
+    if agent_result.outcome is AgentOutcome.UNAVAILABLE and (near := _list_askable(session, turn, classification)):
+        return _audit_question(collision.ask_user(session, turn, near), turn)
     return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
+
+
+def _list_askable(session: Session, turn: Turn, classification: Classification) -> list[rows.Classifier]:
+    """The rows of named intents that the message comes near to: "Do you mean …?". None while a form is open."""
+    if find_left_schema(session, turn) is not None or understand_message(session, turn).is_bare_move:
+        return []
+    return [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
 
 
 def _classify_message(session: Session, turn: Turn) -> Classification:

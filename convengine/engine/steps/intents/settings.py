@@ -35,7 +35,7 @@ FORCE_PARAM_KEYS = declare(
     label="Parameters that change the intent",
 )
 
-DEFAULT_ORDER = ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE", "SEMANTIC")
+DEFAULT_ORDER = ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE")
 
 
 def _match_types() -> Kind[tuple[str, ...]]:
@@ -86,23 +86,6 @@ OVERRIDE_STATE_ON_SAME_INTENT = declare(
     "Use the state of the phrase even if the intent stays the same.",
     label="Set the state even for the same intent",
 )
-SEMANTIC_MIN_SCORE = declare(
-    CLASSIFIER_FAMILY,
-    "SEMANTIC_MIN_SCORE",
-    decimal(),
-    0.5,
-    "Minimum similarity between a message and an example of a SEMANTIC phrase (1 = identical).",
-    label="Minimum similarity",
-)
-SEMANTIC_GAP_THRESHOLD = declare(
-    CLASSIFIER_FAMILY,
-    "SEMANTIC_GAP_THRESHOLD",
-    decimal(),
-    0.1,
-    "SEMANTIC phrases of other intents also count if their similarity is at most this much lower than the best.",
-    label="Similarity gap between intents",
-)
-
 MIN_CONFIDENCE = declare(
     AGENT_FAMILY,
     "MIN_CONFIDENCE",

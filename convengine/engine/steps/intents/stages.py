@@ -73,7 +73,7 @@ INTENT_CLASSIFICATION_MATCHED = declare_stage(
     Family.INTENT,
     "Matching phrases lead to one intent.",
     steps="IntentResolutionStep",
-    keys="intent state matchedByRule score words runnerUp runnerUpScore",
+    keys="intent state matchedByRule score runnerUp runnerUpScore",
     common=True,
 )
 INTENT_CLASSIFIER_COLLISION = declare_stage(

@@ -1,4 +1,4 @@
-"""The intents that messages may mean: those with a phrase that shares words with them, or a pattern that fits."""
+"""The intents that messages may mean: the likeliest by their phrases, and those with a pattern that fits."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: Why nothing is suggested, and what to do.
 NOTHING_SUGGESTED = (
-    "No phrase shares a word with this, so no intent is suggested. "
+    "No intent is near to this, so none is suggested. "
     "Choose the one that it means, or make a new flow with these messages as its phrases."
 )
 
@@ -31,12 +31,10 @@ def suggest_intents(snapshot: Snapshot, texts: Iterable[str], most: int) -> list
     titles = map_intent_titles(snapshot)
     best: dict[str, tuple[float, SuggestedIntent]] = {}
     for text in texts:
-        matches = match_phrases(snapshot, text)
-        for match in (*matches.hits, *matches.near):
-            if match.intent in titles and match.score > best.get(match.intent, (0.0, None))[0]:
-                words = "”, “".join(word.text for word in match.words)
-                reason = f"shares “{words}” with “{match.phrase.text}”"
-                best[match.intent] = (match.score, SuggestedIntent(match.intent, titles[match.intent], reason))
+        for match in match_phrases(snapshot, text).likely:
+            if match.intent in titles and match.confidence > best.get(match.intent, (0.0, None))[0]:
+                reason = f"is near to “{match.phrase.text}” (confidence {match.confidence:.2f})"
+                best[match.intent] = (match.confidence, SuggestedIntent(match.intent, titles[match.intent], reason))
         for row in list_matching_patterns(snapshot, text):
             intent, reason = code(row.intent_code), f"its pattern {quote_name(name_row(row.table, row))} fits"
             best.setdefault(intent, (0.0, SuggestedIntent(intent, titles.get(intent, intent), reason)))

@@ -1,11 +1,8 @@
 """What a sentence does: it asks, it denies, or it states something or asks for something to be done."""
 
-from functools import lru_cache
-
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages, list_phrase_languages
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.understand import Understanding, understand
-from convengine.engine.understanding.words import split_text
 
 _SMALL = ("courtesy", "joint", "lead_in", "filler")
 
@@ -27,15 +24,9 @@ def _orders(understanding: Understanding, clause: Clause, language: PhraseLangua
     )
 
 
-@lru_cache(maxsize=4096)
-def find_phrase_force(text: str, language: PhraseLanguage) -> Force:
-    """What a phrase does."""
-    return find_force(understand(text, language.tables, {}), language)
-
-
 def has_request(text: str) -> bool:
     """True for words with which somebody asks for something: "the roof leaks, I need a plumber"."""
-    for language in detect_languages(split_text(text), list_phrase_languages()):
+    for language in detect_languages(text):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]
         wishes = any(tuple(keys[at : at + len(order)]) == order for order in language.orders for at in range(len(keys)))

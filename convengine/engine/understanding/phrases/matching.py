@@ -1,86 +1,187 @@
-"""The phrase index of a snapshot, and the intents that a message means by it."""
+"""The intents that a message means by the phrases of a snapshot."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.phrases.force import find_force, find_phrase_force
-from convengine.engine.understanding.phrases.form_words import FormWords, read_form_words
-from convengine.engine.understanding.phrases.index import (
-    IntentMatch,
-    Phrase,
-    PhraseIndex,
-    match_all,
-)
-from convengine.engine.understanding.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, Synonyms, list_phrase_languages
+from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example, Ranked
+from convengine.engine.understanding.phrases.features import Synonyms
+from convengine.engine.understanding.phrases.force import find_force
+from convengine.engine.understanding.phrases.intent_words import IntentWord, list_intent_words
+from convengine.engine.understanding.phrases.models import get_classifier
+from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR, SYNONYMS
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
+from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.words import Lexicon, Word, split_text
+from convengine.json_value import Json
 
-#: Maximum intents that are reported besides those that count.
-MAX_REPORTED = 5
-#: How much less a match counts beside others if message and phrase do different things: one asks, one states.
-_OTHER_FORCE = 0.75
-#: How much less must match of a question beside the current flow, and of the only intent that is asked about; and the
-#: share of its score that other intents may have then.
-_OWN, _ONLY, _RIVAL = 0.75, 0.85, 0.5
+#: How many intents are reported besides those that count, and how many the user is asked about.
+MAX_REPORTED, MAX_ASKED = 5, 3
+#: Intents of less confidence are not reported.
+_LEAST_REPORTED = 0.01
+#: How many intents are ranked, and how many clauses of a message are compared by themselves.
+_RANKED, _CLAUSES = 8, 4
+#: Which share of its confidence counts if only a clause of the message speaks for an intent.
+_CLAUSE = 0.8
+#: How much less confidence a question beside the current flow or form needs, and a form with an option that is named.
+_OWN, _OPTION = 0.4, 0.4
+#: The words of these values say when, how long and who, and rarely what.
+_VALUES = tuple(
+    FieldSpec("", kind)
+    for kind in (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.EMAIL, Kind.PHONE, Kind.IBAN)
+)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """An example sentence, and the intent that it means. `intent` is a code in capitals."""
+
+    key: Hashable
+    intent: str
+    text: str
+
+
+@dataclass(frozen=True)
+class IntentMatch:
+    """How well a message matches an intent."""
+
+    intent: str
+    #: From 0 to 1; 1 if the message is a phrase, but for small words and the order and form of the others.
+    confidence: float
+    #: The phrase of the intent that is nearest to the message, and how near it is, from 0 to 1.
+    phrase: Phrase
+    likeness: float = 1.0
+
+    @property
+    def is_identical(self) -> bool:
+        """True when the message is the phrase."""
+        return self.confidence == 1
 
 
 @dataclass(frozen=True)
 class PhraseMatches:
-    """The intents that a message means, best first, and those that came near."""
+    """The intents that a message means, best first, and the others that it might mean."""
 
     hits: tuple[IntentMatch, ...] = ()
     near: tuple[IntentMatch, ...] = ()
-    #: What a score must reach here: the minimum score, and the best score without the margin.
-    min_score: float = 0.0
+    #: The confidence that an intent needs here, and the one from which the user is asked.
+    min_confidence: float = 0.0
+    min_near: float = 1.0
+
+    @property
+    def likely(self) -> tuple[IntentMatch, ...]:
+        """The intents that are meant, and those that the user could be asked about."""
+        return (*self.hits, *(match for match in self.near if match.confidence >= self.min_near))
+
+    @property
+    def askable(self) -> tuple[IntentMatch, ...]:
+        """The intents that the user is asked about, if none is sure."""
+        return () if self.hits else self.likely[:MAX_ASKED]
 
     def describe(self, match: IntentMatch) -> dict[str, object]:
-        """The match as recorded values: the words that counted, each with its share, and the others."""
+        """The match as recorded values."""
         return {
             "phrase": match.phrase.text,
-            "score": match.score,
-            "minScore": self.min_score,
-            "words": {word.text: word.share for word in match.words},
-            "otherWords": list(match.unmatched),
+            "likeness": match.likeness,
+            "score": match.confidence,
+            "minScore": self.min_confidence,
         }
 
 
-def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
-    """The index of all enabled phrases of enabled intents; built once per version of the tables."""
-    return snapshot.memo.get("phrase index", lambda: _find_index(snapshot))
+class PhraseBook:
+    """All phrases of a configuration."""
+
+    def __init__(self, phrases: Sequence[Phrase], words: Sequence[IntentWord] = (), synonyms: Synonyms = ()) -> None:
+        self.phrases = tuple(phrases)
+        examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
+        self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms)
+        self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
+        self._by_example: dict[Example, list[Phrase]] = {}
+        for phrase, example in zip(self.phrases, examples, strict=True):
+            self._with_keys.setdefault(_list_keys(phrase.text), []).append(phrase)
+            self._by_example.setdefault(example, []).append(phrase)
+        self._words = {word.key for phrase in phrases for word in split_text(phrase.text) if not word.is_sign}
+        self._lexicons: dict[PhraseLanguage, Lexicon] = {}
+        self._with_terms: dict[PhraseLanguage, dict[frozenset[str], list[Phrase]]] = {}
+        #: The words of the options of an intent's form.
+        self.options: dict[str, set[tuple[str, ...]]] = {}
+        for word in words:
+            if word.is_option and (keys := _list_keys(word.text)):
+                self.options.setdefault(word.intent, set()).add(keys)
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """What the phrases train."""
+        return get_classifier(self.content)
+
+    def find_identical(self, text: str) -> tuple[Phrase, ...]:
+        """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
+        if same := self._with_keys.get(_list_keys(text)):
+            return tuple(same)
+        contents = ([*map(_spell_plainly, language.list_content(text))] for language in detect_languages(text))
+        found = (self._with_keys.get(tuple(content), ()) for content in contents if content)
+        return tuple(dict.fromkeys(phrase for same in found for phrase in same))
+
+    def find_same_terms(self, text: str, language: PhraseLanguage) -> Sequence[Phrase]:
+        """The phrases with exactly the telling words of a text, in any order and form."""
+        known = self._with_terms.get(language)
+        if known is None:
+            known = self._with_terms[language] = {}
+            for phrase in self.phrases:
+                known.setdefault(self._list_same_terms(phrase.text, language), []).append(phrase)
+        terms = self._list_same_terms(text, language)
+        return known.get(terms, ()) if terms else ()
+
+    def _list_same_terms(self, text: str, language: PhraseLanguage) -> frozenset[str]:
+        """The terms of a text, of synonyms that of the first one."""
+        groups = [[_list_terms(word, language) for word in group] for group in self.content.synonyms]
+        first = {min(terms): min(group[0]) for group in groups for terms in group if len(terms) == len(group[0]) == 1}
+        return frozenset(first.get(term, term) for term in _list_terms(text, language))
+
+    def understand(self, text: str, language: PhraseLanguage) -> Understanding:
+        """A message, with slips mended to words of the phrases, and with the values that say rarely what it means."""
+        lexicon = self._lexicons.get(language)
+        if lexicon is None:
+            lexicon = self._lexicons[language] = Lexicon(self._words, base=language.tables.lexicon)
+        return understand(text, language.tables, FINDERS, _VALUES, lexicon)
+
+    def rank(self, text: str, most: int = _RANKED) -> tuple[IntentMatch, ...]:
+        """The intents that a text may mean, best first."""
+        return tuple(map(self._make_match, self.classifier.rank(text, most)))
+
+    def _make_match(self, ranked: Ranked) -> IntentMatch:
+        phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]
+        return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)
 
 
-def _find_index(snapshot: Snapshot) -> PhraseIndex:
+def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
+    """The enabled phrases of enabled intents; collected once per version of the tables."""
+    return snapshot.memo.get("phrase book", lambda: _find_book(snapshot))
+
+
+def _find_book(snapshot: Snapshot) -> PhraseBook:
     synonyms = read_synonyms(snapshot)
-    languages = list_phrase_languages(synonyms)
     listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
     in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))
-    form_words = {intent: words for intent, words in read_form_words(snapshot, languages).items() if intent in in_use}
+    words = tuple(dict.fromkeys(word for word in list_intent_words(snapshot) if word.intent in in_use))
 
-    def build() -> PhraseIndex:
-        phrases = [
-            Phrase(row.classifier_id, code(row.intent_code), row.pattern or "")
-            for row in listed
-            if code(row.intent_code) in in_use
-        ]
-        return PhraseIndex((*phrases, *_list_options(phrases, form_words)), languages, form_words)
+    def build() -> PhraseBook:
+        used = (row for row in listed if code(row.intent_code) in in_use)
+        phrases = (Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in used)
+        return PhraseBook([*phrases], words, synonyms)
 
-    key = ("phrase index", in_use, synonyms, frozenset(form_words.items()))
-    return snapshot.table(rows.Classifier).memo.get(key, build)
-
-
-def _list_options(phrases: Iterable[Phrase], form_words: Mapping[str, FormWords]) -> Iterator[Phrase]:
-    """The options of the form of each intent with phrases, under its first phrase."""
-    first: dict[str, Phrase] = {}
-    for phrase in phrases:
-        first.setdefault(phrase.intent, phrase)
-    for intent, phrase in first.items():
-        for text in form_words[intent].texts if intent in form_words else ():
-            yield Phrase(phrase.key, intent, text, is_option=True)
+    return snapshot.table(rows.Classifier).memo.get(("phrase book", in_use, words, synonyms), build)
 
 
 def match_phrases(
@@ -89,74 +190,189 @@ def match_phrases(
     """The intents that the text means by phrases. Several, if they are within the margin.
 
     `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
-    the current flow, of which less must match in a question.
+    the current flow, which need less confidence in a question.
     """
-    readings = get_phrase_index(snapshot).read(text)
-    forces = [find_force(understanding, phrases.language) for phrases, understanding in readings]
+    book = get_phrase_book(snapshot)
     choice = _Choice(
-        live_settings.read(snapshot, MIN_SCORE).value,
+        live_settings.read(snapshot, MIN_CONFIDENCE).value,
         live_settings.read(snapshot, MARGIN).value,
-        [(phrases.language, force) for (phrases, _), force in zip(readings, forces, strict=True)],
+        live_settings.read(snapshot, MIN_NEAR).value,
         snapshot.interrupting_classifiers if interrupting else None,
-        own if Force.ASKS in forces else (),
     )
-    return choice.choose(match_all(readings))
+    if not book.phrases or text is None or not _list_keys(text):
+        return choice.choose(())
+    message = _Message(book, text)
+    for same in (book.find_identical(text), message.find_same_terms()):
+        if counted := [phrase for phrase in same if choice.may_count(phrase)]:
+            return choice.choose(_keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in counted]))
+    ranked = [*message.rank_whole()]
+    if not ranked or ranked[0].confidence < choice.min_confidence:
+        ranked = _keep_best([*ranked, *message.rank_parts()])
+        beside = {match.intent for match in ranked} if interrupting else own
+        eased = (round(match.confidence / message.eases(match, beside), 3) for match in ranked)
+        ranked = _keep_best(
+            replace(match, confidence=min(0.999, value)) for match, value in zip(ranked, eased, strict=True)
+        )
+    return choice.choose(ranked)
 
 
-class _Choice(NamedTuple):
-    """Which of the intents that share words with a message count."""
+def match_in_turn(
+    turn: Turn, text: str | None, *, interrupting: bool = False, own: Collection[str] = ()
+) -> PhraseMatches:
+    """What `match_phrases` says, once in a turn, and recorded with it, so that its replay needs no classifier."""
+    request = {"text": text, "interrupting": interrupting, "own": sorted(own), "phrases": _find_digest(turn.snapshot)}
 
-    min_score: float
-    margin: float
-    #: What the message does, by the languages that it may have.
-    forces: Sequence[tuple[PhraseLanguage, Force]]
-    #: The phrases that count; null for all.
-    allowed: Collection[Hashable] | None
-    #: The questions beside the current flow.
-    own: Collection[str]
+    def match() -> PhraseMatches:
+        answer = turn.ports.phrases.match(
+            request,
+            lambda: _pack(match_phrases(turn.snapshot, text, interrupting=interrupting, own=own)),
+        )
+        return _unpack(turn.snapshot, answer)
 
-    def choose(self, candidates: Iterable[IntentMatch]) -> PhraseMatches:
-        """The identical phrases, else the best intent and those within the margin."""
-        matches = [match for match in candidates if self._may_count(match.phrase)]
-        if not matches:
-            return PhraseMatches(min_score=self.min_score)
-        hits = tuple(match for match in matches if match.is_identical)
-        needed = hits[-1].score if hits else max(self.min_score, round(matches[0].score - self.margin, 4))
-        hits = hits or tuple(self._rank(match for match in matches if match.score >= self._find_least(match, matches)))
-        near = tuple(match for match in matches if match not in hits)
-        return PhraseMatches(hits, near[:MAX_REPORTED], needed)
+    return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
 
-    def _may_count(self, phrase: Phrase) -> bool:
-        """False for a phrase that is not tried here, and for an option in a question: it is about what there is."""
-        is_allowed = self.allowed is None or phrase.key in self.allowed
-        return is_allowed and not (phrase.is_option and self.asks)
+
+def _find_digest(snapshot: Snapshot) -> str:
+    """The phrases and settings that an answer is of: another configuration has another answer."""
+
+    def find() -> str:
+        settings = [live_settings.read(snapshot, setting).value for setting in (MIN_CONFIDENCE, MARGIN, MIN_NEAR)]
+        book = get_phrase_book(snapshot)
+        phrases = [[str(phrase.key), phrase.intent, phrase.text] for phrase in book.phrases]
+        content = [settings, phrases, book.content.words, book.content.synonyms]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+    return snapshot.memo.get("digest of phrases", find)
+
+
+def _pack(matches: PhraseMatches) -> dict[str, Json]:
+    listed = [
+        [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
+        for part in (matches.hits, matches.near)
+    ]
+    return {"hits": listed[0], "near": listed[1], "bounds": [matches.min_confidence, matches.min_near]}
+
+
+def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
+    hits, near = (
+        tuple(
+            IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness)
+            for intent, key, confidence, likeness in answer[part]
+            if (row := snapshot.row(rows.Classifier, key)) is not None
+        )
+        for part in ("hits", "near")
+    )
+    return PhraseMatches(hits, near, *answer["bounds"])
+
+
+class _Message:
+    """A message that is compared with phrases: as it is, and in its parts."""
+
+    def __init__(self, book: PhraseBook, text: str) -> None:
+        self._book, self._text = book, text
+        self._readings = [(language, book.understand(text, language)) for language in detect_languages(text)]
 
     @property
     def asks(self) -> bool:
         """True for a question."""
-        return any(force is Force.ASKS for _, force in self.forces)
+        return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings)
 
-    def _find_least(self, match: IntentMatch, matches: Sequence[IntentMatch]) -> float:
-        """The score that a match needs."""
-        rivals = [other for other in matches if other is not match and other.score > _RIVAL * match.score]
-        # What a question is about may be any name: "do you deliver to Berlin?"
-        is_only = self._fits(match) and not rivals and len(match.unmatched) <= (1 if self.asks else 0)
-        share = _OWN if match.intent in self.own else _ONLY if is_only else 1.0
-        return self.min_score * share
+    def rank_whole(self) -> tuple[IntentMatch, ...]:
+        """The intents that the whole message may mean."""
+        return self._book.rank(self._text)
 
-    def _rank(self, matches: Iterable[IntentMatch]) -> Iterator[IntentMatch]:
-        """The best intent, and those within the margin. It counts less if a phrase does not what the message does."""
-        weighed = [(match.score * self._find_weight(match), match) for match in matches]
-        best = max((score for score, _ in weighed), default=0.0)
-        ranked = sorted(weighed, key=lambda entry: (-entry[0], entry[1].intent))
-        return (match for score, match in ranked if score >= round(best - self.margin, 4))
+    def rank_parts(self) -> Iterator[IntentMatch]:
+        """The intents that the message may mean without its values and slips, and its clauses by themselves."""
+        shares: dict[str, float] = {}
+        for language, reading in self._readings:
+            clauses = reading.clauses[:_CLAUSES] if len(reading.clauses) > 1 else ()
+            for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
+                part = _write_plainly(reading, language, start, end)
+                shares[part] = max(share, shares.get(part, 0))
+        for part in sorted(shares.keys() - {"", self._text}):
+            for match in self._book.rank(part):
+                yield replace(match, confidence=round(match.confidence * shares[part], 3))
 
-    def _find_weight(self, match: IntentMatch) -> float:
-        return (1.0 if self._fits(match) else _OTHER_FORCE) / (_OWN if match.intent in self.own else 1.0)
+    def find_same_terms(self) -> Iterator[Phrase]:
+        """The phrases with exactly the telling words of the message, that ask or state as it does.
 
-    def _fits(self, match: IntentMatch) -> bool:
-        """True when the phrase does what the message does."""
-        return any(find_phrase_force(match.phrase.text, language) is force for language, force in self.forces)
+        A message of one telling word, "prices", only says what it is about.
+        """
+        for language, reading in self._readings:
+            force, is_subject = find_force(reading, language), len(_list_terms(reading.text, language)) == 1
+            for phrase in self._book.find_same_terms(reading.text, language):
+                if is_subject or find_force(self._book.understand(phrase.text, language), language) is force:
+                    yield phrase
+
+    def eases(self, match: IntentMatch, beside: Collection[str]) -> float:
+        """How much less confidence an intent needs: a question beside what is open, or a form that takes an option."""
+        if match.intent in beside and self.asks:
+            return _OWN
+        keys = _list_keys(self._text)
+        named = any(_has_run(keys, option) for option in self._book.options.get(match.intent, ()))
+        return _OPTION if named and not self.asks else 1.0
+
+
+def _has_run(keys: tuple[str, ...], run: tuple[str, ...]) -> bool:
+    return any(keys[at : at + len(run)] == run for at in range(len(keys) - len(run) + 1))
+
+
+def _write_plainly(reading: Understanding, language: PhraseLanguage, start: int, end: int) -> str:
+    """A part of a message without slips, and without values and the small words before them: "at 8 on Monday"."""
+    dropped: set[int] = set()
+    for span in reading.spans:
+        first = span.start
+        while first > start and reading.words[first - 1].key in language.small:
+            first -= 1
+        dropped |= set(range(first, span.end))
+    kept = [word for at, word in enumerate(reading.words[start:end], start) if at not in dropped]
+    if all(word.is_sign or word.key in language.small for word in kept):
+        return ""
+    return " ".join(word.key if word.is_mended else reading.text[word.start : word.end] for word in kept)
+
+
+def _keep_best(matches: Sequence[IntentMatch] | Iterator[IntentMatch]) -> list[IntentMatch]:
+    """The best match of each intent, best first."""
+    best: dict[str, IntentMatch] = {}
+    for match in sorted(matches, key=lambda match: (-match.confidence, match.intent)):
+        best.setdefault(match.intent, match)
+    return [*best.values()]
+
+
+class _Choice(NamedTuple):
+    """Which of the intents that a message may mean count."""
+
+    min_confidence: float
+    margin: float
+    min_near: float
+    #: The phrases that count; null for all.
+    allowed: Collection[Hashable] | None
+
+    def may_count(self, phrase: Phrase) -> bool:
+        """False for a phrase that is not tried here."""
+        return self.allowed is None or phrase.key in self.allowed
+
+    def choose(self, matches: Sequence[IntentMatch]) -> PhraseMatches:
+        """The best intent and those within the margin, if one of them is meant."""
+        counted = [match for match in matches if self.may_count(match.phrase)]
+        best = counted[0].confidence if counted else 0.0
+        needed = max(self.min_confidence, round(best - self.margin, 3))
+        rivals = tuple(match for match in counted if match.confidence >= round(best - self.margin, 3))
+        hits = rivals if best >= self.min_confidence else ()
+        near = tuple(match for match in counted if match not in hits and match.confidence >= _LEAST_REPORTED)
+        return PhraseMatches(hits, near[:MAX_REPORTED], needed, self.min_near)
+
+
+def _list_keys(text: str) -> tuple[str, ...]:
+    return tuple(map(_spell_plainly, (word for word in split_text(text) if not word.is_sign)))
+
+
+def _list_terms(text: str, language: PhraseLanguage) -> frozenset[str]:
+    return frozenset(word.term for word in language.read(text))
+
+
+def _spell_plainly(word: Word) -> str:
+    return word.key.replace("'", "")
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:
@@ -172,7 +388,7 @@ def read_synonyms(snapshot: Snapshot) -> Synonyms:
 
 
 def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:
-    """What an event says of the best intent: its score, the words that counted, and the runner-up."""
+    """What an event says of the best intent: its confidence, and the runner-up."""
     best, *others = (*matches.hits, *matches.near)
-    runner_up = {"runnerUp": others[0].intent, "runnerUpScore": others[0].score} if others else {}
-    return {"score": best.score, "words": [word.text for word in best.words], **runner_up}
+    runner_up = {"runnerUp": others[0].intent, "runnerUpScore": others[0].confidence} if others else {}
+    return {"score": best.confidence, **runner_up}

@@ -11,17 +11,27 @@ SYNONYMS = declare(
     [],
     'Words that mean the same in your trade, as a JSON list of lists: [["flat", "apartment"], ["TV", "TV set"]].',
 )
-MIN_SCORE = declare(
+MIN_CONFIDENCE = declare(
     PHRASES_FAMILY,
-    "MIN_SCORE",
+    "MIN_CONFIDENCE",
     decimal(),
-    0.4,
-    "A message means an intent only if its best phrase has at least this score, from 0 to 1.",
+    0.5,
+    "A message means an intent only if the classifier has at least this confidence, from 0 to 1.",
+    label="Minimum confidence",
 )
 MARGIN = declare(
     PHRASES_FAMILY,
     "MARGIN",
     decimal(),
     0.05,
-    "If the scores of two intents differ by at most this value, the user is asked which one is meant.",
+    "If the confidences of two intents differ by at most this value, the user is asked which one is meant.",
+)
+MIN_NEAR = declare(
+    PHRASES_FAMILY,
+    "MIN_NEAR",
+    decimal(),
+    0.1,
+    "If no intent is sure, the user is asked about intents with at least this confidence: “Do you mean …?” 1 asks "
+    "about none.",
+    label="Minimum confidence for a question",
 )

@@ -27,9 +27,9 @@ def run(*phrases: str, intent: str = "HOURS", **messages: int) -> Effect:
 
 
 def test_messages_that_nobody_understood_are_caught() -> None:
-    effect = run("is there parking", parking=3, where_do_I_park=1, wifi_password=2)
+    effect = run("is there parking", parking=3, is_there_a_parking=1, wifi_password=2)
     caught = effect.list_changed(ChangeKind.CAUGHT)
-    assert [(message.text, message.times) for message in caught] == [("parking", 3), ("where do I park", 1)]
+    assert [(message.text, message.times) for message in caught] == [("parking", 3), ("is there a parking", 1)]
     assert (effect.messages, effect.is_safe, effect.missing) == (6, True, [])
 
 

@@ -9,8 +9,6 @@ from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, list_labels, make_lexicon
 from convengine.engine.understanding.language import make_tables
-from convengine.engine.understanding.phrases.index import Phrase, PhraseIndex
-from convengine.engine.understanding.phrases.terms import PhraseLanguage
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
@@ -93,22 +91,3 @@ PHRASES: dict[str, Any] = {
     "forms": ["tablo tabli", "anulo_de nuligo"],
     "related": ["mango kosto"],
 }
-
-
-@pytest.mark.parametrize(
-    ("message", "intent"),
-    [
-        ("saluto, mi vole tabli en vena pliz", "TABLE"),
-        ("mi vole tabol", "TABLE"),
-        ("nuligo pliz", "CANCEL"),
-        ("mi vole anulo de rezervo", "CANCEL"),
-        ("ki vole", None),
-    ],
-)
-def test_a_language_of_tables_alone_finds_intents_by_phrases(message: str, intent: str | None) -> None:
-    language = PhraseLanguage(make_tables("xx", [[WORDS, CALENDAR, NUMBER_TABLE]], {}), PHRASES)
-    phrases = [Phrase(1, "TABLE", "mi vole tablo por quar homi"), Phrase(2, "CANCEL", "mi vole anulo de rezervo")]
-
-    matches = PhraseIndex(phrases, (language,)).match(message)
-
-    assert next((match.intent for match in matches), None) == intent

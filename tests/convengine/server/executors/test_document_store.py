@@ -15,9 +15,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 @pytest.fixture(autouse=True)
 def _without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the extra is not installed."""
-    monkeypatch.setattr(document_store, "is_installed", lambda extra: False)
-    monkeypatch.setattr(document_store, "embed", lambda texts: [])
+    """Words alone decide."""
+    monkeypatch.setattr(document_store, "_by_meaning", lambda *_: [])
 
 
 @pytest.fixture
@@ -90,21 +89,7 @@ def test_an_excerpt_is_the_part_that_says_most() -> None:
     assert excerpt("short", ["x"]) == "short"
 
 
-def test_meaning_finds_what_shares_no_word(handbook: CeDocumentCollection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_store, "embed", lambda texts: [b"r" if "refund" in texts[0].lower() else b"x"])
-    monkeypatch.setattr(
-        document_store, "closeness", lambda hit, others: [0.9 if other == hit else 0.1 for other in others]
-    )
-    put(handbook, "Money back", "Refund policy.")
-    put(handbook, "Weather", "It rains.")
-
-    assert titles("refunds please")[0] == "Money back"
-    hits = search("refunds please", "default")
-    assert all(0 < hit.score <= 1 for hit in hits)
-
-
-def test_the_extra_finds_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wordllama", reason="the extra `semantic` is not installed")
+def test_a_document_is_found_by_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     made = CeDocumentCollection.objects.create(name="bank")
     put(made, "Mortgages", "Borrow money to buy a house.")

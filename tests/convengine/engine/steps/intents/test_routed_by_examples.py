@@ -1,4 +1,4 @@
-"""Whole turns routed by examples, with the real vectors; each replayed."""
+"""Whole turns routed by phrases, with the real encoder; each replayed."""
 
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from convengine.play.runner import RunOptions, run
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.extra("semantic")
 def test_a_message_goes_where_its_meaning_goes_and_replays_equal() -> None:
     with database.allow_emptying():
         report = run(Path(__file__).with_name("routed-by-examples.yaml"), RunOptions(replay=True))

@@ -54,19 +54,29 @@ def test_the_set_is_twenty_intents_of_ten_phrases_and_twenty_messages() -> None:
     assert len(DATA["out_of_scope"].splitlines()) == 200
 
 
-@pytest.mark.parametrize(("half", "least"), [(SEEN, 0.90), (UNSEEN, 0.93)])
-def test_what_is_claimed_is_right_and_more_than_half_is_claimed(snapshot: Snapshot, half: int, least: float) -> None:
+@pytest.mark.parametrize(("half", "least"), [(SEEN, 0.90), (UNSEEN, 0.90)])
+def test_what_is_claimed_is_right_and_most_is_claimed(snapshot: Snapshot, half: int, least: float) -> None:
     precision, recall = measure(snapshot, list(list_messages(half)))
 
     assert precision >= least
-    assert recall >= 0.55
+    assert recall >= 0.65
 
 
 def test_german_messages_find_their_intents() -> None:
     precision, recall = measure(make_phrases(GERMAN["intents"]), list(list_messages(0, GERMAN, step=1)))
 
     assert precision >= 0.93
-    assert recall >= 0.55
+    assert recall >= 0.45
+
+
+@pytest.mark.parametrize("data", [DATA, GERMAN], ids=["en", "de"])
+def test_of_what_is_not_sure_the_right_intent_is_mostly_near(data: Mapping[str, Any]) -> None:
+    matches = [
+        (code, match_phrases(make_phrases(data["intents"]), text)) for code, text in list_messages(0, data) if code
+    ]
+
+    found = sum(code in {match.intent for match in (*each.hits, *each.askable)} for code, each in matches)
+    assert found / len(matches) >= 0.75
 
 
 def test_every_phrase_means_its_own_intent(snapshot: Snapshot) -> None:

@@ -1,0 +1,175 @@
+"""A classifier that phrases train: multinomial logistic regression over words, letters and sentence vectors.
+
+It is kept as one weight for each phrase and intent: how much a message that is like the phrase speaks for the intent.
+So what it needs besides are the phrases themselves, and what a decision comes from are phrases that people wrote.
+
+"None of them" is a class of its own, of general sentences (`none_of_them.toml`) that are not near to any phrase.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from convengine.engine.understanding.encoder import Vector, encode_text
+from convengine.engine.understanding.language import list_languages, read_table
+from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable
+
+#: How sharp the classifier is: the inverse of its regularization.
+_SHARPNESS = 20.0
+#: How much a vector counts beside words and letters: its square is its share, theirs is 1 each.
+_VECTOR_SHARE = 4.0
+#: What texts have in common with themselves.
+_WHOLE = _VECTOR_SHARE + 2
+#: How much a word of an intent counts beside a phrase.
+_WORDS_SHARE = 0.5
+#: General sentences that are so near to a phrase are none of "none of them".
+_NEAR_PHRASE = 0.6
+#: Up to so many texts, products of all texts are the shorter way to train.
+_MOST_PRODUCTS = 3000
+#: The class "none of them".
+_NONE = ""
+
+
+class Example(NamedTuple):
+    """A phrase, and the intent that it means: a code in capitals."""
+
+    intent: str
+    text: str
+
+
+class Ranked(NamedTuple):
+    """An intent that a message may mean."""
+
+    intent: str
+    #: From 0 to 1; it is comparable between intents of many and of few phrases.
+    confidence: float
+    #: The phrase of the intent that is nearest to the message, and how near it is.
+    phrase: str
+    likeness: float
+
+
+class Weights(NamedTuple):
+    """What is learned: a row for each text and a column for each class, and what each class has beforehand."""
+
+    by_text: npt.NDArray[np.float16]
+    beforehand: Numbers
+
+
+class Classifier:
+    """Ranks the intents that a message may mean."""
+
+    def __init__(self, texts: "TrainingTexts", weights: Weights) -> None:
+        self._texts = texts
+        self._by_text = weights.by_text.astype(np.float32)
+        self._beforehand = weights.beforehand
+        self._by_vector = _VECTOR_SHARE * (texts.vectors.T @ self._by_text)
+        of_phrases = texts.classes_of_texts[: texts.phrases]
+        self._members = [np.flatnonzero(of_phrases == each) for each in range(1, len(texts.classes))]
+        self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
+
+    def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
+        """The intents that a message may mean, the likeliest first, at most so many."""
+        shared, vector = self._texts.table.compare(text), encode_text(text)
+        scores = shared @ self._by_text + vector @ self._by_vector + self._beforehand
+        probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
+        confidences = probabilities / (probabilities + (1 - probabilities) * self._odds_needed)
+        best = np.argsort(-confidences, kind="stable")[:most]
+        return tuple(self._describe(int(each), confidences[each], shared, vector) for each in best)
+
+    def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
+        members = self._members[each]
+        likeness = (shared[members] + _VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / _WHOLE
+        nearest = int(likeness.argmax())
+        text = self._texts.texts[members[nearest]]
+        intent = self._texts.classes[each + 1]
+        return Ranked(intent, _round(confidence), text, _round(likeness[nearest]))
+
+
+class Content(NamedTuple):
+    """All that a classifier is made from, besides the general sentences."""
+
+    examples: tuple[Example, ...]
+    #: Words of the intents that are no sentences: their names, and the options of their forms.
+    words: tuple[Example, ...] = ()
+    synonyms: Synonyms = ()
+
+    def list_texts(self) -> list[str]:
+        """The texts whose vectors are needed."""
+        own = (example.text for example in (*self.examples, *self.words))
+        return [*dict.fromkeys((*own, *list_general_sentences()))]
+
+
+class TrainingTexts:
+    """The texts that train a classifier, in an order that only depends on them, with their vectors."""
+
+    def __init__(self, content: Content, vectors: Mapping[str, Vector]) -> None:
+        """`vectors`: those of all texts (`Content.list_texts`)."""
+        phrases = sorted(set(content.examples))
+        listed = [*phrases, *sorted(set(content.words) - set(phrases))]
+        own = np.stack([vectors[example.text] for example in phrases])
+        general = [text for text in list_general_sentences() if (own @ vectors[text]).max() < _NEAR_PHRASE]
+        self.texts = [*(example.text for example in listed), *general]
+        self.intents = [*(example.intent for example in listed), *([_NONE] * len(general))]
+        #: The first texts are the phrases.
+        self.phrases = len(phrases)
+        self.shares = np.ones(len(self.texts))
+        self.shares[len(phrases) : len(listed)] = _WORDS_SHARE
+        #: "None of them" is the first one.
+        self.classes = sorted({*self.intents, _NONE})
+        self.classes_of_texts = np.searchsorted(self.classes, self.intents)
+        self.vectors: Vector = np.stack([vectors[text] for text in self.texts])
+        self.table = TextTable(self.texts, content.synonyms)
+
+
+@lru_cache(1)
+def list_general_sentences() -> tuple[str, ...]:
+    """The sentences of "none of them", of all languages."""
+    return tuple(text for name in list_languages() for text in read_table(name, "none_of_them").get("sentences", ()))
+
+
+def train(texts: TrainingTexts) -> Weights:
+    """The weights of the texts. The same texts give the same weights, as one thread sums in one order."""
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        design = _make_design(texts)
+        model = LogisticRegression(C=_SHARPNESS, max_iter=300).fit(design, texts.classes_of_texts, texts.shares)
+        by_text = np.linalg.solve(design.T.astype(np.float64), model.coef_.T.astype(np.float64))
+    intercepts = model.intercept_
+    if len(texts.classes) == 2:
+        by_text = np.hstack([np.zeros_like(by_text), by_text])
+        intercepts = np.array([0.0, *intercepts])
+
+    return Weights(by_text.astype(np.float16), intercepts.astype(np.float32))
+
+
+def _make_design(texts: TrainingTexts) -> Any:
+    """A row for each text. Few texts are told by their products, which are fewer than their terms."""
+    from scipy.sparse import csr_matrix, hstack
+
+    if len(texts.texts) > _MOST_PRODUCTS:
+        return hstack([texts.table.matrix, csr_matrix(texts.vectors * np.sqrt(_VECTOR_SHARE))], format="csr")
+    words = (texts.table.matrix @ texts.table.matrix.T).toarray()
+    products = words + _VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
+    # The same text may stand for two intents.
+    products[np.diag_indices_from(products)] += 1e-4
+    return np.linalg.cholesky(products.astype(np.float64)).astype(np.float32)
+
+
+def _round(share: float) -> float:
+    """Three digits, and never 1: that is a message that is a phrase."""
+    return min(round(float(share), 3), 0.999)
+
+
+def _find_odds_needed(phrases: int, total: int) -> float:
+    """The odds that an intent needs for a confidence of one half: one of so many of the phrases.
+
+    With few phrases a classifier is less sure of what is right, the more so the fewer others tell it what is not.
+    Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
+    """
+    return 0.17 * phrases / sqrt(1 + total / 200)

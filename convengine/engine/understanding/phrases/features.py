@@ -1,0 +1,91 @@
+"""The words of a text, and the letters inside them, as weighed terms: what texts have in common, word by word.
+
+A term weighs `(1 + ln n) * (1 + ln((1 + N) / (1 + d)))` if it is n times in a text and in d of N texts. The words of a
+text have the length 1 together, and so have its letters, so that the product of two texts says how alike they are.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import log, sqrt
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from convengine.engine.understanding.words import split_text
+
+Numbers = npt.NDArray[np.float32]
+Synonyms = tuple[tuple[str, ...], ...]
+#: How many letters in a row are a term.
+_FEWEST_LETTERS, _MOST_LETTERS = 2, 4
+#: Words of a message; what follows is not compared.
+_MOST_WORDS = 60
+
+
+class TextTable:
+    """The terms of some texts, by which another text is compared with each of them."""
+
+    def __init__(self, texts: Sequence[str], synonyms: Synonyms = ()) -> None:
+        self._synonyms = _map_synonyms(synonyms)
+        counted = [self._count(text) for text in texts]
+        known = Counter(term for groups in counted for group in groups for term in group)
+        self._columns = {term: column for column, term in enumerate(known)}
+        self._rarities = {term: 1 + log((1 + len(texts)) / (1 + count)) for term, count in known.items()}
+        rows = [dict(self._weigh(groups)) for groups in counted]
+        ends = np.cumsum([0, *map(len, rows)])
+        columns = np.array([column for row in rows for column in row], np.int32)
+        weights = np.array([weight for row in rows for weight in row.values()], np.float32)
+        #: A row for each text, a column for each term.
+        self.matrix = csr_matrix((weights, columns, ends), shape=(len(texts), len(known)))
+        by_term = self.matrix.tocsc()
+        self._rows, self._weights, self._ends = by_term.indices, by_term.data, by_term.indptr
+
+    def compare(self, text: str) -> Numbers:
+        """How much each of the texts has in common with this one: 2 for the same text."""
+        shared = np.zeros(self.matrix.shape[0], np.float32)
+        for column, weight in self._weigh(self._count(text)):
+            part = slice(self._ends[column], self._ends[column + 1])
+            shared[self._rows[part]] += weight * self._weights[part]
+        return shared
+
+    def _count(self, text: str) -> tuple[Counter[str], Counter[str]]:
+        words, letters = _count_terms(text)
+        if self._synonyms:
+            same = [self._synonyms[word] for word in words if word in self._synonyms]
+            words = words + Counter(f"={term}" for term in same)
+        return words, letters
+
+    def _weigh(self, groups: Iterable[Counter[str]]) -> Iterator[tuple[int, float]]:
+        """The column and the weight of each known term of a text."""
+        for counts in groups:
+            weights = {term: (1 + log(n)) * self._rarities[term] for term, n in counts.items() if term in self._columns}
+            length = sqrt(sum(weight * weight for weight in weights.values()))
+            for term, weight in weights.items():
+                yield self._columns[term], weight / length
+
+
+@lru_cache(8192)
+def _count_terms(text: str) -> tuple[Counter[str], Counter[str]]:
+    words = [word.key for word in split_text(text) if not word.is_sign][:_MOST_WORDS]
+    pairs = (f"{first} {second}" for first, second in pairwise(words))
+    letters = (run for word in words for run in _list_runs(f" {word} "))
+    return Counter([*words, *pairs]), Counter(letters)
+
+
+def _list_runs(word: str) -> Iterator[str]:
+    """The letters in a row of a word between two blanks, told apart from whole words by their mark."""
+    for size in range(_FEWEST_LETTERS, _MOST_LETTERS + 1):
+        for start in range(max(1, len(word) - size + 1)):
+            yield f"~{word[start : start + size]}"
+
+
+def _map_synonyms(synonyms: Synonyms) -> Mapping[str, str]:
+    """The first of the words that mean the same, by each of them; words of one group share this term."""
+    mapped: dict[str, str] = {}
+    for group in synonyms:
+        keys = [key for text in group if (key := " ".join(word.key for word in split_text(text) if not word.is_sign))]
+        if keys:
+            mapped |= dict.fromkeys(keys, keys[0])
+    return mapped
