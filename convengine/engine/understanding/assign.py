@@ -1,6 +1,6 @@
 """Which span goes to which field: one score decides (docs/forms.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
@@ -14,8 +14,10 @@ from convengine.engine.understanding.corrections import (
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART
+from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_part
@@ -135,7 +137,7 @@ def _make_claim(
     if form.is_opener and _is_part_of_own_words(understanding, form, span):
         return None
     finder = finders[span.sort]
-    resolved = finder.resolve(span, item.spec, situation, is_asked=is_asked or label is not None)
+    resolved = resolve(finder, span, item.spec, situation, is_asked=is_asked or label is not None)
     if resolved is None:
         return None
     corrects = not form.is_open(item.path)
@@ -143,8 +145,8 @@ def _make_claim(
     is_plain = not corrects or replaces or (label is not None and label.is_whole)
     if corrects and span.is_weak and not (replaces or (label and is_assigned(understanding, form, label, span))):
         return None
-    if corrects and resolved.is_value and resolved.value == form.held[item.path]:
-        return None
+    if corrects and (span.sort is Sort.YES_NO or (resolved.is_value and resolved.value == form.held[item.path])):
+        return None  # What the name of a held yes/no field corrects needs a cue (`read`).
     if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
         return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
     is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
@@ -208,10 +210,12 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     order of the message. What one field refuses goes to no other.
     """
     spans = _choose_spans(claims)
+    held = [claim for claim in claims if any(claim.span is span for span in spans)]
+    dealt = _list_dealt(form, held)
     ordered = sorted(
-        (claim for claim in claims if any(claim.span is span for span in spans)),
+        (claim for claim in held if claim.field.path in dealt.get(claim.span.sort, (claim.field.path,))),
         key=lambda claim: (
-            -(claim.score & ~_STRONG),
+            -(claim.score & ~_STRONG & ~(ASKED_TIE * (claim.span.sort in dealt))),
             claim.span.is_weak and not begins_range(understanding, claim.span),
             claim.span.start,
             not claim.resolved.is_value,
@@ -230,6 +234,25 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
         elif _settle_rivals(understanding, chosen, rival, claim):
             settled.append(claim.span)
     return sorted(_add_rivals(chosen, ordered, settled), key=lambda claim: claim.span.start)
+
+
+def _list_dealt(form: OpenForm, claims: Sequence[Claim]) -> Mapping[Sort, Sequence[str]]:
+    """The sorts of which a message has several plain values for several open fields, with the fields that get them.
+
+    They go to the fields in the order of the form: from the asked one on, or to the last ones.
+    """
+    dealt: dict[Sort, Sequence[str]] = {}
+    for sort in {claim.span.sort for claim in claims} if form.asked_field and holds(Principle.PAIRS) else ():
+        own = [
+            claim for claim in claims if claim.span.sort is sort and claim.resolved.is_value and not claim.span.is_weak
+        ]
+        own = [claim for claim in own if not (claim.is_correction or claim.span.field)]
+        size = len({id(claim.span) for claim in own})
+        paths = sorted({claim.field.path for claim in own}, key=form.order.__getitem__)
+        if 1 < size <= len(paths) and form.asked_path in paths and not any(claim.label for claim in own):
+            first = min(paths.index(form.asked_path), len(paths) - size)
+            dealt[sort] = paths[first : first + size]
+    return dealt
 
 
 def _choose_spans(claims: Sequence[Claim]) -> list[Span]:

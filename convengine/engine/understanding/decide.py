@@ -124,7 +124,8 @@ def decide(
     """What becomes of each claim; nothing for one that is left."""
     taken_back = _find_taken_back(understanding, claims, explained)
     for claim in (_ask_which(claim, explained, taken_back) for claim in claims):
-        if claim.clause.force is Force.ASKS and not explained.asks_for_value(claim.clause, claims):
+        is_asked_about = claim.span.sort is Sort.YES_NO or not explained.asks_for_value(claim.clause, claims)
+        if claim.clause.force is Force.ASKS and is_asked_about:
             continue
         if not claim.resolved.is_value:
             yield from _refuse(understanding, form, claim, explained)

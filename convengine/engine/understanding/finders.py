@@ -11,6 +11,7 @@ from convengine.engine.understanding.kinds.lengths import LengthFinder
 from convengine.engine.understanding.kinds.numbers import NumberFinder
 from convengine.engine.understanding.kinds.patterns import PatternFinder
 from convengine.engine.understanding.kinds.persons import PersonFinder
+from convengine.engine.understanding.kinds.yes_no import YesNoFinder
 from convengine.engine.understanding.span import Finder, Sort
 
 FINDERS: Mapping[Sort, Finder] = {
@@ -26,4 +27,5 @@ FINDERS: Mapping[Sort, Finder] = {
     Sort.PATTERN: PatternFinder(),
     Sort.OPTION: ChoiceFinder(),
     Sort.PERSON: PersonFinder(),
+    Sort.YES_NO: YesNoFinder(),
 }

@@ -22,6 +22,10 @@ class Principle(StrEnum):
     PERSONS = "persons"
     #: The option of an asked choice that is said in other words is offered.
     MEANT_OPTIONS = "meant-options"
+    #: A range is for two fields, and a choice of two values is asked back.
+    PAIRS = "pairs"
+    #: The telling words of a yes/no field's name say yes, and with a denial no.
+    NAMED_YES_NO = "named-yes-no"
 
 
 _switched_off: frozenset[Principle] = frozenset()

@@ -38,7 +38,8 @@ def read_into_form(
     claims = assign(understanding, form, list_claims(understanding, form, labels, dict(finders), situation))
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(understanding, form, claims, explained))
-    inclusions = list(_list_inclusions(understanding, form, labels))
+    settled = {item.field for item in results}
+    inclusions = [pair for pair in _list_inclusions(understanding, form, labels) if pair[0].field not in settled]
     results += [taken for taken, _ in inclusions]
     results = _add_asked_yes_no(understanding, form, explained, results)
     labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
@@ -206,7 +207,7 @@ def _add_asked_yes_no(
         return results
     _, start, end = answers[0]
     position = understanding.words[start].start, understanding.words[end - 1].end
-    is_echoed = not moves or any(move.is_mended or move.probability < 1 for move in moves)
+    is_echoed = not moves or any(move.is_mended for move in moves)
     return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_echoed)]
 
 

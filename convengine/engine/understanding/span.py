@@ -178,6 +178,7 @@ _SORTS: Mapping[Kind, tuple[Sort, ...]] = {
     # Only where its names say that it takes one.
     Kind.TEXT: (Sort.PERSON,),
     Kind.PERSON: (Sort.PERSON,),
+    Kind.YES_NO: (Sort.YES_NO,),
     Kind.OWN: (Sort.OWN,),
 }
 

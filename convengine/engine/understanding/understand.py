@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.kinds.pairs import join_pairs
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.learned_moves import (
     ENDING,
@@ -103,6 +104,7 @@ def understand(
     spans = tuple(
         span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS]
     )
+    spans = join_pairs(chart, spans, specs)
     cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
     clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses

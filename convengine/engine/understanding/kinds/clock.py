@@ -137,7 +137,9 @@ def _read_clock(slots: Slots) -> Times:
     hour = next(slots[name] for name in ("hour", "hour_of", "two_digits", "early_hour") if name in slots)
     minute = slots.get("minute", slots.get("minutes_of", 0))
     if slots.get("exact"):
-        return Times((hour * HOUR + minute,))
+        # "05:45 pm" is in the afternoon.
+        later = (hour * HOUR + minute + HALF_DAY,) if 0 < hour < 12 else ()
+        return Times((hour * HOUR + minute,), unlikely=later)
     if hour == 12 and minute < HOUR and "minute" in slots:
         return Times((HALF_DAY + minute,), unlikely=(minute,))
     times = _list_times(hour, minute)

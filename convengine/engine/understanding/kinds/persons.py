@@ -62,8 +62,8 @@ class PersonFinder:
         if not parts:
             return []
         only = all(spec.name in parts for spec in specs if spec.kind is Kind.TEXT)
-        found = next(_list_names(chart, is_only=only), None)
-        return list(_deal(chart, found, parts)) if found else []
+        name = next(_list_names(chart, is_only=only), None)
+        return list(_deal(chart, name, parts)) if name else []
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The name as it is typed; one without a cue only where it, or another part of it, was asked for."""
@@ -223,9 +223,9 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     return (start, end) if is_name and signs in ([], [","], ["-"], ["."]) else None
 
 
-def _deal(chart: Chart, found: tuple[int, int, bool], parts: dict[str, str]) -> Iterator[Span]:
+def _deal(chart: Chart, name: tuple[int, int, bool], parts: dict[str, str]) -> Iterator[Span]:
     """A span for each field, with its part of the name. Of several fields for a whole name, none is named."""
-    start, end, is_asked = found
+    start, end, is_asked = name
     text = chart.text[chart.words[start].start : chart.words[end - 1].end]
     given, family, whole = split_name(text)
     fields = {part: [name for name, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}

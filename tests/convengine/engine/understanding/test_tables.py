@@ -11,12 +11,13 @@ from convengine.engine.understanding.language import list_languages, read_table
 #: Small words that do what the words beside them make of them, and whole answers with which a sentence may begin.
 MANY_CLASSES = {
     "en": {
-        "-", "any", "for", "here", "is", "it is", "it's", "on", "one", "phone", "to", "under",
+        "-", "any", "for", "here", "is", "it is", "it's", "on", "one", "phone", "till", "to", "under",
+        "until",
         "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
     },
     "de": {
-        "-", "auf", "den", "der", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte", "von",
-        "wäre", "zu",
+        "-", "auf", "bis", "den", "der", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte",
+        "vom", "von", "wäre", "zu",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
 }  # fmt: skip

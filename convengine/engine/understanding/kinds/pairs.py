@@ -1,0 +1,118 @@
+"""Two values that are one answer: "from the 3rd to the 7th", "2 or 3 hours", "3 or 4pm"."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import pairwise
+
+from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span, choose_among, list_sorts
+
+#: `means` of a span with two values for one field.
+PAIR = "pair"
+_SORTS = (Sort.DAY, Sort.CLOCK, Sort.LENGTH)
+#: Words between the word of a joint and the second value, and before a range.
+_SMALL = ("filler", "range_start")
+
+
+def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) -> tuple[Span, ...]:
+    """The spans with each range dealt to the two fields of its sort; with one field, and of alternatives, one span.
+
+    The day behind an "until" is for the last of two fields.
+    """
+    if not holds(Principle.PAIRS):
+        return tuple(spans)
+    joined = [span for span in spans if span.sort not in _SORTS]
+    for sort in _SORTS:
+        own = sorted((span for span in spans if span.sort is sort), key=lambda span: span.start)
+        fields = [spec.name for spec in specs if sort in list_sorts(spec)] if own else []
+        joined += _join(chart, [*_add_halves(chart, own)], fields)
+    return tuple(joined)
+
+
+def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
+    """The spans of one sort, with their pairs joined or dealt."""
+    for first, last in pairwise(spans):
+        name = _find_joint(chart, first.end, last.start)
+        if not name or (first.is_weak and last.is_weak):
+            continue
+        others = [span for span in spans if span is not first and span is not last]
+        if name == "range" and len(fields) == 2:
+            dealt = [
+                replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)
+            ]
+            return sorted([*others, *dealt], key=lambda span: span.start)
+        if name == "range" and len(fields) > 2:
+            continue
+        phrase = Phrase(PAIR, {"halves": (first, last)})
+        return sorted([*others, Span(first.sort, first.start, last.end, phrase)], key=lambda span: span.start)
+    if len(fields) == 2:
+        return [_give_last(chart, span, fields[1]) for span in spans]
+    return spans
+
+
+def _give_last(chart: Chart, span: Span, field: str) -> Span:
+    """The "until the 8th" of two fields, for the last one; also a weekday."""
+    start = next((at for at in range(max(0, span.start - 2), span.start) if _ends_range(chart, at, span.start)), None)
+    return span if start is None else replace(span, start=start, field=field, is_weak=False)
+
+
+def _ends_range(chart: Chart, at: int, start: int) -> bool:
+    return any(match.end == start for match in chart.match("range_end", at))
+
+
+def _find_joint(chart: Chart, start: int, end: int) -> str:
+    """`range` or `alternative`, for what stands between two values; blank for anything else."""
+    for name in ("range", "alternative"):
+        for match in chart.match(name, start):
+            if all(any(chart.match(small, at) for small in _SMALL) for at in range(match.end, end)):
+                return name
+    return ""
+
+
+def _add_halves(chart: Chart, spans: Sequence[Span]) -> Iterator[Span]:
+    """The spans, with the halves that have the unit of the other one: the 2 of "2 or 3 hours", the two of "a week or
+    two".
+    """
+    halves = [half for span in spans if not span.is_weak for half in _list_halves(chart, span, spans)]
+    for half in halves:
+        spans = [span for span in spans if span.end <= half.start or half.end <= span.start]
+    yield from sorted([*spans, *halves], key=lambda span: span.start)
+
+
+def _list_halves(chart: Chart, span: Span, spans: Sequence[Span]) -> Iterator[Span]:
+    plain = {at for other in spans if not other.is_weak for at in range(other.start, other.end)}
+    before, behind = range(max(0, span.start - 3), span.start - 1), range(span.end + 1, span.end + 2)
+    for starts in (before, behind):
+        half = _find_half(chart, span, [at for at in starts if at not in plain])
+        if half and _find_joint(chart, min(half.end, span.end), max(half.start, span.start)):
+            yield half
+
+
+def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
+    """A number at one of some words that is a value of the sort with the end of a span: "2" and the "hours" of it."""
+    for start in starts:
+        for match in chart.match("count", start):
+            for first in range(span.start + 1, span.end):
+                words = (*chart.words[start : match.end], *chart.words[first : span.end])
+                whole = Chart(chart.grammar, words, chart.text).match_longest(span.sort, 0)
+                if whole and whole.end == len(words):
+                    return Span(span.sort, start, match.end, whole.value)
+    return None
+
+
+def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    """What a span is for a field; both values of a pair, of which one must be chosen."""
+    if span.phrase.means != PAIR:
+        return finder.resolve(span, spec, situation, is_asked=is_asked)
+    first, last = span.phrase.slots["halves"]
+    early = finder.resolve(first, spec, situation, is_asked=True)
+    if early and early.is_value and span.sort is Sort.DAY:
+        # "Tomorrow or the day after"
+        days = {**situation.earlier_days, spec.name: date.fromisoformat(early.value)}
+        situation = replace(situation, earlier_days=days)
+    late = finder.resolve(last, spec, situation, is_asked=True)
+    values = [value for half in (early, late) if half for value in half.values]
+    return choose_among(values) if len(set(values)) > 1 else early or late

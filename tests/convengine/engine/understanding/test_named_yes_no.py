@@ -1,0 +1,32 @@
+"""Yes/no fields that a message names, though nobody asks for them."""
+
+import pytest
+
+from convengine.json_value import Json
+from tests.convengine.engine.understanding.test_persons import read
+
+ROOM: dict[str, dict[str, Json]] = {
+    "has_wifi": {"type": "boolean", "title": "Has wifi"},
+    "smoking": {"type": "boolean", "title": "Smoking allowed"},
+    "shared": {"type": "boolean", "title": "Shared bathroom"},
+    "children": {"type": "boolean", "title": "Good for kids"},
+    "town": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("with wifi", {"has_wifi": True}),
+        ("no smoking", {"smoking": False}),
+        ("a shared bathroom is fine", {"shared": True}),
+        ("we don't need wifi", {"has_wifi": False}),
+        ("wifi: no", {"has_wifi": False}),
+        ("something child-friendly", {"children": True}),
+        ("the bathroom is cold", {}),
+        ("2 kids", {}),
+        ("is smoking allowed?", {}),
+    ],
+)
+def test_the_telling_words_of_a_name_say_yes_or_no(text: str, taken: dict[str, Json]) -> None:
+    assert read(text, ROOM, "") == taken
