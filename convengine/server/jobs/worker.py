@@ -5,13 +5,15 @@ nothing, and another worker continues after one that dies.
 """
 
 import os
+import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, task_postrun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
 
+from convengine.server.database.release import release_connections
 from convengine.server.deployment import conf
 
 app = Celery("convengine", broker=conf.get("BROKER_URL"), set_as_current=False)
@@ -42,6 +44,16 @@ app.conf.update(
         }
     },
 )
+
+
+# Celery would close the whole pool of connections after each task, which threads of this process use meanwhile.
+app.conf["CELERY_DB_REUSE_MAX"] = sys.maxsize
+
+
+@task_postrun.connect  # type: ignore[untyped-decorator]
+def _release_connections(**kwargs: Any) -> None:
+    """Return the connections of this thread to the pool."""
+    release_connections()
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]
