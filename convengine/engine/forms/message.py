@@ -150,7 +150,7 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     understanding = understand_message(session, turn, form)
     open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
-    takes_text = asked_field is not None and asked_field.spec.kind is Kind.TEXT
+    takes_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
     return read_into_form(
         understanding,
         open_form,

@@ -35,7 +35,10 @@ def read_into_form(
 ) -> Reading:
     """What of a message goes into the form. `is_phrase`: a phrase of another intent matches all of it."""
     labels = find_labels(understanding, form)
-    claims = assign(understanding, form, list_claims(understanding, form, labels, dict(finders), situation))
+    claims = list_claims(understanding, form, labels, dict(finders), situation)
+    # "Parking" is no name where it asks about parking.
+    claims = [claim for claim in claims if not (is_phrase and claim.span.sort is Sort.PERSON)]
+    claims = assign(understanding, form, claims)
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(understanding, form, claims, explained))
     settled = {item.field for item in results}

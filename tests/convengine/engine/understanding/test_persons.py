@@ -17,7 +17,14 @@ PAIR = {"first": {"title": "First name"}, "last": {"title": "Last name"}, "day":
 WHOLE = {"driver": {"title": "Driver", "x-kind": "person"}, "town": {"title": "Town"}, "day": {"format": "date"}}
 
 
-def read(text: str, fields: dict[str, dict[str, Json]], asked_path: str, locale: str = "en-GB") -> dict[str, Json]:
+def read(
+    text: str,
+    fields: dict[str, dict[str, Json]],
+    asked_path: str,
+    locale: str = "en-GB",
+    *,
+    is_phrase: bool = False,
+) -> dict[str, Json]:
     items = tuple(
         FormField(spec, True, list_labels([spec.title]))
         for name, declared in fields.items()
@@ -27,7 +34,8 @@ def read(text: str, fields: dict[str, dict[str, Json]], asked_path: str, locale:
     message = understand(text, tables, FINDERS, specs, make_lexicon(items, tables.lexicon))
     situation = Situation(datetime.fromisoformat("2026-11-24T10:00:00+01:00"), "Europe/Berlin", locale)
     form = OpenForm(items, asked_path=asked_path)
-    return {item.field: item.value for item in read_into_form(message, form, tables, FINDERS, situation).taken}
+    reading = read_into_form(message, form, tables, FINDERS, situation, is_phrase=is_phrase)
+    return {item.field: item.value for item in reading.taken}
 
 
 @pytest.mark.parametrize(
@@ -72,3 +80,8 @@ def test_what_may_be_no_name_is_left_when_none_is_asked_for(text: str) -> None:
 @pytest.mark.parametrize("text", ["no idea", "my name is on the list", "wait", "not Ann"])
 def test_words_that_are_no_name_are_not_taken(text: str) -> None:
     assert "first" not in read(text, PAIR, "first")
+
+
+def test_a_phrase_of_another_intent_is_no_name() -> None:
+    assert read("parking", WHOLE, "driver") == {"driver": "parking"}
+    assert read("parking", WHOLE, "driver", is_phrase=True) == {}
