@@ -99,6 +99,7 @@ class FormReader:
             self.fields,
             dict(line.get("held") or {}),
             asked_path,
+            frozenset(fold_label(str(line.get("question") or ""))),
             is_confirming=bool(line.get("confirming")),
             is_opener=opener,
             own_words=self._own_words if opener else frozenset(),

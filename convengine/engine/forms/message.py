@@ -16,6 +16,7 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -231,6 +232,7 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
         _get_fields(turn, form),
         list_held(session, form),
         asked_path,
+        frozenset(fold_label(to_spoken_text(session.last_assistant) or "")),
         is_asked_again=bool(state.misses) and state.asked_field == asked_path,
         is_confirming=waits
         and form.status(session.context).complete

@@ -249,6 +249,11 @@ def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courte
     return start
 
 
+def list_sentences(chart: Chart, spans: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
+    """Start and end of each sentence without its signs, and whether it ends with a question mark."""
+    return _list_sentences(chart, {index for span in spans for index in range(span.start + 1, span.end)})
+
+
 def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, bool]]:
     """Start and end of each sentence without its signs, and whether it ends with a question mark."""
     words, start = chart.words, 0

@@ -43,7 +43,9 @@ class Explained:
         }
         self._named = named
         self._labels = labels
-        self._known = moves | named | valued | {index for index in self.content if self._is_own(index)}
+        self.talk = understanding.talk if holds(Principle.TALK) else frozenset()
+        self._own = {index for index in self.content if self._is_own(index)}
+        self._known = moves | named | valued | self.talk | self._own
 
     def _is_own(self, index: int) -> bool:
         """True for a word of the question, and in the message that began the form for one of its intent."""
@@ -55,6 +57,7 @@ class Explained:
         """The words of the question and of the names of fields, without their endings."""
         asked_field = self.form.asked_field
         words = set(asked_field.question) if asked_field else set()
+        words |= self.form.last_answer if holds(Principle.TALK) else set()
         words |= {word for item in self.form.fields for label in item.labels for word in label}
         return frozenset(map(self._stem, words))
 
@@ -66,6 +69,15 @@ class Explained:
         """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is."""
         mended = {index for index, word in enumerate(self.understanding.words) if word.is_mended}
         return any(index in (self.content - self._named) | mended for index in range(start, end))
+
+    def list_saying_nothing(self, *, with_question: bool) -> set[int]:
+        """Small words, talk and signs; and with the question, the names of fields and the words of the last answer."""
+        nothing = {index for index, _ in enumerate(self.understanding.words) if index not in self.content}
+        return nothing | self.talk | (self._named | self._own if with_question else set())
+
+    def has_talk(self, clause: Clause) -> bool:
+        """True when a clause has words of talk."""
+        return not self.talk.isdisjoint(range(clause.start, clause.end))
 
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
@@ -192,6 +204,7 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
         or not form.is_open(claim.field.path)
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
+        or (claim.span.is_weak and explained.has_talk(claim.clause))
     )
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
     position = _find_position(understanding, claim)

@@ -41,6 +41,8 @@ class OpenForm:
     held: Mapping[str, Json] = field(default_factory=dict)
     #: The path of the field that the last answer asked for; blank for none.
     asked_path: str = ""
+    #: The words of the last answer, as it was said.
+    last_answer: frozenset[str] = frozenset()
     #: The last message gave nothing for it.
     is_asked_again: bool = False
     #: The form is complete and waits for its confirmation.

@@ -11,12 +11,22 @@ from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.kinds.choices import TAKE
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
+from convengine.engine.understanding.left_over import (
+    LeftOver,
+    Piece,
+    choose_piece,
+    is_too_long,
+    list_relations,
+    takes_sentences,
+)
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Taken
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
+from convengine.engine.understanding.span import Reason
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Word, has_same_letters
 
-TEXT = "TEXT"
+TEXT, RELATION = "TEXT", "RELATION"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
 #: What is taken off the ends of a text, and of a name.
@@ -38,7 +48,7 @@ def read_free_text(
     labels: Sequence[Label],
     *,
     is_phrase: bool,
-) -> Taken | None:
+) -> Taken | Offered | Refused | None:
     """The text that the asked field takes; null where the message says something else.
 
     `beside`: where the message names yes/no fields.
@@ -49,6 +59,8 @@ def read_free_text(
         return None
     if item.spec.long:
         return Taken(item.path, understanding.text.strip(), 0, len(understanding.text), TEXT)
+    if holds(Principle.LEFT_OVER) and not takes_sentences(item, grammar):
+        return _take_piece(understanding, item, explained, claims, grammar)
     start, end = _strip(understanding, claims, explained, beside)
     if start >= end or not explained.says_more(start, end):
         return None
@@ -64,12 +76,67 @@ def read_free_text(
     return Taken(item.path, understanding.text[first:last], first, last, TEXT, is_echoed)
 
 
+def _take_piece(
+    understanding: Understanding, item: FormField, explained: Explained, claims: Sequence[Claim], grammar: Grammar
+) -> Taken | Offered | Refused | None:
+    """What is left of the message, or those of its parts of which the user has to choose one."""
+    pieces = LeftOver(understanding, explained, claims).pieces
+    if not pieces or is_too_long(pieces):
+        return None
+    relations = list_relations(item, grammar)
+    chosen = choose_piece([piece for piece in pieces if _may_be_meant(piece, relations)], relations)
+    if not chosen or (asks_for_name(item, grammar) and not _is_name(understanding, chosen[0].start, chosen[0].end)):
+        return None
+    texts = [understanding.quote(piece.start, piece.end) for piece in chosen]
+    first, last = understanding.find_position(chosen[0].start, chosen[-1].end)
+    if len(chosen) > 1:
+        return Refused(item.path, understanding.text[first:last], Reason.AMBIGUOUS, {"candidates": texts}, first, last)
+    clause = chosen[0].clause
+    if clause is not None and clause.force is Force.SUPPOSES:
+        return Offered(item.path, texts[0], first, last, Doubt.SUPPOSED)
+    is_echoed = len(pieces) > 1 or any(map(explained.has_talk, understanding.clauses))
+    return Taken(item.path, texts[0], first, last, RELATION if len(pieces) > 1 else TEXT, is_echoed)
+
+
+def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:
+    """False for the dog of "can I bring my dog?": a question gives names, or what its relation marks."""
+    asks = piece.clause is not None and piece.clause.force is Force.ASKS
+    return not asks or piece.is_capital or bool(piece.relations & relations)
+
+
+def list_related_texts(
+    understanding: Understanding,
+    form: OpenForm,
+    explained: Explained,
+    claims: Sequence[Claim],
+    grammar: Grammar,
+    results: Sequence[Taken | Offered | Refused],
+) -> Iterator[Taken]:
+    """Texts that were not asked for, behind a word that only one open field means: "from Fremont to Napa"."""
+    if not holds(Principle.RELATED_TEXTS):
+        return
+    left_over, touched = LeftOver(understanding, explained, claims), {item.field for item in results}
+    taken = [(item.start, item.end) for item in results if not isinstance(item, Refused)]
+    fields = {
+        item: list_relations(item, grammar)
+        for item in form.fields
+        if is_text(item) and form.is_open(item.path) and item.path not in touched and not takes_sentences(item, grammar)
+    }
+    for piece in left_over.pieces if left_over.uses_capitals else ():
+        first, last = understanding.find_position(piece.start, piece.end)
+        means = [item for item, relations in fields.items() if relations & piece.relations]
+        states = piece.clause is None or piece.clause.force is Force.STATES or piece.clause.is_wish
+        if len(means) == 1 and piece.is_capital and states and not any(a < last and first < b for a, b in taken):
+            del fields[means[0]]
+            yield Taken(means[0].path, understanding.text[first:last], first, last, RELATION, is_echoed=True)
+
+
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
     words = [word for word in understanding.words if word.is_mended]
     is_bare_move = understanding.is_bare_move and all(has_same_letters(word, understanding.text) for word in words)
     if is_phrase or is_bare_move or understanding.find_move(MoveKind.PERSON):
         return not item.spec.long or is_bare_move
-    only_asks = all(clause.force is Force.ASKS for clause in understanding.clauses)
+    only_asks = all(clause.force is Force.ASKS and not clause.is_wish for clause in understanding.clauses)
     return only_asks and not item.spec.long
 
 

@@ -16,7 +16,7 @@ Table = Mapping[str, Json]
 #: The language of a blank locale.
 DEFAULT = "en"
 _FILES = ("words", "calendar", "numbers")
-_PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed"})
+_PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed", "talk"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class Tables:
     lexicon: Lexicon
     #: How values and default texts are said.
     say: Table
+    #: Words that say nothing of a value.
+    talk: frozenset[str] = frozenset()
     #: Name of the stemmer of the language, for example `english`.
     stemmer: str = ""
 
@@ -81,6 +83,7 @@ def make_tables(
     grammar, compounds, stemmer, typed = Grammar(readers), [], "", list[str]()
     spelling: dict[str, str] = {}
     known: frozenset[str] = frozenset()
+    talk: set[str] = set()
     for files in languages:
         for file in files:
             for class_name, words in _list_classes(file):
@@ -91,6 +94,7 @@ def make_tables(
                 spelling.setdefault(_fold(word), _fold(meant))
             compounds += file.get("compounds", ())
             typed += file.get("typed", ())
+            talk |= {_fold(word) for word in file.get("talk", ())}
             if "stemmer" in file and not stemmer:
                 stemmer = file["stemmer"]
                 grammar.add_class("stemmer", {stemmer: stemmer})
@@ -98,8 +102,8 @@ def make_tables(
     parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
     only_typed = {word for class_name in typed for word, _ in grammar.list_words(class_name)}
     pairs = [(first, second) for first, second in parts]
-    lexicon = Lexicon(grammar.words, spelling=spelling, compounds=pairs, typed=only_typed)
-    return Tables(name, grammar, lexicon, say, stemmer)
+    lexicon = Lexicon(grammar.words | talk, spelling=spelling, compounds=pairs, typed=only_typed | talk)
+    return Tables(name, grammar, lexicon, say, frozenset(talk), stemmer)
 
 
 def _list_classes(file: Table) -> Iterator[tuple[str, Table]]:

@@ -12,6 +12,14 @@ class Principle(StrEnum):
     SURE_VALUES = "sure-values"
     #: "Can I book a table for 6?" states what is wished, though it looks like a question.
     WISHES = "wishes"
+    #: Words of wanting, going and having explain themselves, and so do those of the last answer.
+    TALK = "talk"
+    #: A short text is what is left of the message.
+    LEFT_OVER = "left-over"
+    #: Of several pieces that are left, "in", "to" or "from" chooses one, and then a capital.
+    RELATIONS = "relations"
+    #: A text that was not asked for is taken behind "to" or "from" of the only field that they mean.
+    RELATED_TEXTS = "related-texts"
     #: People are summed by heads, and a number goes to the field whose noun it counts.
     COUNTS = "counts"
     #: A clause that no table explains is the move that it means most likely.

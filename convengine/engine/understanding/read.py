@@ -7,7 +7,12 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import ASKED, CORRECTION, KIND, LABEL, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.free_text import find_respelled_text, list_labelled_texts, read_free_text
+from convengine.engine.understanding.free_text import (
+    find_respelled_text,
+    list_labelled_texts,
+    list_related_texts,
+    read_free_text,
+)
 from convengine.engine.understanding.labels import Label, asks_for_name, find_labels, find_value_start, says_nothing
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.meant_options import offer_meant_option
@@ -52,6 +57,7 @@ def read_into_form(
     beside = [position for _, position in (*inclusions, *labelled)]
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         results = _add_free_text(understanding, form, tables, explained, claims, labels, beside, results, is_phrase)
+    results += list_related_texts(understanding, form, explained, claims, tables.grammar, results)
     results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
     if form.asked_path not in touched and not is_phrase:
@@ -99,7 +105,7 @@ def _is_plain(form: OpenForm, offer: Offered) -> bool:
 
 
 def _list_beside(
-    form: OpenForm, results: Sequence[Taken | Offered | Refused], text: Taken, *, is_name: bool
+    form: OpenForm, results: Sequence[Taken | Offered | Refused], text: Taken | Offered | Refused, *, is_name: bool
 ) -> list[Taken | Offered | Refused]:
     """The results without offers whose words the free text has. A name explains the words beside a plain value."""
     beside = [

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, split_clauses
+from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, list_sentences, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.kinds.pairs import join_pairs
@@ -37,8 +38,15 @@ class Understanding:
     moves: tuple[Move, ...] = ()
     #: Moves that are likely, and not sure enough for what they would do: they are asked back.
     doubtful_moves: tuple[Move, ...] = ()
+    #: The words that say nothing of a value: "looking", "place".
+    talk: frozenset[int] = frozenset()
     #: What the tables match in the message.
     chart: Chart | None = field(default=None, repr=False)
+
+    @cached_property
+    def begins(self) -> frozenset[int]:
+        """The words that sentences begin with."""
+        return frozenset(start for start, _, _ in list_sentences(self.chart, self.spans)) if self.chart else frozenset()
 
     def quote(self, start: int, end: int) -> str:
         """The text from one word up to another, as typed."""
@@ -119,7 +127,9 @@ def understand(
     likely = [each.move for each in learned if each.move]
     moves = (*(move for move in moves if move not in dropped), *filter(_counts, likely))
     in_order = tuple(sorted(moves, key=lambda move: (move.start, -move.end)))
-    return Understanding(text, words, spans, cues, clauses, in_order, tuple(filter(_is_doubtful, likely)), chart)
+    doubtful_moves = tuple(filter(_is_doubtful, likely))
+    talk = frozenset(index for index, word in enumerate(words) if word.key in tables.talk and not word.is_mended)
+    return Understanding(text, words, spans, cues, clauses, in_order, doubtful_moves, talk, chart)
 
 
 def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Move, ...]:

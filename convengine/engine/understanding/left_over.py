@@ -1,0 +1,181 @@
+"""The short text of a field is what is left of the message when everything that is explained is taken away."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.decide import Explained
+from convengine.engine.understanding.form import FormField
+from convengine.engine.understanding.grammar import Grammar
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.span import Sort
+from convengine.engine.understanding.understand import Understanding
+
+#: A longer rest is a sentence, and no value.
+_MOST_WORDS, _MOST_PIECES = 8, 4
+#: Signs inside a value: "Aslam's", "New-Ulm", "Seattle, WA", "R&B".
+_INNER_SIGNS = frozenset("-,&'’/#.:")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the message that nothing explains, from one word up to another."""
+
+    start: int
+    end: int
+    #: What the word before it says of it: "in" says where.
+    relations: frozenset[str]
+    #: It is written like a name, in a message where other words are not.
+    is_capital: bool
+    clause: Clause | None
+
+
+class LeftOver:
+    """The pieces of a message."""
+
+    def __init__(self, understanding: Understanding, explained: Explained, claims: Sequence[Claim]) -> None:
+        self._understanding = understanding
+        self._explained = explained
+        plain = [span for span in understanding.spans if not (span.is_weak or span.sort in (Sort.OPTION, Sort.PATTERN))]
+        plain += [claim.span for claim in claims]
+        self._valued = {n for span in plain for n in range(span.start, span.end)}
+        self._valued |= {
+            n
+            for move in understanding.moves
+            if move.is_whole and not move.is_mended
+            for n in range(move.start, move.end)
+        }
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Its pieces, without those that its clauses deny or only ask about."""
+        content = (
+            self._list_content(with_question=False) or self._list_content(with_question=True) or self._list_title()
+        )
+        return tuple(self._make_piece(start, end) for start, end in self._join(content))
+
+    @cached_property
+    def uses_capitals(self) -> bool:
+        """True where a capital means a name: in the language, and in a message that has other words, too."""
+        return any(True for _ in self._list_lower()) and bool(self._grammar and self._grammar.nodes.get("capital_word"))
+
+    @property
+    def _grammar(self) -> Grammar | None:
+        return self._understanding.chart.grammar if self._understanding.chart else None
+
+    def _list_lower(self) -> Iterator[int]:
+        for index, word in enumerate(self._understanding.words):
+            if self._understanding.text[word.start].islower() and not word.is_glued:
+                yield index
+
+    def _list_content(self, *, with_question: bool) -> list[int]:
+        """The words that nothing explains, and those that are written as names."""
+        known = self._explained.list_saying_nothing(with_question=not with_question)
+        return [
+            index
+            for index, word in enumerate(self._understanding.words)
+            if not (word.is_sign or word.is_number or index in self._valued)
+            and (index not in known or word.is_mended or self._is_name(index))
+            and self._may_give(index)
+        ]
+
+    def _list_title(self) -> list[int]:
+        """All words of a message of two and more that are all written with a capital: "Movie Show"."""
+        understanding = self._understanding
+        words = [index for index, word in enumerate(understanding.words) if not word.is_sign]
+        is_title = len(words) > 1 and all(map(self._is_capital, words)) and not understanding.text.isupper()
+        return words if is_title and words[0] in self._explained.talk else []
+
+    def _may_give(self, index: int) -> bool:
+        clause = self._understanding.find_clause(index)
+        return clause is None or clause.force is not Force.DENIES
+
+    def _is_name(self, index: int) -> bool:
+        """True for a capital letter that does not begin a sentence, in a message that has small letters, too."""
+        chart, begins = self._understanding.chart, self._understanding.begins
+        if not (chart and self.uses_capitals and self._is_capital(index)) or index in begins:
+            return False
+        return chart.match_longest("capital_word", index) is None
+
+    def _is_capital(self, index: int) -> bool:
+        return self._understanding.text[self._understanding.words[index].start].isupper()
+
+    def _join(self, content: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Runs of words with nothing between them that parts two values."""
+        start = end = -1
+        for index in content:
+            if start >= 0 and self._belongs(end, index):
+                end = index + 1
+                continue
+            if start >= 0:
+                yield self._widen(start, end)
+            start, end = index, index + 1
+        if start >= 0:
+            yield self._widen(start, end)
+
+    def _belongs(self, end: int, index: int) -> bool:
+        """True where the words from one piece to the next word belong to both."""
+        words, chart = self._understanding.words, self._understanding.chart
+        if not self._understanding.begins.isdisjoint(range(end, index + 1)):
+            return False
+        if any(words[n].is_sign and words[n].key not in _INNER_SIGNS for n in range(end, index)):
+            return False
+        joints = [n for n in range(end, index) if not words[n].is_sign and not words[n].is_number]
+        is_name = not self.uses_capitals or (self._is_capital(end - 1) and self._is_capital(index))
+        return not joints or (is_name and all(chart and chart.match_longest("name_joint", n) for n in joints))
+
+    def _widen(self, start: int, end: int) -> tuple[int, int]:
+        """The piece with the numbers beside it: "2306 Almaden Road", "Area 51"."""
+        words = self._understanding.words
+        while start > 0 and words[start - 1].is_number and start - 1 not in self._valued:
+            start -= 1
+        while end < len(words) and words[end].is_number and end not in self._valued:
+            end += 1
+        return start, end
+
+    def _make_piece(self, start: int, end: int) -> Piece:
+        clause = self._understanding.find_clause(start)
+        return Piece(start, end, frozenset(self._list_relations(start)), self._is_name(start), clause)
+
+    def _list_relations(self, start: int) -> Iterator[str]:
+        """What the nearest word of relation before a piece says, with nothing but small words between."""
+        chart, at, begins = self._understanding.chart, start - 1, self._understanding.begins
+        while chart is not None and at >= 0 and at + 1 not in begins:
+            matches = [match for match in chart.match("relation", at) if match.end <= start]
+            if matches or at in self._explained.content:
+                yield from (str(match.value) for match in matches)
+                return
+            at -= 1
+
+
+def list_relations(item: FormField, grammar: Grammar) -> frozenset[str]:
+    """What the value of a field is to the rest of a message, by the words of its names: where, from where, to whom."""
+    words = {word for label in item.labels for word in label}
+    values = [str(value) for word, value in grammar.list_words("relation_field") if word in words]
+    return frozenset(relation for value in values for relation in value.split())
+
+
+def takes_sentences(item: FormField, grammar: Grammar) -> bool:
+    """True for a field of which the tables' class `sentence_field` says that its text is more than a name."""
+    words = {word for label in item.labels for word in label}
+    return item.spec.long or not words.isdisjoint(word for word, _ in grammar.list_words("sentence_field"))
+
+
+def choose_piece(pieces: Sequence[Piece], relations: Collection[str]) -> tuple[Piece, ...]:
+    """The pieces that a field may mean: one where its relation or its capitals tell it from the others."""
+    for narrow in (
+        [piece for piece in pieces if piece.relations & set(relations)],
+        [piece for piece in pieces if not piece.relations],
+        [piece for piece in pieces if piece.is_capital],
+    ):
+        if len(narrow) == 1 and holds(Principle.RELATIONS):
+            return (narrow[0],)
+        pieces = narrow or pieces
+    return tuple(pieces)
+
+
+def is_too_long(pieces: Sequence[Piece]) -> bool:
+    """True for a rest that is a sentence."""
+    return len(pieces) > _MOST_PIECES or sum(piece.end - piece.start for piece in pieces) > _MOST_WORDS
