@@ -43,7 +43,7 @@ class Explained:
         }
         self._named = named
         self._labels = labels
-        self.talk = understanding.talk if holds(Principle.TALK) else frozenset()
+        self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
         self._own = {index for index in self.content if self._is_own(index)}
         self._known = moves | named | valued | self.talk | self._own
 
@@ -121,7 +121,7 @@ class Explained:
         )
         if self.form.is_opener and not self.asks_more(clause):
             return True
-        if holds(Principle.WISHES) and clause.is_wish:
+        if holds(Principle.WISHES) and clause.is_wish and is_meant:
             return True
         return not self.list_unexplained(clause) and (self.form.is_opener or (is_meant and not self.asks_more(clause)))
 

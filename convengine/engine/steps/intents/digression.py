@@ -5,7 +5,7 @@ from dataclasses import replace
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.message import find_open_schema, read_message
+from convengine.engine.forms.message import find_open_schema, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.user_answer import find_questions, is_question, says
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
@@ -156,7 +156,8 @@ def _answers_with_text(session: Session, turn: Turn, row: rows.Classifier) -> bo
     field = find_asked_field(session, turn)
     if field is None or field.spec.kind is not Kind.TEXT or is_question(session, turn):
         return False
-    return row.is_phrase or len(_read_open_form(session, turn).unexplained) >= _FEWEST_WORDS
+    talk = understand_message(session, turn).talk
+    return row.is_phrase or len(_read_open_form(session, turn).unexplained) + len(talk) >= _FEWEST_WORDS
 
 
 def _repeats_question(session: Session) -> bool:

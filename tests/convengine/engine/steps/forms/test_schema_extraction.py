@@ -314,7 +314,7 @@ def test_what_the_engine_refused_the_model_may_read() -> None:
     model = AnsweringModel(['{"city": "Irving"}'])
     mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
 
-    session, _ = run("city: the one beside Dallas", TEMPLATE, mode, model=model)
+    session, _ = run("city: the other one", TEMPLATE, mode, model=model)
 
     assert session.context["city"] == "Irving"
     assert session.input_params["schema_invalid_fields"] == {}
