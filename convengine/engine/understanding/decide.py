@@ -75,9 +75,9 @@ class Explained:
         nothing = {index for index, _ in enumerate(self.understanding.words) if index not in self.content}
         return nothing | self.talk | (self._named | self._own if with_question else set())
 
-    def has_talk(self, clause: Clause) -> bool:
-        """True when a clause has words of talk."""
-        return not self.talk.isdisjoint(range(clause.start, clause.end))
+    def list_talk(self, clause: Clause) -> list[int]:
+        """The words of a clause that say nothing of a value."""
+        return [index for index in range(clause.start, clause.end) if index in self.talk]
 
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
@@ -204,7 +204,7 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
         or not form.is_open(claim.field.path)
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
-        or (claim.span.is_weak and explained.has_talk(claim.clause))
+        or (claim.span.is_weak and bool(explained.list_talk(claim.clause)))
     )
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
     position = _find_position(understanding, claim)

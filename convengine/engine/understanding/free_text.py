@@ -94,7 +94,7 @@ def _take_piece(
     clause = chosen[0].clause
     if clause is not None and clause.force is Force.SUPPOSES:
         return Offered(item.path, texts[0], first, last, Doubt.SUPPOSED)
-    is_echoed = len(pieces) > 1 or any(map(explained.has_talk, understanding.clauses))
+    is_echoed = len(pieces) > 1 or any(map(explained.list_talk, understanding.clauses))
     return Taken(item.path, texts[0], first, last, RELATION if len(pieces) > 1 else TEXT, is_echoed)
 
 

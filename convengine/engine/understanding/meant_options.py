@@ -51,7 +51,7 @@ def _list_pieces(understanding: Understanding, explained: Explained) -> Iterator
     """The words of statements that nothing explains, each with what stands right beside it."""
     for clause in understanding.clauses:
         if clause.force is Force.STATES and not any(map(clause.overlaps, understanding.moves)):
-            words = enumerate(explained.list_unexplained(clause))
+            words = enumerate(explained.list_unexplained(clause) or explained.list_talk(clause))
             for _, group in itertools.groupby(words, lambda item: item[1] - item[0]):
                 piece = [index for _, index in group]
                 if len(piece) <= _MOST_WORDS:
