@@ -17,6 +17,7 @@ from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
@@ -54,6 +55,7 @@ def list_claims(
 ) -> list[Claim]:
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
+    sides = find_sides(understanding, form)
     for span in understanding.spans:
         if span.is_weak and (is_part(understanding, span) or is_beaten(understanding, span)):
             continue
@@ -61,6 +63,8 @@ def list_claims(
         if clause is None or clause.force not in _STATING:
             continue
         bound = bind_label(understanding, form, labels, span.start, span.end)
+        if bound is None or not bound.is_whole:
+            bound = sides.get(id(span), bound)
         for item in form.fields:
             claim = _make_claim(understanding, form, item, span, clause, bound, finders, situation)
             if claim is not None:

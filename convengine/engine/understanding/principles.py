@@ -12,6 +12,8 @@ class Principle(StrEnum):
     SURE_VALUES = "sure-values"
     #: "Can I book a table for 6?" states what is wished, though it looks like a question.
     WISHES = "wishes"
+    #: Of two values for two fields of a kind, "from", "until" and "back" tell the first from the last, or their order.
+    SIDES = "sides"
     #: Words of wanting, going and having explain themselves, and so do those of the last answer.
     TALK = "talk"
     #: A short text is what is left of the message.

@@ -189,6 +189,16 @@ def list_sorts(spec: FieldSpec) -> tuple[Sort, ...]:
     return (*own, Sort.PATTERN) if spec.extract or spec.format in ("uuid", "uri") else own
 
 
+#: The sorts of values that have a first and a last.
+_PAIRED = (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
+_PAIR = 2
+
+
+def list_paired_sorts(specs: Sequence[FieldSpec]) -> tuple[Sort, ...]:
+    """The sorts that two fields take, and no third one: a first and a last day."""
+    return tuple(sort for sort in _PAIRED if sum(sort in list_sorts(spec) for spec in specs) == _PAIR)
+
+
 def find_own_sort(kind: str) -> Sort:
     """The sort of the values of a kind, which a deployment may have named."""
     return _SORTS[Kind(kind)][0] if kind in _SORTS else Sort.OWN
