@@ -17,8 +17,8 @@ from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_part

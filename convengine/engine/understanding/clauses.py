@@ -100,11 +100,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     at = 0
     while at < len(chart.words):
         cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
-        if (
-            cue is not None
-            and cue.name == "limit"
-            and (not _limits(spans, cue) or _ends_pair(chart, spans, cue, paired))
-        ):
+        if cue is not None and cue.name == "limit" and not _limits(spans, cue):
             cue = Cue("filler", cue.start, cue.end)
         if cue is not None:
             cues.append(cue)
