@@ -10,7 +10,7 @@ from audit.models import CeLlmCallLog
 from audit.replay.replay import find_replay_difference
 from convengine.server import wiring
 from convengine.server.model_clients.connections import read_connections
-from convengine.server.model_clients.retries import MAX_BYTES
+from convengine.server.model_clients.openai_model import MAX_BYTES
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
