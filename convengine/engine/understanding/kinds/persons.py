@@ -168,11 +168,12 @@ def _is_particle(chart: Chart, at: int) -> bool:
 
 
 def _joins(chart: Chart, at: int) -> bool:
-    """True for the hyphen of "Anna-Lena" and the full stop of "J. Pike"."""
+    """True for the hyphen of "Anna-Lena" and the full stop of "J. Pike" and "Dr. Pike"."""
     words = chart.words
     if at + 1 >= len(words) or not words[at + 1].key[0].isalpha() or not words[at].is_glued:
         return False
-    is_initial = words[at].key == "." and words[at - 1].end - words[at - 1].start == 1
+    is_short = words[at - 1].end - words[at - 1].start == 1 or bool(chart.match("title_word", at - 1))
+    is_initial = words[at].key == "." and is_short
     return (words[at].key == "-" and words[at + 1].is_glued) or (is_initial and _is_capital(chart, at + 1))
 
 
@@ -204,7 +205,8 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
         return None
     for at in range(len(words)):
         ends = [match.end for name in (*_AROUND, *_BESIDE) if (match := chart.match_longest(name, at))]
-        ends = [] if words[at].is_mended else ends
+        if words[at].is_mended or _is_second_of_two(chart, at):
+            continue
         around |= set(range(at, max(ends, default=at)))
         fillers |= {at} if ends and not any(chart.match(name, at) for name in (*_AROUND[1:], *_BESIDE)) else set()
     content = [at for at, word in enumerate(words) if not word.is_sign and at not in around]
@@ -221,6 +223,12 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     signs = [word.key for word in words[start:end] if not word.key[0].isalpha()]
     is_name = len(content) <= _MOST_WORDS and end - start == len(content) + len(signs)
     return (start, end) if is_name and signs in ([], [","], ["-"], ["."]) else None
+
+
+def _is_second_of_two(chart: Chart, at: int) -> bool:
+    """True for a word with a capital behind a new one, and nothing else: "Lukas Freitag"."""
+    is_name = at == 1 and len(chart.words) == 2 and _is_capital(chart, at)
+    return is_name and _is_new(chart, 0) and _is_capital(chart, 0)
 
 
 def _deal(chart: Chart, name: tuple[int, int, bool], parts: dict[str, str]) -> Iterator[Span]:

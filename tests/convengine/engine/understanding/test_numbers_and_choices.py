@@ -257,6 +257,27 @@ def test_who_is_one_of_the_people_is_not_counted_twice() -> None:
     assert resolve(span, spec, ENGLISH) == accept(3)
 
 
+@pytest.mark.parametrize(
+    ("text", "locale", "number"),
+    [
+        ("one more guest, my cousin", "en-GB", 5),
+        ("one guest more", "en-GB", 5),
+        ("eine Person mehr", "de-DE", 5),
+        ("nur mein Sohn, ich warte", "de-DE", None),
+        ("alone", "en-GB", None),
+    ],
+)
+def test_who_comes_in_addition_is_added_and_who_speaks_is_not(text: str, locale: str, number: int | None) -> None:
+    spec = field_spec("people", {"type": "integer", "title": "Gäste" if locale == "de-DE" else "Guests"})
+    situation = replace(ENGLISH, locale=locale, held={"people": 4})
+    spans = read_message(text, locale, [spec]).spans
+
+    values = [
+        item.value for span in spans if (item := resolve(span, spec, situation, is_asked=False)) and item.is_value
+    ]
+    assert values == ([] if number is None else [number])
+
+
 def test_adults_and_children_have_their_own_fields() -> None:
     specs = [field_spec(name, {"type": "integer"}) for name in ("adults", "children")]
     spans = read_message("2 adults and 3 kids", "en-GB", specs).spans

@@ -66,6 +66,8 @@ def test_one_answer_gives_the_given_and_the_family_name(text: str, asked_path: s
         ("Will", "en-GB", "Will"),
         ("ich heiße Jana Vogt", "de-DE", "Jana Vogt"),
         ("Vogt, Jana", "de-DE", "Jana Vogt"),
+        ("Jana Montag", "de-DE", "Jana Montag"),
+        ("auf den Namen Dr. Vogt", "de-DE", "Dr. Vogt"),
     ],
 )
 def test_a_whole_name_is_taken_when_it_is_asked_for(text: str, locale: str, name: str) -> None:
