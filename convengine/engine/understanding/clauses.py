@@ -145,7 +145,7 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _ends_denying(chart.words, cue, sentences)}
+    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _is_about_before(chart.words, cue, sentences)}
     cuts |= {cue.end for cue in cues if cue.name == "rejection" and _rejects_before(chart.words, cue, cues, sentences)}
     starts = {start for start, _, _ in sentences}
     starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
@@ -162,11 +162,11 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     return tuple(clauses) or ((Clause(0, len(chart.words), Force.STATES),) if chart.words else ())
 
 
-def _ends_denying(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
-    """True for a denial with nothing behind it, which is about what stands before: "Freitag passt mir nicht"."""
+def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
+    """True for a denial or a doubt with nothing behind it, which is about what stands before: "at five maybe"."""
     end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
     rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
-    return cue.name == "denial" and not any(not word.is_sign for word in rest)
+    return cue.name in ("denial", "supposition") and not any(not word.is_sign for word in rest)
 
 
 def _rejects_before(
