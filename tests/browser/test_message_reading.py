@@ -16,7 +16,7 @@ SAID = (
     "a pizza party",
     "maybe the 28th",
     "yes",
-    "medium please",
+    "tartan please",
     "a large one for rollerblade fans",
     "no wait, the 27th",
     "size: huge and guests 30",
@@ -51,5 +51,5 @@ def test_a_word_says_what_it_is_and_an_unknown_one_becomes_a_synonym(
     words = tab.get_by_role("list", name="Words that were not understood")
     words.get_by_role("link", name="Small", exact=True).focus()
     tab.keyboard.press("Enter")
-    expect(tab.get_by_text("“medium” is filled in as a synonym of “Small”.")).to_be_visible()
-    expect(tab.locator("#id_json_schema")).to_have_value(re.compile("medium"))
+    expect(tab.get_by_text("“tartan” is filled in as a synonym of “Small”.")).to_be_visible()
+    expect(tab.locator("#id_json_schema")).to_have_value(re.compile("tartan"))

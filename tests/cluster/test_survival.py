@@ -167,9 +167,7 @@ def check_events(turns: Sequence[Acknowledged]) -> None:
     """Each action that was reported has its event, and all came to the receiver that answers."""
     good, slow = receivers
     rows = CeWebhookDelivery.objects.filter(webhook__url=good.address)
-    print(
-        f"events: {dict(Counter(rows.values_list('status', 'attempts')))}, errors: {set(rows.values_list('error', flat=True))}"
-    )
+    print(f"events by status and attempts: {dict(Counter(rows.values_list('status', 'attempts')))}")
     wait_until("All events are sent", lambda: not rows.filter(status="PENDING").exists(), 60)
     arrived = {asked.headers["webhook-id"] for asked in good.asked}
     assert arrived == {str(row.event_id) for row in rows}

@@ -33,7 +33,7 @@ class TextTable:
         known = Counter(term for groups in counted for group in groups for term in group)
         self._columns = {term: column for column, term in enumerate(known)}
         self._rarities = {term: 1 + log((1 + len(texts)) / (1 + count)) for term, count in known.items()}
-        rows = [dict(self._weigh(groups)) for groups in counted]
+        rows = [dict(self._compute_weights(groups)) for groups in counted]
         ends = np.cumsum([0, *map(len, rows)])
         columns = np.array([column for row in rows for column in row], np.int32)
         weights = np.array([weight for row in rows for weight in row.values()], np.float32)
@@ -45,7 +45,7 @@ class TextTable:
     def compare(self, text: str) -> Numbers:
         """How much each of the texts has in common with this one: 2 for the same text."""
         shared = np.zeros(self.matrix.shape[0], np.float32)
-        for column, weight in self._weigh(self._count(text)):
+        for column, weight in self._compute_weights(self._count(text)):
             part = slice(self._ends[column], self._ends[column + 1])
             shared[self._rows[part]] += weight * self._weights[part]
         return shared
@@ -57,7 +57,7 @@ class TextTable:
             words = words + Counter(f"={term}" for term in same)
         return words, letters
 
-    def _weigh(self, groups: Iterable[Counter[str]]) -> Iterator[tuple[int, float]]:
+    def _compute_weights(self, groups: Iterable[Counter[str]]) -> Iterator[tuple[int, float]]:
         """The column and the weight of each known term of a text."""
         for counts in groups:
             weights = {term: (1 + log(n)) * self._rarities[term] for term, n in counts.items() if term in self._columns}

@@ -130,8 +130,8 @@ class PhraseBook:
         if same := self._with_keys.get(_list_keys(text)):
             return tuple(same)
         contents = ([*map(_spell_plainly, language.list_content(text))] for language in detect_languages(text))
-        found = (self._with_keys.get(tuple(content), ()) for content in contents if content)
-        return tuple(dict.fromkeys(phrase for same in found for phrase in same))
+        phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
+        return tuple(dict.fromkeys(phrase for same in phrases for phrase in same))
 
     def find_same_terms(self, text: str, language: PhraseLanguage) -> Sequence[Phrase]:
         """The phrases with exactly the telling words of a text, in any order and form."""
@@ -325,10 +325,10 @@ def _write_plainly(reading: Understanding, language: PhraseLanguage, start: int,
         while first > start and reading.words[first - 1].key in language.small:
             first -= 1
         dropped |= set(range(first, span.end))
-    kept = [word for at, word in enumerate(reading.words[start:end], start) if at not in dropped]
-    if all(word.is_sign or word.key in language.small for word in kept):
+    rest = [word for at, word in enumerate(reading.words[start:end], start) if at not in dropped]
+    if all(word.is_sign or word.key in language.small for word in rest):
         return ""
-    return " ".join(word.key if word.is_mended else reading.text[word.start : word.end] for word in kept)
+    return " ".join(word.key if word.is_mended else reading.text[word.start : word.end] for word in rest)
 
 
 def _keep_best(matches: Sequence[IntentMatch] | Iterator[IntentMatch]) -> list[IntentMatch]:

@@ -77,15 +77,15 @@ def get_classifier(content: Content) -> Classifier:
     """The classifier that phrases train: from memory, from the store, or made now."""
     name = name_model(content)
     with _models.lock:
-        kept = _models.kept.get(name)
-        if kept is None:
+        classifier = _models.kept.get(name)
+        if classifier is None:
             texts = TrainingTexts(content, load_vectors(content.list_texts()))
             stored = _models.store.load_or_make(name, lambda: _pack(train(texts)))
-            kept = _models.kept[name] = Classifier(texts, _unpack(stored))
+            classifier = _models.kept[name] = Classifier(texts, _unpack(stored))
         _models.kept.move_to_end(name)
         while len(_models.kept) > _MOST_KEPT:
             _models.kept.popitem(last=False)
-    return kept
+    return classifier
 
 
 def name_model(content: Content) -> str:

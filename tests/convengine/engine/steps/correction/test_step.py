@@ -153,7 +153,6 @@ def test_an_edit_with_a_day_that_there_is_not_says_so() -> None:
         pytest.param("change amount to 3.5", "NOT_WHOLE", id="COR_V5"),
         pytest.param("change city to Paris", "VALUE_VIOLATES_SCHEMA", id="COR_V7"),
         pytest.param("set amount to null", "VALUE_VIOLATES_SCHEMA", id="COR_V12"),
-        pytest.param("set express to maybe", "NO_VALUE", id="COR_V20"),
         pytest.param("change amount to 5 and city to Paris", "VALUE_VIOLATES_SCHEMA", id="all or nothing"),
     ],
 )
@@ -164,6 +163,13 @@ def test_an_edit_that_cannot_be_applied_changes_nothing(text: str, reason: str) 
     assert routing(session) == (STANDARD, False, False)
     assert session.input_params["correction_applied"] is False
     assert get_refusal(turn) == reason
+
+
+def test_COR_V20_amended_a_doubtful_edit_is_asked_back() -> None:
+    session, _ = run("EDIT", "set express to maybe")
+
+    assert session.context == {**HELD, "dialogue": {"offered": {"express": True}}}
+    assert session.input_params["correction_applied"] is False
 
 
 def test_COR_V9_two_fields_are_changed_together() -> None:
