@@ -17,8 +17,9 @@ from tests.api import Caller
 from tests.dialogues.play import Played, list_trades, play_trade
 from tests.dialogues.play_messages import MESSAGES, Probe, play_messages
 
-#: The least share of dialogues that reach their end, by half: what holds, so that nothing gets worse.
-FLOORS = {"seen": Fraction(3, 5), "unseen": Fraction(17, 20)}
+#: The least share of dialogues that reach their end, by half: what holds, so that nothing gets worse. A script does not
+#: answer "Do you mean …?", which is asked since intents are learned: 17 of 20 reached their end before.
+FLOORS = {"seen": Fraction(3, 5), "unseen": Fraction(4, 5)}
 #: The largest share of dialogues that confirm a value which the script does not mean, and of messages that give one.
 MOST_SILENT = {"seen": Fraction(4, 100), "unseen": Fraction(1, 100), "messages": Fraction(2, 100)}
 
