@@ -260,12 +260,12 @@ def test_the_large_parts_are_shown_at_every_event_on_demand(caller: Caller, monk
 
 @pytest.mark.dialects
 @pytest.mark.parametrize("name", ["q", "stage"])
-def test_what_no_database_takes_is_looked_for_in_vain(caller: Caller, name: str) -> None:
+def test_what_no_database_takes_is_refused_by_its_name(caller: Caller, name: str) -> None:
     caller.say("hours")
 
     response = caller.get(**{name: "\0"})
 
-    assert (response.status_code, response.json()["results"]) == (200, [])
+    assert (response.status_code, list(response.json()["fields"])) == (400, [name])
 
 
 def test_an_id_that_is_no_uuid_is_refused_and_an_unknown_one_not_found(caller: Caller) -> None:

@@ -1,5 +1,6 @@
 """The page of a turn: the account first, and everything that it rests on."""
 
+import re
 import uuid
 from collections.abc import Callable
 
@@ -57,17 +58,29 @@ def test_a_decision_shows_values_that_were_compared_and_counts_rows_that_it_does
     assert "more are not shown" not in words(page_of(caller, 1, "?rows=all")).replace("places that", "")
 
 
-def test_a_phrase_shows_its_score_and_the_words_that_counted(caller: Caller, words: Words) -> None:
+def test_a_phrase_shows_how_sure_and_how_near_it_was(caller: Caller, words: Words) -> None:
     with change_set(reason="phrases"):
         CeIntentClassifier.objects.create(
             intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
         )
     caller.say("pay for copies of a passport")
+    caller.say("how much do I pay for a copy")
 
-    text = words(page_of(caller))
+    unsure, sure = words(page_of(caller, 1)), words(page_of(caller, 2))
 
-    assert "the intent has these words : yes value: copies, pay" in text
-    assert "the intent has the other words : no value: passport" in text
+    shown = re.search(
+        r"the classifier is not sure enough the confidence is at least ([\d.]+) : no value: ([\d.]+)"
+        r" · score likeness of the phrase : no value: ([\d.]+)",
+        unsure,
+    )
+    assert shown
+    bound, confidence, likeness = map(float, shown.groups())
+    assert 0 < confidence < bound
+    assert confidence < likeness < 1
+    assert "because the message is near to the phrase “What do I pay for a copy?”" in sure
+    assert re.search(
+        r"chosen Phrase: What do I pay for a copy\? .*? the confidence is at least [\d.]+ : yes value: 1.0", sure
+    )
 
 
 def test_it_is_narrowed_to_a_part_or_a_text_and_one_event_opens_whole(caller: Caller, reader: Client) -> None:

@@ -38,7 +38,7 @@ def show_last(client: Client) -> Any:
 def caller() -> Caller:
     create_pizza_form()
     caller = Caller()
-    for message in ("a party", "2030-03-04", "medium please"):
+    for message in ("a party", "2030-03-04", "tartan please"):
         caller.say(message)
     return caller
 
@@ -62,22 +62,22 @@ def save(client: Client, url: str, page: Any) -> None:
 def test_a_word_is_filled_in_as_a_synonym_and_only_a_save_stores_it(caller: Caller) -> None:
     client = sign_in("analyst", "qa")
     links = get_links(client)
-    assert links.text == "medium"
+    assert links.text == "tartan"
     assert [label for label, _ in links.options] == ["Small", "Large"]
     url = dict(links.options)["Small"]
-    assert "medium" not in url
+    assert "tartan" not in url
 
     page = client.get(url)
 
     form = page.context["adminform"].form
-    assert form.initial["json_schema"]["properties"]["size"]["x-options"][0]["synonyms"] == ["tiny", "medium"]
-    assert "“medium” is filled in as a synonym of “Small”. Save to apply it." in page.content.decode()
+    assert form.initial["json_schema"]["properties"]["size"]["x-options"][0]["synonyms"] == ["tiny", "tartan"]
+    assert "“tartan” is filled in as a synonym of “Small”. Save to apply it." in page.content.decode()
     row = CeOutputSchema.objects.get()
     assert row.json_schema == PIZZA_FORM
     assert CeAccessLog.objects.filter(kind="ROW", conversation_id=caller.conversation_id, reader="ann").exists()
 
     save(client, url, page)
-    assert caller.say("medium please")["context"]["size"] == "S"
+    assert caller.say("tartan please")["context"]["size"] == "S"
 
 
 def test_a_word_is_filled_in_as_a_small_word_of_the_form(caller: Caller) -> None:
@@ -86,15 +86,15 @@ def test_a_word_is_filled_in_as_a_small_word_of_the_form(caller: Caller) -> None
 
     page = client.get(url)
 
-    assert page.context["adminform"].form.initial["json_schema"] == {**PIZZA_FORM, "x-fillers": ["medium"]}
+    assert page.context["adminform"].form.initial["json_schema"] == {**PIZZA_FORM, "x-fillers": ["tartan"]}
     save(client, url, page)
     row = CeOutputSchema.objects.get()
-    assert row.json_schema == {**PIZZA_FORM, "x-fillers": ["medium"]}
+    assert row.json_schema == {**PIZZA_FORM, "x-fillers": ["tartan"]}
 
     address = reverse("admin:config_admin_ceoutputschema_change", args=[row.pk])
     save(client, address, client.get(address))
     row.refresh_from_db()
-    assert row.json_schema["x-fillers"] == ["medium"]
+    assert row.json_schema["x-fillers"] == ["tartan"]
 
 
 def test_an_option_that_is_gone_is_told_and_the_form_is_as_it_is(caller: Caller) -> None:
@@ -110,7 +110,7 @@ def test_an_option_that_is_gone_is_told_and_the_form_is_as_it_is(caller: Caller)
 def test_the_message_is_taught_as_a_phrase(caller: Caller) -> None:
     client = sign_in("analyst", "qa")
 
-    assert "medium please" in client.get(get_links(client).teach_url).content.decode()
+    assert "tartan please" in client.get(get_links(client).teach_url).content.decode()
 
 
 def test_who_may_not_edit_sees_the_words_without_links(caller: Caller) -> None:
@@ -131,13 +131,13 @@ def test_who_may_not_read_messages_gets_no_word_from_an_address(caller: Caller) 
 
     assert page.status_code == 200
     assert "x-fillers" not in page.context["adminform"].form.initial["json_schema"]
-    assert "“medium”" not in page.content.decode()
+    assert "“tartan”" not in page.content.decode()
 
 
 def test_the_page_costs_the_same_queries_however_many_words_are_unknown(caller: Caller) -> None:
     client, counts = sign_in("analyst", "qa"), set()
     show_last(client)
-    for message in ("medium please", "gigantic or minuscule, blue or orange rollerblades with wheels"):
+    for message in ("tartan please", "gigantic or minuscule, blue or orange rollerblades with wheels"):
         caller.say(message)
         show_last(client)
         with CaptureQueriesContext(connection) as found:

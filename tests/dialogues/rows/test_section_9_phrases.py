@@ -96,14 +96,23 @@ def test_telling_words_of_other_intents_lower_the_score() -> None:
     assert scores[0] > scores[1]
 
 
-def test_why_shows_the_words_that_counted_and_the_runner_up() -> None:
+def test_why_shows_the_nearest_phrase_and_the_runner_up() -> None:
     caller = make_shop()
-    caller.say("cancel my order")
+    caller.say("see a dentist about a parcel")
 
     event = find_event(caller, 1, "INTENT_CLASSIFICATION_MATCHED")
-    assert sorted(event["words"]) == ["cancel", "order"]
-    assert (event["intent"], event["runnerUp"]) == ("CANCEL", "TRACK")
-    assert event["runnerUpScore"] < event["score"]
+    phrase = CeIntentClassifier.objects.get(intent_code="VISIT")
+    assert event["matchedByRule"] == {str(phrase.pk): "VISIT"}
+    assert (event["intent"], event["runnerUp"]) == ("VISIT", "TRACK")
+    assert 0 < event["runnerUpScore"] < event["score"] < 1
+
+
+def test_a_phrase_with_the_same_telling_words_is_sure_and_has_no_runner_up() -> None:
+    caller = make_shop()
+    caller.say("I would like to cancel the order")
+
+    event = find_event(caller, 1, "INTENT_CLASSIFICATION_MATCHED")
+    assert (event["intent"], event["score"], "runnerUp" in event) == ("CANCEL", 1, False)
 
 
 @pytest.mark.parametrize(
