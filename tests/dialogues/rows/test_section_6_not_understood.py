@@ -177,11 +177,22 @@ def test_intent_and_state_stay_and_the_answer_may_repeat_the_question() -> None:
     assert get_text(answer).endswith(ASK_GUESTS)
 
 
-def test_at_a_confirmation_the_confirmation_is_repeated() -> None:
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        pytest.param("I like trains", CHECK, id="what can be no value of the form"),
+        # A yes to the repeated confirmation would be for the other name.
+        pytest.param(
+            "zoltan kovacs", "What should I change: name or number of persons?", id="what may be another name"
+        ),
+    ],
+)
+def test_at_a_confirmation_the_confirmation_is_repeated(text: str, question: str) -> None:
     caller = make_caller(DENTIST, rows={"ce_response": [make_answer("NOT_UNDERSTOOD", "{{ question }}")]})
     reach_confirmation(caller)
 
-    hold(caller, (NONSENSE, "CONFIRM", f"{PARDON} {CHECK}"))
+    hold(caller, (text, "CONFIRM", f"{PARDON} {question}"))
+    assert "NOT_UNDERSTOOD" in caller.stages(4)
 
 
 def test_where_no_such_answer_is_everything_happens_as_before() -> None:

@@ -70,16 +70,14 @@ def test_the_phrase_is_kept_as_typed_with_one_row_per_phrase(admin_client: Clien
 @pytest.mark.parametrize(
     ("settings", "text", "state"),
     [
-        pytest.param({}, "a flat", "UNKNOWN", id="without SYNONYMS another word means something else"),
-        pytest.param({"Phrases/SYNONYMS": '[["flat", "apartment"]]'}, "a flat", "READY", id="SYNONYMS count"),
+        pytest.param({}, "rent a unit", "UNKNOWN", id="without SYNONYMS another word means something else"),
+        pytest.param({"Phrases/SYNONYMS": '[["unit", "apartment"]]'}, "rent a unit", "READY", id="SYNONYMS count"),
         pytest.param(
             {"Phrases/MIN_CONFIDENCE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_SCORE is the bound"
         ),
+        pytest.param({}, "track or cancel my order", "READY", id="one that leads by more than MARGIN is meant"),
         pytest.param(
-            {"Phrases/MARGIN": "1", "Phrases/MIN_CONFIDENCE": "0.1"},
-            "cancel the order",
-            "INTENT_COLLISION",
-            id="two within MARGIN collide",
+            {"Phrases/MARGIN": "0.5"}, "track or cancel my order", "INTENT_COLLISION", id="two within MARGIN collide"
         ),
     ],
 )
