@@ -165,7 +165,7 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):
         return Learned(clause, None, others if move.probability >= SURE else ())
-    is_likely = move.probability >= (SURE if own else DOUBTFUL) and _is_possible(clause, move.kind)
+    is_likely = move.probability >= (SURE if own else DOUBTFUL) and _is_possible(chart, clause, move.kind)
     return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
 
 
@@ -175,11 +175,23 @@ def _asks_unmarked(chart: Chart, clause: Clause) -> bool:
     return clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end) >= SURE_YES
 
 
-def _is_possible(clause: Clause, kind: MoveKind) -> bool:
+def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:
     """A clause that denies is no yes, one that supposes does not leave, one that tells asks for nobody."""
     if clause.force is Force.ASKS:
         return kind not in (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.SKIP)
+    if kind is MoveKind.LEAVE and _denies_to_leave(chart, clause):
+        return False
     return kind in _OF_FORCE.get(clause.force, tuple(MoveKind))
+
+
+def _denies_to_leave(chart: Chart, clause: Clause) -> bool:
+    """True for words that leave behind words that deny: "never cancel anything". "I don't want to go on" has none."""
+    denied = min((cue.end for cue in clause.cues if cue.name == "denial"), default=clause.end)
+    return any(
+        match.end <= clause.end and match.value.means == MoveKind.LEAVE
+        for at in range(denied, clause.end)
+        for match in chart.match("move", at)
+    )
 
 
 def _list_words(chart: Chart, clause: Clause) -> list[int]:

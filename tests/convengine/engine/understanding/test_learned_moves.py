@@ -66,6 +66,13 @@ def test_what_denies_or_supposes_is_no_yes(text: str) -> None:
     assert MoveKind.AFFIRM not in list_kinds(text)
 
 
+@pytest.mark.parametrize("text", ["never stop this", "never cancel anything", "do not cancel the whole thing"])
+def test_who_denies_to_leave_stays_and_who_does_not_want_to_go_on_leaves(text: str) -> None:
+    understanding = read(text)
+    assert MoveKind.LEAVE not in {move.kind for move in (*understanding.moves, *understanding.doubtful_moves)}
+    assert MoveKind.LEAVE in list_kinds("I won't go any further with this")
+
+
 @pytest.mark.parametrize(
     ("text", "force"),
     [
