@@ -157,8 +157,9 @@ class PhraseBook:
         return understand(text, language.tables, FINDERS, _VALUES, lexicon)
 
     def rank(self, text: str, most: int = _RANKED) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first."""
-        return tuple(map(self._make_match, self.classifier.rank(text, most)))
+        """The intents that a text may mean, best first. Capitals throughout are no names: they only shout."""
+        plain = text.lower() if text.isupper() else text
+        return tuple(map(self._make_match, self.classifier.rank(plain, most)))
 
     def _make_match(self, ranked: Ranked) -> IntentMatch:
         phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]

@@ -188,6 +188,12 @@ def test_what_is_denied_tells_two_intents_apart() -> None:
     assert intents(found, "boxes for us then") == ["ORDER"]
 
 
+def test_a_message_in_capitals_is_as_sure_as_in_small_letters() -> None:
+    book = get_phrase_book(snapshot())
+
+    assert book.rank("COULD YOU TRACK IT FOR ME") == book.rank("could you track it for me")
+
+
 def test_typing_errors_of_one_slip_are_mended() -> None:
     address = make_classifier("ADDRESS", "I need to change my address", rule_type="PHRASE", classifier_id=3)
 
