@@ -98,7 +98,7 @@ def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller)
 
 
 def test_an_unknown_word_belongs_to_the_field_that_refused_it(caller: Caller) -> None:
-    reading = say(caller, "a party", "size: medium")
+    reading = say(caller, "a party", "size: tartan")
 
     assert ("size", "NAMED", "Size") in list_marks(reading)
     assert [word.field and word.field.path for word in reading.unknown_words] == ["size"]
