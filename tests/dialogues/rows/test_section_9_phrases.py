@@ -72,8 +72,15 @@ def test_the_phrase_is_kept_as_typed_with_one_row_per_phrase(admin_client: Clien
     [
         pytest.param({}, "rent a unit", "UNKNOWN", id="without SYNONYMS another word means something else"),
         pytest.param({"Phrases/SYNONYMS": '[["unit", "apartment"]]'}, "rent a unit", "READY", id="SYNONYMS count"),
+        pytest.param({"Phrases/SYNONYMS": '[["flat", "apartment"]]'}, "a flat", "READY", id="also without other words"),
         pytest.param(
-            {"Phrases/MIN_CONFIDENCE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_SCORE is the bound"
+            {"Phrases/SYNONYMS": '[["apartment", "roof over my head"]]'},
+            "a roof over my head",
+            "READY",
+            id="also of several words",
+        ),
+        pytest.param(
+            {"Phrases/MIN_CONFIDENCE": "0.99"}, "a dentist or a parcel", "UNKNOWN", id="MIN_CONFIDENCE is the bound"
         ),
         pytest.param({}, "track or cancel my order", "READY", id="one that leads by more than MARGIN is meant"),
         pytest.param(

@@ -112,6 +112,7 @@ class PhraseBook:
             self._with_keys.setdefault(_list_keys(phrase.text), []).append(phrase)
             self._by_example.setdefault(example, []).append(phrase)
         self._words = {word.key for phrase in phrases for word in split_text(phrase.text) if not word.is_sign}
+        self._own_words = self._list_own_words()
         self._lexicons: dict[PhraseLanguage, Lexicon] = {}
         self._with_terms: dict[PhraseLanguage, dict[frozenset[str], list[Phrase]]] = {}
         #: The words of the options of an intent's form.
@@ -142,6 +143,29 @@ class PhraseBook:
                 known.setdefault(self._list_same_terms(phrase.text, language), []).append(phrase)
         terms = self._list_same_terms(text, language)
         return known.get(terms, ()) if terms else ()
+
+    def put_in_own_words(self, text: str) -> str:
+        """A text with words of the phrases in the place of synonyms that no phrase has."""
+        words, written, done, at = split_text(text), "", 0, 0
+        keys = tuple(map(_spell_plainly, words))
+        while self._own_words and at < len(words):
+            run = next((run for run in self._own_words if keys[at : at + len(run)] == run), ())
+            if run:
+                written += text[done : words[at].start] + self._own_words[run]
+                done = words[at + len(run) - 1].end
+            at += len(run) or 1
+        return written + text[done:]
+
+    def _list_own_words(self) -> dict[tuple[str, ...], str]:
+        """For synonyms that no phrase has, the first of their group that phrases have; longer ones first."""
+        found: dict[tuple[str, ...], str] = {}
+        known = {key for phrase in self.phrases for key in _list_keys(phrase.text)}
+        for group in self.content.synonyms:
+            keys = {text: run for text in group if (run := _list_keys(text))}
+            own = next((text for text, run in keys.items() if known.issuperset(run)), None)
+            if own is not None:
+                found |= {run: own for run in keys.values() if not known.issuperset(run)}
+        return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
     def _list_same_terms(self, text: str, language: PhraseLanguage) -> frozenset[str]:
         """The terms of a text, of synonyms that of the first one."""
@@ -270,8 +294,8 @@ class _Message:
     """A message that is compared with phrases: as it is, and in its parts."""
 
     def __init__(self, book: PhraseBook, text: str) -> None:
-        self._book, self._text = book, text
-        self._readings = [(language, book.understand(text, language)) for language in detect_languages(text)]
+        self._book, self._text, self._ranked = book, text, book.put_in_own_words(text)
+        self._readings = [(language, book.understand(self._ranked, language)) for language in detect_languages(text)]
 
     @property
     def asks(self) -> bool:
@@ -280,7 +304,7 @@ class _Message:
 
     def rank_whole(self) -> tuple[IntentMatch, ...]:
         """The intents that the whole message may mean."""
-        return self._book.rank(self._text)
+        return self._book.rank(self._ranked)
 
     def rank_parts(self) -> Iterator[IntentMatch]:
         """The intents that the message may mean without its values and slips, and its clauses by themselves."""
@@ -290,7 +314,7 @@ class _Message:
             for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
                 part = _write_plainly(reading, language, start, end)
                 shares[part] = max(share, shares.get(part, 0))
-        for part in sorted(shares.keys() - {"", self._text}):
+        for part in sorted(shares.keys() - {"", self._ranked}):
             for match in self._book.rank(part):
                 yield replace(match, confidence=round(match.confidence * shares[part], 3))
 
