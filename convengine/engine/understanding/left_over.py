@@ -52,7 +52,10 @@ class LeftOver:
     def pieces(self) -> tuple[Piece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
         content = (
-            self._list_content(with_question=False) or self._list_content(with_question=True) or self._list_title()
+            self._list_content(with_question=False)
+            or self._list_content(with_question=True)
+            or self._list_title()
+            or self._list_numbers()
         )
         return tuple(self._make_piece(start, end) for start, end in self._join(content))
 
@@ -87,6 +90,15 @@ class LeftOver:
         words = [index for index, word in enumerate(understanding.words) if not word.is_sign]
         is_title = len(words) > 1 and all(map(self._is_capital, words)) and not understanding.text.isupper()
         return words if is_title and words[0] in self._explained.talk else []
+
+    def _list_numbers(self) -> list[int]:
+        """Numbers that can be no value of any field, with what is written together with them: "12345", "A12"."""
+        words = self._understanding.words
+        spanned = self._valued | {n for span in self._understanding.spans for n in range(span.start, span.end)}
+        numbers = {n for n, word in enumerate(words) if word.is_number and n not in spanned and self._may_give(n)}
+        glued = {n - 1 for n in numbers if n and words[n].is_glued}
+        glued |= {n + 1 for n in numbers if n + 1 < len(words) and words[n + 1].is_glued}
+        return sorted(numbers | (glued - spanned))
 
     def _may_give(self, index: int) -> bool:
         clause = self._understanding.find_clause(index)

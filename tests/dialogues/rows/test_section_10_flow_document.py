@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 BASE = {"code": "ROOM", "title": "Book a room", "kind": "collect", "phrases": ["book a room"], "answer": "Noted."}
 #: What the first and the last part of a type's row in the document says: settings of the field, an answer, its value.
 FIELD_TYPES: dict[str, tuple[dict[str, Any], str, Any]] = {
-    "text": ({}, "by the window", "by the window"),
+    "text": ({}, "by the window", "window"),
     "choice": (
         {"options": [{"value": "S", "label": "single", "synonyms": ["one bed"]}, {"value": "D"}]},
         "one bed",

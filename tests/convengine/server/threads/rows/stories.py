@@ -16,7 +16,7 @@ from tests.threads import Participant, setting
 #: The session is closed by a call.
 CLOSE = "<close>"
 #: What is resolved to an intent that starts over.
-BEGINNING = "back to the beginning"
+BEGINNING = "the main menu"
 #: "Japan" is said, and a newer message stops its turn.
 INTERRUPTION = "<interruption>"
 
