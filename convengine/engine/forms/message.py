@@ -163,11 +163,13 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
 
 
 def _is_phrase(session: Session, turn: Turn) -> bool:
-    """True when a phrase of another intent has the whole message, so that it is no text for a field."""
+    """True when the message is a phrase, or surely means another intent, so that it is no text for a field."""
     if session.digression is not None:
         return True
     hits = match_message(session, turn).hits
-    return any(match.confidence >= _SURE and match.intent != code(session.intent) for match in hits)
+    return any(
+        match.is_identical or (match.confidence >= _SURE and match.intent != code(session.intent)) for match in hits
+    )
 
 
 def match_message(session: Session, turn: Turn) -> PhraseMatches:

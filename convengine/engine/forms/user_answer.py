@@ -14,6 +14,7 @@ from convengine.engine.understanding.form import fold_label
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import has_same_letters
 
@@ -88,7 +89,8 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     A yes as a clause of its own counts beside a question or another wish. `says_more`: beside it the message states
     something.
     """
-    kinds = (*_ANSWERS, MoveKind.PRAISE)
+    praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
+    kinds = (*_ANSWERS, *praise)
     answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
     beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
@@ -124,7 +126,9 @@ def may_change(session: Session, turn: Turn) -> bool:
         return False
     doubts = any(clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses)
     doubts = doubts or may_say(session, turn, MoveKind.AFFIRM)
-    return doubts or bool(understanding.spans) or understanding.find_move(*kinds) is not None
+    # Any new word may be a name.
+    has_value = any(not (span.is_weak and span.sort is Sort.PERSON) for span in understanding.spans)
+    return doubts or has_value or understanding.find_move(*kinds) is not None
 
 
 def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:

@@ -28,7 +28,7 @@ _OF_FORCE = {
 #: Fewer words ask nothing without a sign.
 _FEWEST_ASKING = 3
 _QUESTIONS = ("why", "question", "request")
-_BESIDE = ("courtesy", "joint")
+_BESIDE = ("courtesy", "joint", "request")
 _JOINING = ("joint", "alternative")
 
 

@@ -81,7 +81,7 @@ class LeftOver:
             for index, word in enumerate(self._understanding.words)
             if not (word.is_sign or word.is_number or index in self._valued)
             and (index not in known or word.is_mended or self._is_name(index))
-            and self._may_give(index)
+            and self._may_give(index, states=with_question)
         ]
 
     def _list_title(self) -> list[int]:
@@ -100,9 +100,10 @@ class LeftOver:
         glued |= {n + 1 for n in numbers if n + 1 < len(words) and words[n + 1].is_glued}
         return sorted(numbers | (glued - spanned))
 
-    def _may_give(self, index: int) -> bool:
+    def _may_give(self, index: int, *, states: bool = False) -> bool:
+        """False in a clause that denies; and with `states` in one that does not state: "I don't know the place"."""
         clause = self._understanding.find_clause(index)
-        return clause is None or clause.force is not Force.DENIES
+        return clause is None or clause.force is Force.STATES or not (states or clause.force is Force.DENIES)
 
     def _is_name(self, index: int) -> bool:
         """True for a capital letter that does not begin a sentence, in a message that has small letters, too."""

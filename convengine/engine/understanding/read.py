@@ -38,7 +38,7 @@ def read_into_form(
     *,
     is_phrase: bool = False,
 ) -> Reading:
-    """What of a message goes into the form. `is_phrase`: a phrase of another intent matches all of it."""
+    """What of a message goes into the form. `is_phrase`: a phrase of an intent has all of it."""
     labels = find_labels(understanding, form)
     claims = list_claims(understanding, form, labels, dict(finders), situation)
     # "Parking" is no name where it asks about parking.

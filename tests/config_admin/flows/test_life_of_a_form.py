@@ -172,7 +172,7 @@ def test_a_no_to_the_asked_field_is_no_wish_to_leave(text: str, expected: str) -
          (text, "COLLECT", expected))  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["we're sorted", "don't worry about it"])
+@pytest.mark.parametrize("text", ["that's everything, thanks", "don't worry about it"])
 def test_an_optional_field_is_skipped_with_such_words_and_the_form_goes_on(text: str) -> None:
     hold(make_caller(TAXI), ("I need a taxi", "COLLECT", ""), ("Mill Lane", "COLLECT", ""), ("no", "COLLECT", ""),
          ("call me please, someone is always in", "COLLECT", "Anything else?"), (text, "CONFIRM", ""))  # fmt: skip

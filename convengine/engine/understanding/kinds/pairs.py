@@ -1,6 +1,6 @@
 """Two values that are one answer: "from the 3rd to the 7th", "2 or 3 hours", "3 or 4pm"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
@@ -26,10 +26,19 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
         return tuple(spans)
     joined = [span for span in spans if span.sort not in _SORTS]
     for sort in _SORTS:
+        others = _list_others(spans, sort)
         own = sorted((span for span in spans if span.sort is sort), key=lambda span: span.start)
+        parts = [span for span in own if span.is_weak and others.issuperset(range(span.start, span.end))]
+        own = [span for span in own if span not in parts]
         fields = [spec.name for spec in specs if sort in list_sorts(spec)] if own else []
-        joined += _join(chart, [*_add_halves(chart, own)], fields)
+        joined += [*parts, *_join(chart, [*_add_halves(chart, own, others)], fields)]
     return tuple(joined)
+
+
+def _list_others(spans: Sequence[Span], sort: Sort) -> set[int]:
+    """The words of longer values of other sorts: the 12 of "12 Mill Lane" is no day."""
+    others = [span for span in spans if not span.is_weak and span.sort is not sort and span.end > span.start + 1]
+    return {at for span in others for at in range(span.start, span.end)}
 
 
 def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
@@ -72,18 +81,18 @@ def _find_joint(chart: Chart, start: int, end: int) -> str:
     return ""
 
 
-def _add_halves(chart: Chart, spans: Sequence[Span]) -> Iterator[Span]:
+def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
     """The spans, with the halves that have the unit of the other one: the 2 of "2 or 3 hours", the two of "a week or
-    two".
+    two". `others`: words of values of other sorts.
     """
-    halves = [half for span in spans if not span.is_weak for half in _list_halves(chart, span, spans)]
+    halves = [half for span in spans if not span.is_weak for half in _list_halves(chart, span, spans, others)]
     for half in halves:
         spans = [span for span in spans if span.end <= half.start or half.end <= span.start]
     yield from sorted([*spans, *halves], key=lambda span: span.start)
 
 
-def _list_halves(chart: Chart, span: Span, spans: Sequence[Span]) -> Iterator[Span]:
-    plain = {at for other in spans if not other.is_weak for at in range(other.start, other.end)}
+def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
+    plain = {*others} | {at for other in spans if not other.is_weak for at in range(other.start, other.end)}
     before, behind = range(max(0, span.start - 3), span.start - 1), range(span.end + 1, span.end + 2)
     for starts in (before, behind):
         half = _find_half(chart, span, [at for at in starts if at not in plain])
