@@ -158,14 +158,14 @@ class PhraseBook:
 
     def _list_own_words(self) -> dict[tuple[str, ...], str]:
         """For synonyms that no phrase has, the first of their group that phrases have; longer ones first."""
-        found: dict[tuple[str, ...], str] = {}
+        spelled: dict[tuple[str, ...], str] = {}
         known = {key for phrase in self.phrases for key in _list_keys(phrase.text)}
         for group in self.content.synonyms:
             keys = {text: run for text in group if (run := _list_keys(text))}
             own = next((text for text, run in keys.items() if known.issuperset(run)), None)
             if own is not None:
-                found |= {run: own for run in keys.values() if not known.issuperset(run)}
-        return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+                spelled |= {run: own for run in keys.values() if not known.issuperset(run)}
+        return dict(sorted(spelled.items(), key=lambda item: -len(item[0])))
 
     def _list_same_terms(self, text: str, language: PhraseLanguage) -> frozenset[str]:
         """The terms of a text, of synonyms that of the first one."""
