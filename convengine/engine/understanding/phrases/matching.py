@@ -22,8 +22,9 @@ from convengine.engine.understanding.phrases.intent_words import IntentWord, lis
 from convengine.engine.understanding.phrases.models import get_classifier
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR, SYNONYMS
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
+from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, spell_plainly, write_plainly
 from convengine.engine.understanding.understand import Understanding, understand
-from convengine.engine.understanding.words import Lexicon, Word, split_text
+from convengine.engine.understanding.words import Lexicon, split_text
 from convengine.json_value import Json
 
 #: How many intents are reported besides those that count, and how many the user is asked about.
@@ -109,7 +110,7 @@ class PhraseBook:
         self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
         self._by_example: dict[Example, list[Phrase]] = {}
         for phrase, example in zip(self.phrases, examples, strict=True):
-            self._with_keys.setdefault(_list_keys(phrase.text), []).append(phrase)
+            self._with_keys.setdefault(list_keys(phrase.text), []).append(phrase)
             self._by_example.setdefault(example, []).append(phrase)
         self._words = {word.key for phrase in phrases for word in split_text(phrase.text) if not word.is_sign}
         self._own_words = self._list_own_words()
@@ -118,7 +119,7 @@ class PhraseBook:
         #: The words of the options of an intent's form.
         self.options: dict[str, set[tuple[str, ...]]] = {}
         for word in words:
-            if word.is_option and (keys := _list_keys(word.text)):
+            if word.is_option and (keys := list_keys(word.text)):
                 self.options.setdefault(word.intent, set()).add(keys)
 
     @cached_property
@@ -128,9 +129,9 @@ class PhraseBook:
 
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
-        if same := self._with_keys.get(_list_keys(text)):
+        if same := self._with_keys.get(list_keys(text)):
             return tuple(same)
-        contents = ([*map(_spell_plainly, language.list_content(text))] for language in detect_languages(text))
+        contents = ([*map(spell_plainly, language.list_content(text))] for language in detect_languages(text))
         phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
         return tuple(dict.fromkeys(phrase for same in phrases for phrase in same))
 
@@ -147,7 +148,7 @@ class PhraseBook:
     def put_in_own_words(self, text: str) -> str:
         """A text with words of the phrases in the place of synonyms that no phrase has."""
         words, written, done, at = split_text(text), "", 0, 0
-        keys = tuple(map(_spell_plainly, words))
+        keys = tuple(map(spell_plainly, words))
         while self._own_words and at < len(words):
             run = next((run for run in self._own_words if keys[at : at + len(run)] == run), ())
             if run:
@@ -159,9 +160,9 @@ class PhraseBook:
     def _list_own_words(self) -> dict[tuple[str, ...], str]:
         """For synonyms that no phrase has, the first of their group that phrases have; longer ones first."""
         spelled: dict[tuple[str, ...], str] = {}
-        known = {key for phrase in self.phrases for key in _list_keys(phrase.text)}
+        known = {key for phrase in self.phrases for key in list_keys(phrase.text)}
         for group in self.content.synonyms:
-            keys = {text: run for text in group if (run := _list_keys(text))}
+            keys = {text: run for text in group if (run := list_keys(text))}
             own = next((text for text, run in keys.items() if known.issuperset(run)), None)
             if own is not None:
                 spelled |= {run: own for run in keys.values() if not known.issuperset(run)}
@@ -169,9 +170,9 @@ class PhraseBook:
 
     def _list_same_terms(self, text: str, language: PhraseLanguage) -> frozenset[str]:
         """The terms of a text, of synonyms that of the first one."""
-        groups = [[_list_terms(word, language) for word in group] for group in self.content.synonyms]
+        groups = [[list_terms(word, language) for word in group] for group in self.content.synonyms]
         first = {min(terms): min(group[0]) for group in groups for terms in group if len(terms) == len(group[0]) == 1}
-        return frozenset(first.get(term, term) for term in _list_terms(text, language))
+        return frozenset(first.get(term, term) for term in list_terms(text, language))
 
     def understand(self, text: str, language: PhraseLanguage) -> Understanding:
         """A message, with slips mended to words of the phrases, and with the values that say rarely what it means."""
@@ -224,7 +225,7 @@ def match_phrases(
         live_settings.read(snapshot, MIN_NEAR).value,
         snapshot.interrupting_classifiers if interrupting else None,
     )
-    if not book.phrases or text is None or not _list_keys(text):
+    if not book.phrases or text is None or not list_keys(text):
         return choice.choose(())
     message = _Message(book, text)
     for same in (book.find_identical(text), message.find_same_terms()):
@@ -312,7 +313,7 @@ class _Message:
         for language, reading in self._readings:
             clauses = reading.clauses[:_CLAUSES] if len(reading.clauses) > 1 else ()
             for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
-                part = _write_plainly(reading, language, start, end)
+                part = write_plainly(reading, language, start, end)
                 shares[part] = max(share, shares.get(part, 0))
         for part in sorted(shares.keys() - {"", self._ranked}):
             for match in self._book.rank(part):
@@ -324,7 +325,7 @@ class _Message:
         A message of one telling word, "prices", only says what it is about.
         """
         for language, reading in self._readings:
-            force, is_subject = find_force(reading, language), len(_list_terms(reading.text, language)) == 1
+            force, is_subject = find_force(reading, language), len(list_terms(reading.text, language)) == 1
             for phrase in self._book.find_same_terms(reading.text, language):
                 if is_subject or find_force(self._book.understand(phrase.text, language), language) is force:
                     yield phrase
@@ -333,27 +334,9 @@ class _Message:
         """How much less confidence an intent needs: a question beside what is open, or a form that takes an option."""
         if match.intent in beside and self.asks:
             return _OWN
-        keys = _list_keys(self._text)
-        named = any(_has_run(keys, option) for option in self._book.options.get(match.intent, ()))
+        keys = list_keys(self._text)
+        named = any(has_run(keys, option) for option in self._book.options.get(match.intent, ()))
         return _OPTION if named and not self.asks else 1.0
-
-
-def _has_run(keys: tuple[str, ...], run: tuple[str, ...]) -> bool:
-    return any(keys[at : at + len(run)] == run for at in range(len(keys) - len(run) + 1))
-
-
-def _write_plainly(reading: Understanding, language: PhraseLanguage, start: int, end: int) -> str:
-    """A part of a message without slips, and without values and the small words before them: "at 8 on Monday"."""
-    dropped: set[int] = set()
-    for span in reading.spans:
-        first = span.start
-        while first > start and reading.words[first - 1].key in language.small:
-            first -= 1
-        dropped |= set(range(first, span.end))
-    rest = [word for at, word in enumerate(reading.words[start:end], start) if at not in dropped]
-    if all(word.is_sign or word.key in language.small for word in rest):
-        return ""
-    return " ".join(word.key if word.is_mended else reading.text[word.start : word.end] for word in rest)
 
 
 def _keep_best(matches: Sequence[IntentMatch] | Iterator[IntentMatch]) -> list[IntentMatch]:
@@ -386,18 +369,6 @@ class _Choice(NamedTuple):
         hits = rivals if best >= self.min_confidence else ()
         near = tuple(match for match in counted if match not in hits and match.confidence >= _LEAST_REPORTED)
         return PhraseMatches(hits, near[:MAX_REPORTED], needed, self.min_near)
-
-
-def _list_keys(text: str) -> tuple[str, ...]:
-    return tuple(map(_spell_plainly, (word for word in split_text(text) if not word.is_sign)))
-
-
-def _list_terms(text: str, language: PhraseLanguage) -> frozenset[str]:
-    return frozenset(word.term for word in language.read(text))
-
-
-def _spell_plainly(word: Word) -> str:
-    return word.key.replace("'", "")
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:
