@@ -104,7 +104,7 @@ def group_by_meaning(messages: Sequence[Message]) -> list[Group]:
 
 
 def _number_meanings(texts: Sequence[str]) -> Iterator[int]:
-    """For each text the number of its group. A chain of texts, each near the next, is not one group."""
+    """Yield the number of the group of each text. Texts are not one group only because each is near the next."""
     if len(texts) < 2:
         yield from range(len(texts))
         return

@@ -152,7 +152,7 @@ class _Results:
         self._request = request
         self._document = document
         self._names: Mapping[str, str] = document.get("names", {})
-        #: The chosen pair of a labelled and a decided intent; null for all.
+        #: The labelled and the decided intent whose messages are shown. None shows all messages.
         self._pair = (request.GET["intent"], request.GET.get("decision", "")) if "intent" in request.GET else None
         after = request.GET.get("after", "")
         self._after = int(after) if after.isdecimal() and len(after) < 9 else 0

@@ -77,14 +77,14 @@ def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
 
 
 def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
-    """The yes or no to the confirmation of a form; null for a message that changes a value, doubts, or says neither."""
+    """Read the yes or no to the confirmation of a form. Returns None if the message changes, doubts, or says neither."""
     reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
     return find_confirmation(understanding, reading, lambda: _says_more(session, turn, understanding, reading))
 
 
 def find_confirmation(understanding: Understanding, reading: Reading, says_more: Callable[[], bool]) -> bool | None:
-    """The yes or no to a confirmation; null for a message that changes a value, doubts, or says neither.
+    """Read the yes or no to a confirmation. Returns None if the message changes, doubts, or says neither.
 
     A yes as a clause of its own counts beside a question or another wish. `says_more`: beside it the message states
     something.

@@ -241,7 +241,7 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
 
 
 def _list_dealt(form: OpenForm, claims: Sequence[Claim]) -> Mapping[Sort, Sequence[str]]:
-    """The sorts of which a message has several plain values for several open fields, with the fields that get them.
+    """Map each sort that has several plain values to the open fields that get them.
 
     They go to the fields in the order of the form: from the asked one on, or to the last ones.
     """

@@ -79,7 +79,7 @@ def read_free_text(
 def _take_piece(
     understanding: Understanding, item: FormField, explained: Explained, claims: Sequence[Claim], grammar: Grammar
 ) -> Taken | Offered | Refused | None:
-    """What is left of the message, or those of its parts of which the user has to choose one."""
+    """Take the part of the message that nothing explains. If there are several, the user chooses one."""
     pieces = LeftOver(understanding, explained, claims).pieces
     if not pieces or is_too_long(pieces):
         return None

@@ -13,7 +13,7 @@ _DIGITS = 3
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """The weights of each class: a row, of which the last number is the bias."""
+    """The weights: one row for each class. The last number of a row is the bias."""
 
     classes: tuple[str, ...]
     weights: Matrix

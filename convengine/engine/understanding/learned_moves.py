@@ -33,7 +33,7 @@ _JOINING = ("joint", "alternative")
 
 
 def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Clause, ...]:
-    """The clauses, of which those that look like questions and have a value either ask or wish.
+    """Decide for each clause that has a value and looks like a question whether it asks or wishes.
 
     The "if they have a lift" of "can you check if they have a lift" is part of the question.
     """

@@ -73,7 +73,7 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
 
 
 def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:
-    """The matches, without those of a greeting that is near to a phrase and is none: "can you hear me?"."""
+    """Drop the matches of a greeting that only resembles a phrase: "can you hear me?"."""
     if not greets or not matches.hits or matches.hits[0].is_identical:
         return matches
     return replace(matches, hits=(), near=(), min_near=1.0)

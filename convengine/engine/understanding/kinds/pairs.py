@@ -113,7 +113,7 @@ def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
 
 
 def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
-    """What a span is for a field; both values of a pair, of which one must be chosen."""
+    """Resolve a span for a field. A pair gives both of its values, and the user chooses one."""
     if span.phrase.means != PAIR:
         return finder.resolve(span, spec, situation, is_asked=is_asked)
     first, last = span.phrase.slots["halves"]

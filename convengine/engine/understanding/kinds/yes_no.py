@@ -13,7 +13,7 @@ from convengine.engine.understanding.words import split_text
 
 #: The words of a name stand no further apart.
 _LONGEST = 4
-#: Classes of words that stand in the name of a field and do not tell it from others.
+#: Classes of words in names of fields that do not distinguish one field from another.
 _PLAIN = ("filler", "feature", "inclusion", "denial", "joint")
 
 
