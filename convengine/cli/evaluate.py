@@ -81,7 +81,7 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
         thresholds = parse_thresholds(options["fail_under"])
         is_listing = options["read"] or (options["intents"] and not options["score"])
         if is_listing and (thresholds or options["junit"] or options["json"]):
-            raise EvaluationError("--fail-under, --junit and --json need measures. Add --score, or leave them out.")
+            raise EvaluationError("--fail-under, --junit and --json need labelled files or --intents --score.")
         if options["phrases"] is not None and options["phrases"] < 1:
             raise EvaluationError("--phrases is at least 1.")
         if is_listing:

@@ -77,7 +77,7 @@ def list_praise(session: Session, turn: Turn) -> tuple[MoveKind, ...]:
 
 
 def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
-    """Read the yes or no to the confirmation of a form. Returns None if the message changes, doubts, or says neither."""
+    """Read the yes or no to the confirmation of a form. Returns None if it changes, doubts, or says neither."""
     reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
     return find_confirmation(understanding, reading, lambda: _says_more(session, turn, understanding, reading))
