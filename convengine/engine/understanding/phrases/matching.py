@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -227,10 +227,11 @@ def match_phrases(
     )
     if not book.phrases or text is None or not list_keys(text):
         return choice.choose(())
+    if same := _match_surely(filter(choice.may_count, book.find_identical(text))):
+        return choice.choose(same)
     message = _Message(book, text)
-    for same in (book.find_identical(text), message.find_same_terms()):
-        if counted := [phrase for phrase in same if choice.may_count(phrase)]:
-            return choice.choose(_keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in counted]))
+    if same := _match_surely(filter(choice.may_count, message.find_same_terms())):
+        return choice.choose(same)
     ranked = [*message.rank_whole()]
     if not ranked or ranked[0].confidence < choice.min_confidence:
         ranked = _keep_best([*ranked, *message.rank_parts()])
@@ -337,6 +338,11 @@ class _Message:
         keys = list_keys(self._text)
         named = any(has_run(keys, option) for option in self._book.options.get(match.intent, ()))
         return _OPTION if named and not self.asks else 1.0
+
+
+def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
+    """The intents of phrases that the message is."""
+    return _keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in phrases])
 
 
 def _keep_best(matches: Sequence[IntentMatch] | Iterator[IntentMatch]) -> list[IntentMatch]:
