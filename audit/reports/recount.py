@@ -5,7 +5,7 @@ early is begun again.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.db import transaction
@@ -20,6 +20,9 @@ from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_
 from audit.reports.days import find_day, find_next_day
 from convengine.engine.turn.job import Counts
 from convengine.server.sessions.models import CeConversationHistory
+
+#: The day on which clocks are put back.
+_LONGEST_DAY = timedelta(hours=25)
 
 
 class Day(NamedTuple):
@@ -36,7 +39,7 @@ def count_again(processes: int = 1) -> Iterator[Counts]:
         counted = lock_progress(CeCountProgress.TURNS).counted
     # Before the first count, the job counts all.
     if days := list_days(counted):
-        _delete_days_of_another_zone(days[0].since)
+        _delete_days_of_another_zone(days[0])
         for day in count_days(days[:-1], processes):
             yield {"records": day.last - day.first + 1}
         with transaction.atomic():
@@ -74,9 +77,11 @@ def count_day(day: Day) -> Day:
     return day
 
 
-def _delete_days_of_another_zone(since: datetime) -> None:
-    """Days that begin at other hours would be counted twice; from a time on, as the days before it have no turns."""
+def _delete_days_of_another_zone(day: Day) -> None:
+    """Days that begin at other hours would be counted twice; those that ended before the first day's turns stay."""
     zone = timezone.get_current_timezone()
-    days = CeTurnCount.objects.filter(is_hour=False, hour__gt=since)
+    turns = CeConversationHistory.objects.filter(pk__gte=day.first, pk__lte=day.last)
+    oldest = turns.aggregate(oldest=Min("created_at"))["oldest"]
+    days = CeTurnCount.objects.filter(is_hour=False, hour__gt=oldest - _LONGEST_DAY)
     starts = days.order_by().values_list("hour", flat=True).distinct()
     days.filter(hour__in=[start for start in starts if find_day(start, zone) != start]).delete()

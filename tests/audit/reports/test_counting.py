@@ -418,8 +418,17 @@ def test_a_recount_leaves_new_turns_to_the_job_because_earlier_ones_may_not_be_s
     assert read_counts() == count_records()
 
 
-def test_days_follow_a_change_of_the_time_zone() -> None:
+@pytest.mark.parametrize(
+    "hour",
+    [
+        pytest.param(12, id="within the day of both zones"),
+        pytest.param(18, id="when the day of one zone begins, which is late in that of the other"),
+    ],
+)
+def test_days_follow_a_change_of_the_time_zone(hour: int) -> None:
     talk(["hours", "what?"], ["fees"])
+    yesterday = timezone.now() - timedelta(days=1)
+    CeConversationHistory.objects.update(created_at=yesterday.replace(hour=hour, minute=10))
     count_all()
     with timezone.override("Asia/Kolkata"):
         list(count_again())
