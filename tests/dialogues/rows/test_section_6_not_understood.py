@@ -182,9 +182,7 @@ def test_intent_and_state_stay_and_the_answer_may_repeat_the_question() -> None:
     [
         pytest.param("I like trains", CHECK, id="what can be no value of the form"),
         # A yes to the repeated confirmation would be for the other name.
-        pytest.param(
-            "zoltan kovacs", "What should I change: name or number of persons?", id="what may be another name"
-        ),
+        pytest.param("maybe zoltan", "What should I change: name or number of persons?", id="what may be another name"),
     ],
 )
 def test_at_a_confirmation_the_confirmation_is_repeated(text: str, question: str) -> None:
