@@ -94,6 +94,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "TEXT": "this field takes text as it was written",
         "MODEL": "the model pointed to these words",
         "OFFER": "the bot had asked whether it is meant, and the user said yes",
+        "EARLIER": "an earlier message said it, before the bot asked what it means",
     },
     "offered": {
         "SUPPOSED": "the message only supposes it, so the bot asks first",

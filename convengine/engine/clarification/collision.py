@@ -132,16 +132,30 @@ def has_name(snapshot: Snapshot, intent: str) -> bool:
     return row is not None and not blank(row.display_name)
 
 
-def _find_chosen(session: Session, turn: Turn, reason: str) -> dict[str, Any] | None:
-    open_question = session.clarification
-    if open_question is None or not open_question.from_previous_turn or open_question.reason != reason:
-        return None
-    offered = {str(option.get("intent", "")): option for option in open_question.options if isinstance(option, dict)}
+def find_chosen_option(session: Session, turn: Turn) -> dict[str, Any] | None:
+    """The option of an earlier turn's question that the reply chooses by number or name, or null."""
+    offered = _map_offered(session)
     labels = {intent: str(option.get("label", "")) for intent, option in offered.items()}
     chosen = choose_option(session, turn, labels, [*labels])
     if chosen is None and len(offered) == 1 and says_only(session, turn, MoveKind.AFFIRM):
         (chosen,) = offered
     return None if chosen is None else offered[chosen]
+
+
+def list_offered_intents(session: Session) -> frozenset[str]:
+    """The intents between which an open question of an earlier turn asks."""
+    return frozenset(map(code, _map_offered(session)))
+
+
+def _map_offered(session: Session) -> dict[str, dict[str, Any]]:
+    """The options of an earlier turn's question, by intent."""
+    options = session.clarification.options if session.clarification and is_pending(session) else ()
+    return {str(option["intent"]): option for option in options if isinstance(option, dict) and option.get("intent")}
+
+
+def _find_chosen(session: Session, turn: Turn, reason: str) -> dict[str, Any] | None:
+    is_asked = session.clarification is not None and session.clarification.reason == reason
+    return find_chosen_option(session, turn) if is_asked else None
 
 
 def is_askable(session: Session, snapshot: Snapshot) -> bool:

@@ -1,7 +1,8 @@
 """What of a message goes into a form is stored, with its events (docs/forms.md)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
@@ -15,11 +16,13 @@ from convengine.engine.turn.enums import DialogueAct, PromptUse
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.decide import EARLIER
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
 
+_Item = TypeVar("_Item", Taken, Offered, Refused)
 #: Longest text of a refused value in an event.
 _REFUSED_CHARS = 200
 #: Such messages are no answers, so they are no misses.
@@ -66,6 +69,26 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
         reading = Reading(refused=(*reading.refused, *unread), names=reading.names)
     return reading
+
+
+def add_earlier(reading: Reading, earlier: Reading) -> Reading:
+    """The reading, with what an earlier message gives besides: of a field, the later message counts.
+
+    Its values have no position in the message of the turn.
+    """
+    later_fields = {*reading.fields, *reading.named}
+    taken = tuple(replace(item, by=EARLIER) for item in _list_besides(earlier.taken, later_fields))
+    return replace(
+        reading,
+        taken=(*taken, *reading.taken),
+        offered=(*_list_besides(earlier.offered, later_fields), *reading.offered),
+        refused=(*_list_besides(earlier.refused, later_fields), *reading.refused),
+        wishes=(*earlier.wishes, *reading.wishes),
+    )
+
+
+def _list_besides(items: Iterable[_Item], later_fields: Collection[str]) -> tuple[_Item, ...]:
+    return tuple(replace(item, start=0, end=0) for item in items if item.field not in later_fields)
 
 
 def audit_reading(session: Session, turn: Turn, reading: Reading) -> None:

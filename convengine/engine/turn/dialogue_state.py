@@ -28,6 +28,8 @@ class DialogueState:
     not_understood_count: int = 0
     #: "Do you want to stop?" is open: the intent to go on with after a yes, blank for none.
     leaving: str | None = None
+    #: The message about which the last answer asks which intent it means, or whether to go on with it.
+    asked_about: str = ""
     #: The schema of the form that was done last, which "another one" begins again.
     done_schema: int | None = None
     #: By field: the values of "Do you mean Thursday 26 November?", which a yes stores.
@@ -46,7 +48,7 @@ class DialogueState:
             return _DEFAULT
         asked_field, options = branch.get("asked_field"), branch.get("listed_options")
         leaving, known_part = branch.get("leaving"), branch.get("known_part")
-        offered = branch.get("offered")
+        offered, asked_about = branch.get("offered"), branch.get("asked_about")
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
@@ -55,6 +57,7 @@ class DialogueState:
             _read_id(branch.get("last_schema")),
             _read_count(branch.get("not_understood_count")),
             leaving if isinstance(leaving, str) else None,
+            asked_about if isinstance(asked_about, str) else "",
             _read_id(branch.get("done_schema")),
             offered if isinstance(offered, Mapping) else {},
         )

@@ -30,7 +30,7 @@ from convengine.json_value import Json
 UNAUDITED_FIELDS = frozenset(
     {
         "steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now",
-        "fields_read", "form_question", "form_summary", "digression",
+        "fields_read", "form_question", "form_summary", "digression", "earlier_message",
     }
 )  # fmt: skip
 KNOWLEDGE_BASE = "knowledge_base"
@@ -125,6 +125,15 @@ class Digression:
     question: str = ""
 
 
+@dataclass(frozen=True)
+class EarlierMessage:
+    """The message about which the bot asked what it means, before this turn's message chose."""
+
+    text: str
+    #: The message of this turn does nothing but choose, so that no form reads it.
+    is_all: bool
+
+
 class StepTiming(NamedTuple):
     """The end and the duration of one step, without its hooks. Times are milliseconds since the turn began."""
 
@@ -215,6 +224,8 @@ class Session:
 
     #: The question that this turn answers before the open one; null in nearly every turn.
     digression: Digression | None = None
+    #: A message of an earlier turn that begins the form of the intent that was chosen now.
+    earlier_message: EarlierMessage | None = None
 
     # model
     last_llm_output: Json = None

@@ -23,6 +23,8 @@ _AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN, Sor
 ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
 #: The message said yes to an offer.
 OFFER = "OFFER"
+#: An earlier message said it, before the user chose what that message means.
+EARLIER = "EARLIER"
 
 
 class Explained:

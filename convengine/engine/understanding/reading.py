@@ -35,7 +35,8 @@ class Taken:
     value: Json
     start: int
     end: int
-    #: What made it a value of this field: ASKED, LABEL, KIND, CORRECTION, TEXT, MODEL; OFFER for a yes to an offer.
+    #: What made it a value of this field: ASKED, LABEL, KIND, CORRECTION, TEXT, MODEL; OFFER for a yes to an offer;
+    #: EARLIER for a message of before the question which intent is meant.
     by: str
     #: The answer repeats it, because it was mended, supplied, corrected, or not all of its clause is explained.
     is_echoed: bool = False

@@ -22,6 +22,7 @@ from convengine.engine.forms.session_form import (
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
+    add_earlier,
     audit_reading,
     check_reading,
     find_extractor,
@@ -227,22 +228,44 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
         return _MessageReading(session, fields, refused, Reading())
     reading = Reading()
     if extractor != "LLM":
-        reading = read_message(session, turn, row)
-        if extractor == TABLES_THEN_WORDS:
-            reading = add_findings_of_model(session, turn, row, form, reading)
-        reading = check_reading(session, turn, row, form, reading)
+        reading = _read_by_tables(session, turn, row, form, extractor)
         audit_reading(session, turn, reading)
         session = store_reading(session, form, reading)
         fields = list_read(form, reading)
         refused = {refusal.field: refusal for refusal in list_refused(reading)}
     if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
-        session, answer = read_by_model(session, turn, row, form, settled=fields)
-        session = session.evolve(context=merge_values(session.context, answer.values))
+        text = session.user_text
+        session, answer = read_by_model(_join_earlier(session), turn, row, form, settled=fields)
+        session = _set_text(session, text).evolve(context=merge_values(session.context, answer.values))
         fields += answer.fields
         refused = {path: refusal for path, refusal in refused.items() if path not in fields}
         text = shorten_line(session.user_text, _REFUSED_CHARS)
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
     return _MessageReading(session, fields, refused, reading)
+
+
+def _read_by_tables(session: Session, turn: Turn, row: OutputSchema, form: Form, extractor: str) -> Reading:
+    """What the message gives the form, and before it the earlier message that begins the form."""
+    earlier, reading = session.earlier_message, Reading()
+    if earlier is None or not earlier.is_all:
+        reading = read_message(session, turn, row)
+        if extractor == TABLES_THEN_WORDS:
+            reading = add_findings_of_model(session, turn, row, form, reading)
+        reading = check_reading(session, turn, row, form, reading)
+    if earlier is None:
+        return reading
+    before = _set_text(session, earlier.text).evolve(earlier_message=None)
+    return add_earlier(reading, _read_by_tables(before, turn, row, form, extractor))
+
+
+def _join_earlier(session: Session) -> Session:
+    """The session whose text, for a model, has the earlier message that begins the form, too."""
+    earlier = session.earlier_message
+    return session if earlier is None else _set_text(session, f"{earlier.text}\n{session.user_text}")
+
+
+def _set_text(session: Session, text: str | None) -> Session:
+    return session.evolve(user_text=text).with_query(session.standalone_query)
 
 
 def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:

@@ -81,7 +81,7 @@ def list_answers(session: Session, turn: Turn) -> frozenset[str]:
     returning = turn.snapshot.returning_intents
     if not returning or not _has_open_question(session, turn) or not _may_interrupt(session, turn):
         return frozenset()
-    return returning - _list_options(session)
+    return returning - collision.list_offered_intents(session)
 
 
 def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
@@ -112,7 +112,8 @@ def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | Non
 
 def digress_by_agent(session: Session, turn: Turn, intent: str) -> Session | None:
     """The session that answers the intent that a model recognised while a question is open; null for other intents."""
-    if intent not in turn.snapshot.returning_intents or intent in {code(session.intent)} | _list_options(session):
+    others = turn.snapshot.returning_intents - collision.list_offered_intents(session)
+    if intent not in others or intent == code(session.intent):
         return None
     if not _has_open_question(session, turn) or not _may_interrupt(session, turn):
         return None
@@ -183,10 +184,3 @@ def _has_open_question(session: Session, turn: Turn) -> bool:
     """True while the last answer asks something, an action waits for a yes, or a form for its confirmation."""
     waits = session.lifecycle == Lifecycle.AWAITING_USER
     return waits or has_open_action(session, turn) or awaits_confirmation(session, turn)
-
-
-def _list_options(session: Session) -> set[str]:
-    """The intents that an open question offers: choosing one answers it."""
-    question = session.clarification if collision.is_pending(session) else None
-    options = question.options if question else ()
-    return {code(str(option.get("intent"))) for option in options if isinstance(option, dict)}

@@ -18,7 +18,7 @@ from convengine.engine.forms.leaving import (
 from convengine.engine.forms.life import ClearCause, clear_form, read_on_no
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
-from convengine.engine.forms.user_answer import says
+from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
@@ -32,6 +32,7 @@ from convengine.engine.steps.intents.digression import (
     leaves_form,
     list_answers,
 )
+from convengine.engine.steps.intents.earlier_message import carry_message
 from convengine.engine.steps.intents.hold_intent import find_forcing_signal, find_keeping_stage
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES, USE_STANDALONE_QUERY
 from convengine.engine.steps.intents.stages import (
@@ -74,6 +75,7 @@ from convengine.engine.understanding.moves import MoveKind
 RESOLVE_FIELDS = FACT_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
     "reply_override", "routing", "dialogue", "last_llm_output", "last_llm_stage", "context", "digression",
+    "earlier_message",
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 
@@ -116,7 +118,7 @@ class IntentResolutionStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Resolve. On a thread, the message may begin a new session."""
-        return Continue(settle_message_intent(resolve_intent(session, turn), turn))
+        return Continue(settle_message_intent(carry_message(session, resolve_intent(session, turn), turn), turn))
 
 
 def resolve_intent(session: Session, turn: Turn) -> Session:
@@ -268,7 +270,7 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
     if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
-        repeated = collision.repeat_question(session)
+        repeated = None if says_only(session, turn, MoveKind.NEGATE) else collision.repeat_question(session)
         if repeated is not None:
             return _audit_question(repeated, turn)
         # The intent before the question was not meant either; with state UNKNOWN it would match no row.

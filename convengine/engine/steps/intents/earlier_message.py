@@ -1,0 +1,43 @@
+"""The message about which the bot asked which intent is meant: it begins the form of the intent that is chosen."""
+
+from convengine.engine.clarification import collision
+from convengine.engine.forms.leaving import LeaveDecision
+from convengine.engine.forms.message import MOST_CHARACTERS
+from convengine.engine.forms.user_answer import read_yes_or_no
+from convengine.engine.text.compare import code
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.session import EarlierMessage, Session
+from convengine.engine.turn.turn import Turn
+
+
+def carry_message(before: Session, after: Session, turn: Turn) -> Session:
+    """The session after its intent was resolved: it keeps the message while the question is open, and a form reads it
+    once one of the offered intents is chosen.
+    """
+    asked_about = DialogueState.of(before).asked_about
+    if _asks_anew(after):
+        return update_dialogue(after, asked_about=(before.user_text or "")[:MOST_CHARACTERS])
+    if not asked_about or after.clarification is not None:
+        return after
+    after = update_dialogue(after, asked_about="")
+    is_chosen = after.intent_source is not None and code(after.intent) in _list_offered(before)
+    if not is_chosen:
+        return after
+    return after.evolve(earlier_message=EarlierMessage(asked_about, _only_chooses(before, turn)))
+
+
+def _asks_anew(after: Session) -> bool:
+    """True when this turn asks which intent is meant, or whether to go on with another one."""
+    question = after.clarification
+    asks_which = question is not None and not question.from_previous_turn and question.asks == 1
+    return asks_which or (bool(DialogueState.of(after).leaving) and after.form.form_leave == LeaveDecision.ASK)
+
+
+def _list_offered(before: Session) -> frozenset[str]:
+    """The intents between which the user chooses."""
+    return collision.list_offered_intents(before) | {DialogueState.of(before).leaving or ""}
+
+
+def _only_chooses(before: Session, turn: Turn) -> bool:
+    """True for a yes, and for the name or the number of an option."""
+    return collision.find_chosen_option(before, turn) is not None or read_yes_or_no(before, turn) is True
