@@ -52,6 +52,7 @@ ALLOWED = {
     "steps/intents/agent.py": BLANK,
     "steps/intents/classifiers.py": PATTERN,
     "steps/intents/digression.py": PATTERN,
+    "steps/intents/earlier_message.py": STORED,
     "steps/intents/hold_intent.py": PATTERN,
     "steps/intents/intent_resolution.py": PATTERN,
     "steps/intents/subject.py": PATTERN,
