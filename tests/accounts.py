@@ -11,6 +11,7 @@ from audit.narration.decisions import build_decisions
 from audit.narration.phrases import PHRASES, find_phrase
 from audit.narration.wording import FIELD_FORMATS, FORMATS, row_name, write_fields
 from audit.record.events import Event, expand_events
+from audit.timeline.phrase_accounts import list_compared_texts
 from convengine.engine.forms.form import get_form
 from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
@@ -23,9 +24,12 @@ from convengine.server.admin_site.record_columns import quote_intent
 from convengine.server.interfaces.configuration import configuration
 from tests import record
 from tests.outcomes import Outcome, list_contradictions
+from tests.phrase_accounts import list_false_statements
 
 #: What code writes are words: numbers, codes and quotations come from events.
 _NAMED = re.compile(r"\d|\b[A-Z][A-Z_]{2,}\b|“")
+#: How many texts are explained word by word.
+_MOST_TEXTS = 10
 #: The decision that a stage's row won, and the path of the row in the payload of the stage.
 _WINNERS: Mapping[str, tuple[str, str]] = {
     "INTENT_CLASSIFICATION_MATCHED": ("CLASSIFIER", "matchedByRule"),
@@ -68,6 +72,7 @@ def unfounded_anywhere(**wanted: Any) -> Iterator[str]:
 
 def list_unfounded(recorded: Iterable[Event]) -> Iterator[str]:
     """What is wrong with the accounts of some turns, whose events come turn by turn."""
+    seen: set[str] = set()
     for (_, turn_no), group in groupby(recorded, lambda event: (event.row.conversation_id, event.row.turn_no)):
         events = list(group)
         told = narrate_turn(events)
@@ -77,6 +82,15 @@ def list_unfounded(recorded: Iterable[Event]) -> Iterator[str]:
         yield from list_unfounded_sentences(told, events, snapshot)
         yield from list_wrong_decisions(events, snapshot)
         yield from list_contradictions(read_outcome(events, snapshot), [sentence.text for sentence in told])
+        yield from _list_false_accounts(events, snapshot, seen)
+
+
+def _list_false_accounts(events: Sequence[Event], snapshot: Snapshot, seen: set[str]) -> Iterator[str]:
+    """What is not so in the accounts of what a turn compared with phrases; of the first texts, as each takes long."""
+    for compared in list_compared_texts(events, snapshot):
+        if len(seen) < _MOST_TEXTS and compared["text"] not in seen:
+            seen.add(compared["text"])
+            yield from list_false_statements(snapshot, **compared)
 
 
 def read_outcome(events: Sequence[Event], snapshot: Snapshot) -> Outcome:

@@ -26,8 +26,10 @@ from convengine.engine.text.compare import code, shorten
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.phrase_account import build_phrase_account
 from convengine.server.admin_site.record_columns import find_row_name, row_url
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -98,6 +100,8 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         require_right(request, RIGHT_TO_DECIDE)
         return _decide(request)
+    if request.GET.get("part") == "words":
+        return _explain_group(request)
     status, kind = request.GET.get("status", ""), request.GET.get("kind", "")
     status = status if status in _STATUS.values else _STATUS.OPEN.value
     kind = kind if kind in Kind.values else Kind.NOT_UNDERSTOOD.value
@@ -129,6 +133,16 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
         "query": urlencode({"mine": "1"} if is_mine else {"kind": kind, "status": status}),
     }
     return TemplateResponse(request, "audit/inbox.html", {**admin.site.each_context(request), **context})
+
+
+def _explain_group(request: HttpRequest) -> HttpResponse:
+    """How near the message of a group is to each intent, word by word, on the present configuration."""
+    group = CeInboxGroup.objects.filter(pk=parse_whole_number(request.GET.get("group", "")) or 0).first()
+    turn = read_rows(CeConversationHistory.objects.filter(pk=group.leader)) if group else []
+    text = _read_text(group, turn[0]) if group and turn else ""
+    log_access(request, CeAccessLog.Kind.SEARCH, search=f"inbox group {group.pk}" if group else "inbox group")
+    accounts = [build_phrase_account(configuration().current(), text)] if text else []
+    return TemplateResponse(request, "audit/phrase_accounts.html", {"phrase_accounts": accounts})
 
 
 def list_tabs() -> list[Tab]:
@@ -206,12 +220,14 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
         Link(suggestion.title, teach_url(group=group.pk, intent=suggestion.intent), suggestion.reason)
         for suggestion in suggest_intents(snapshot, texts, MOST_SUGGESTIONS)
     ]
-    new_flow = f"{reverse('admin:config_admin_ceintent_start')}?{urlencode({'group': group.pk})}"
-    return [
-        *links,
-        Link("Another intent" if links else "Choose an intent", teach_url(group=group.pk)),
-        Link("New flow with these messages", new_flow),
-    ]
+    name = name_by_words(texts)
+    new_flow = Link(
+        f"New flow “{name}”" if name else "New flow with these messages",
+        f"{reverse('admin:config_admin_ceintent_start')}?{urlencode({'group': group.pk})}",
+    )
+    if links:
+        return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
+    return [new_flow, Link("Choose an intent", teach_url(group=group.pk))]
 
 
 def teach_url(**values: Any) -> str:

@@ -23,7 +23,7 @@ from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, read_phase
-from convengine.engine.turn.labels import in_words
+from convengine.engine.turn.labels import format_confidence, in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Family
 from convengine.engine.turn.stages import DECISION
@@ -90,7 +90,8 @@ class Operand:
     text: str
     path: str
     value: str
-    holds: bool
+    #: Null for a value that was not compared.
+    holds: bool | None
     #: The comparison and its value as they are stored, if the texts shorten them.
     whole: str = ""
 
@@ -453,10 +454,9 @@ def _show_whole(operand: Mapping[str, Json]) -> str:
 
 
 def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:
-    """How sure the classifier was of a phrase's intent, and how near the phrase is."""
-    enough = float(operand["score"]) >= float(operand.get("minScore") or 0)
-    yield Operand(
-        f"the confidence is at least {operand.get('minScore')}", "score", excerpt_value(operand["score"]), enough
-    )
+    """How sure the classifier was of a phrase's intent, and how like the message the phrase is."""
+    score, needed = float(operand["score"]), float(operand.get("minScore") or 0)
+    text = f"the confidence is at least {format_confidence(needed)}"
+    yield Operand(text, "score", format_confidence(score), score >= needed)
     if "likeness" in operand:
-        yield Operand("likeness of the phrase", "", excerpt_value(operand["likeness"]), enough)
+        yield Operand("likeness of message and phrase", "likeness", format_confidence(operand["likeness"]), None)

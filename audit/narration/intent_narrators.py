@@ -62,8 +62,9 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         winner = _find_winner(event, decision)
         cause = (", because ", *_describe_reason(turn, event, winner)) if winner is not None else ()
         runner_up = turn.fill(
-            event, "; the confidence is {score}, and that of the next best, {runnerUp}, is {runnerUpScore}"
-        ) or turn.fill(event, "; the confidence is {score}")
+            event,
+            "; the confidence is {score:percent}, and that of the next best, {runnerUp}, is {runnerUpScore:percent}",
+        ) or turn.fill(event, "; the confidence is {score:percent}")
         losers = _describe_losers(turn, decision, winner) if decision else ()
         sentence = build_sentence(event, (*lead, *cause, *runner_up, ".", *losers))
         yield replace(sentence, patterns=_list_patterns(turn, winner))

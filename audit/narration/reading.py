@@ -14,6 +14,7 @@ from convengine.engine.forms.message import find_value
 from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
 from convengine.engine.turn import rows
+from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
@@ -164,7 +165,7 @@ def _describe_move(move: Mapping[str, Json], text: str) -> str:
     asks = move["move"] in _CLAUSE_MOVES
     subject, class_name = (Subject.ASKS, ASKS) if asks else (Subject.MOVES, move["move"])
     nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name)
-    return f"{name} ({probability:.0%}, as in “{nearest}”)"
+    return f"{name} ({format_confidence(probability)}, as in “{nearest}”)"
 
 
 def _list_values(event: Event) -> Iterator[tuple[str, Json]]:

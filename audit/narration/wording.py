@@ -20,7 +20,7 @@ from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import RulePhase
-from convengine.engine.turn.labels import join_unit, lifecycle_label, state_label, step_label
+from convengine.engine.turn.labels import format_confidence, join_unit, lifecycle_label, state_label, step_label
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
@@ -211,7 +211,7 @@ def _phase(value: Json) -> str:
 
 
 def _percent(value: Json) -> str:
-    return f"{value:.0%}" if isinstance(value, (int, float)) else plain(value)
+    return format_confidence(value) if isinstance(value, (int, float)) else plain(value)
 
 
 #: The formats of facts; the blank one is the default.

@@ -17,10 +17,13 @@ from audit.access_log.write import log_access
 from audit.export.scenario.document import make_yaml_response
 from audit.export.scenario.turn_entries import export_expected_response, format_time
 from audit.models import CeAccessLog
+from audit.record.document import list_unstored_events
+from audit.record.events import expand_events
 from audit.simulator.play import PlayedLine, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
 from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
 from audit.timeline.explained_turn import explain_played_turn
+from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference
@@ -257,6 +260,7 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         "turns": _compare_with_before(simulation),
         "shown": line,
         "why": explain_played_turn(line.played.turn) if line else None,
+        **(_explain_phrases(line, is_wanted=posted.has("words")) if line else {}),
         "calls": line.calls if line else [],
         "at": posted.get("at"),
         "channel": posted.channel,
@@ -277,6 +281,16 @@ def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     held.ce_place, held.is_about_drafts = reverse("admin:audit_ceaudit_simulate"), True
     context["other_fields"] = posted.list_other_fields() if form else []
     return TemplateResponse(request, "audit/simulator.html", {**admin.site.each_context(request), **context})
+
+
+def _explain_phrases(line: PlayedLine, *, is_wanted: bool) -> dict[str, Any]:
+    """How sure the classifier was of the intents of a line, word by word, if somebody wants to know."""
+    turn = line.played.turn
+    events = list(expand_events(list_unstored_events(turn)))
+    return {
+        "has_compared_phrases": has_compared_phrases(events),
+        "phrase_accounts": build_phrase_accounts(events, turn.snapshot) if is_wanted else None,
+    }
 
 
 def _compare_with_before(simulation: Simulation) -> list[tuple[PlayedLine, list[Difference]]]:

@@ -24,12 +24,13 @@ from audit.record.events import Event
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.explained_turn import explain_events, find_release
+from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import NOT_STORED, list_warnings
-from audit.timeline.word_links import list_word_links
+from audit.timeline.word_links import find_teach_url, list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
@@ -49,7 +50,10 @@ from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
-_PARTS = {"details": "audit/turn_details.html", "account": "audit/turn_account.html"}
+_PARTS = {
+    "details": "audit/turn_details.html",
+    "account": "audit/turn_account.html",
+}
 _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 
 
@@ -61,6 +65,8 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     part = request.GET.get("part")
     if part == "event":
         return TemplateResponse(request, "audit/event.html", {"opened": find_opened_event(reading.events, request)})
+    if part == "words":
+        return TemplateResponse(request, "audit/phrase_accounts.html", explain_phrases(reading, request))
     context = turn_details(reading, request)
     if part in _PARTS:
         return TemplateResponse(request, _PARTS[part], context)
@@ -82,6 +88,15 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     return TemplateResponse(request, "audit/turn.html", context)
 
 
+def explain_phrases(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
+    """How sure the classifier was of the intents of a turn, word by word."""
+    snapshot = find_release(reading.events)
+    return {
+        "phrase_accounts": build_phrase_accounts(reading.events, snapshot) if snapshot else [],
+        "teach_url": find_teach_url(request, reading.record),
+    }
+
+
 def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     """The content of the page, and of an open card."""
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
@@ -98,6 +113,8 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
         "erased": not events and record.conversation.is_erased,
         "why": why,
         "word_links": list_word_links(request, record, why.reading),
+        "has_compared_phrases": has_compared_phrases(events),
+        **(explain_phrases(reading, request) if "words" in request.GET else {}),
         "wanted": turn_filter,
         "families": FAMILIES,
         "bars": build_waterfall(events),

@@ -39,9 +39,7 @@ def list_word_links(
     if reading is None or not user.has_perm(_READS_MESSAGES):
         return []
     changes_forms = reading.schema_id is not None and user.has_perm(_CHANGES_FORMS)
-    teach_url = ""
-    if user.has_perm(_ADDS_PHRASES):
-        teach_url = f"{reverse('admin:config_admin_ceintentclassifier_teach')}?message_of={record.pk}"
+    teach_url = find_teach_url(request, record)
     if not (changes_forms or teach_url):
         return []
     return [
@@ -53,6 +51,14 @@ def list_word_links(
         )
         for word in reading.unknown_words
     ]
+
+
+def find_teach_url(request: HttpRequest, record: CeConversationHistory) -> str:
+    """The page that makes phrases of the message of a turn; blank without the rights."""
+    user: Any = request.user
+    if not user.has_perms((_READS_MESSAGES, _ADDS_PHRASES)):
+        return ""
+    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?message_of={record.pk}"
 
 
 def _list_options(

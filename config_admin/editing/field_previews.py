@@ -36,6 +36,7 @@ from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.json_value import Json
+from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
 from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
 from convengine.server.interfaces.older_templates import to_jinja
 
@@ -52,6 +53,8 @@ class PreviewResult:
     operands: Sequence[Mapping[str, Json]] = ()
     #: The resulting text or JSON.
     text: str | None = None
+    #: Why a message means an intent by phrases.
+    account: PhraseAccount | None = None
     notes: Sequence[str] = ()
     #: True when the row cannot be tried as it is.
     failed: bool = False
@@ -177,12 +180,11 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     ]
     scores = [match.confidence for match in phrase_matches.hits]
     notes.append(describe_needed_score(snapshot, phrase_matches.min_confidence, scores))
-    if own not in intents:
-        leads = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
-        return PreviewResult(leads, False, notes=notes)
-    if len(intents) > 1:
-        return PreviewResult(f"The user is asked to choose between {join_names(intents)}.", False, notes=notes)
-    return PreviewResult(f"The message leads to {own}.", True, notes=notes)
+    account = build_phrase_account(edited, text) if text and has_words(text) else None
+    headline = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
+    if own in intents and len(intents) > 1:
+        headline = f"The user is asked to choose between {join_names(intents)}."
+    return PreviewResult(headline, intents == (own,), account=account, notes=notes)
 
 
 def _replace_phrase(snapshot: Snapshot, row: rows.Classifier) -> Snapshot:

@@ -83,6 +83,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.database.sql import database_time
@@ -229,6 +230,7 @@ class _FlowPage:
         values: Values = {"kind": kind} if kind in list(FlowKind) else {}
         if given:
             values["phrases"] = "\n".join(shorten_line(message.text, LONGEST_PHRASE) for message in given)
+            values["title"] = name_by_words([message.text for message in given])
         return values
 
     def _make_forms(self, values: Values, *rows_given: list[Values], extra: int = 0) -> PageForms:

@@ -36,14 +36,14 @@
         link.setAttribute("aria-expanded", "true");
     }
 
-    // A card of the timeline fetches its content once.
+    // A card of the timeline, and other details, fetch their content once.
     document.addEventListener("toggle", async (event) => {
         const card = event.target;
         if (!card.open || !card.dataset?.details || card.dataset.done) return;
         card.dataset.done = "true";
         const place = card.querySelector("summary + div");
         place.setAttribute("aria-busy", "true");
-        const text = await part(resolveAddress(card.dataset.details, "details"));
+        const text = await part(resolveAddress(card.dataset.details, card.dataset.part || "details"));
         place.removeAttribute("aria-busy");
         if (text !== null) place.insertAdjacentHTML("beforeend", text);
         else delete card.dataset.done;

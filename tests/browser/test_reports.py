@@ -172,7 +172,7 @@ def test_a_new_flow_takes_the_messages_of_a_group_along(server: Server, ada: Vis
     no_violations(page)
     assert ada.fits
     with page.expect_navigation():
-        group.get_by_role("link", name="New flow with these messages").click()
+        group.get_by_role("link", name="New flow “Rent unicycle”").click()
     expect(page.locator("#id_phrases")).to_have_value(re.compile("rent a unicycle"))
 
 

@@ -123,6 +123,11 @@ def format_percent(share: float | None) -> str:
     return join_unit(share if isinstance(share, int) else f"{share:.1f}", "%")
 
 
+def format_confidence(confidence: float) -> str:
+    """A confidence from 0 to 1, such as `83.4 %`. It has the digits of the record, so that two are told apart."""
+    return join_unit(f"{100 * confidence:.1f}".removesuffix(".0"), "%")
+
+
 def join_unit(number: object, unit: str) -> str:
     """A number with its unit, between which no line breaks."""
     return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else f"{number}"

@@ -5,6 +5,7 @@ from typing import Any
 
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import live_settings
+from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE
 
@@ -14,13 +15,16 @@ def describe_match(name: str, match: Mapping[str, Any]) -> str:
     phrase = shorten(match["phrase"], 60)
     if match["score"] == 1:
         return f"{name}: the message is the phrase “{phrase}”."
-    return f"{name}: confidence {match['score']:.2f}. The nearest phrase is “{phrase}”."
+    return f"{name}: confidence {format_confidence(match['score'])}. The nearest phrase is “{phrase}”."
 
 
 def describe_needed_score(snapshot: Snapshot, needed: float, scores: Sequence[float]) -> str:
     """How much confidence is needed, and why. `scores`: those of the intents that count."""
     minimum, margin = live_settings.read(snapshot, MIN_CONFIDENCE).value, live_settings.read(snapshot, MARGIN).value
     if scores and needed > minimum:
-        reason = f"because the best intent has {max(scores):.2f}: others count up to {margin:.2f} below it"
-        return f"A confidence of {needed:.2f} is needed, {reason}."
-    return f"A confidence of {needed:.2f} is needed, the minimum for all intents."
+        points = format_confidence(margin).removesuffix("\N{NO-BREAK SPACE}%")
+        reason = (
+            f"because the best intent has {format_confidence(max(scores))}: others count up to {points} points below"
+        )
+        return f"A confidence of {format_confidence(needed)} is needed, {reason}."
+    return f"A confidence of {format_confidence(needed)} is needed, the minimum for all intents."

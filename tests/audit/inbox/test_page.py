@@ -57,7 +57,7 @@ def test_a_group_leads_to_the_page_that_teaches_it(analyst: Client, address: str
     first = analyst.get(address).context["lines"][0]
     assert (first.group.messages, first.title) == (2, "membership of the library")
     suggestion, other, flow = first.actions
-    assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow with these messages")
+    assert (suggestion.label, other.label, flow.label) == ("FEES", "Another intent", "New flow “Membership library”")
     assert "is near to “how much is the monthly membership”" in suggestion.reason
     assert "membership" not in suggestion.url
     assert analyst.get(suggestion.url).context["effect"].lesson.phrases == ("membership of the library",)
@@ -69,15 +69,30 @@ def test_without_a_suggestion_the_page_says_why_and_a_new_flow_takes_the_message
     fill("parking spaces", "parking spaces")
     (line,) = analyst.get(address).context["lines"]
     assert line.hint == NOTHING_SUGGESTED
-    choose, flow = line.actions
-    assert (choose.label, flow.label) == ("Choose an intent", "New flow with these messages")
+    flow, choose = line.actions
+    assert (flow.label, choose.label) == ("New flow “Parking spaces”", "Choose an intent")
     assert NOTHING_SUGGESTED.encode() in analyst.get(choose.url).content
-    assert analyst.get(flow.url).context["form"]["phrases"].value() == "parking spaces"
+    form = analyst.get(flow.url).context["form"]
+    assert (form["title"].value(), form["phrases"].value()) == ("Parking spaces", "parking spaces")
     writer = member("abe")
     User.objects.get(username="abe").user_permissions.set(
         Permission.objects.filter(codename__startswith="add_ce", content_type__app_label="config_admin")
     )
     assert writer.get(flow.url).context["form"]["phrases"].value() in (None, "")
+
+
+def test_how_near_a_group_is_to_each_intent_is_told_when_somebody_looks(analyst: Client, address: str) -> None:
+    fill("membership of the library")
+    (group,) = CeInboxGroup.objects.all()
+
+    part = analyst.get(address, {"part": "words", "group": group.pk})
+
+    (account,) = part.context["phrase_accounts"]
+    assert account.best.name == "Fees"
+    assert account.words[0].word == "membership"
+    assert f"inbox group {group.pk}" in str(CeAccessLog.objects.order_by("-pk").values()[0])
+    assert b"erased or masked" in analyst.get(address, {"part": "words", "group": "x"}).content
+    assert member("eve").get(address, {"part": "words", "group": group.pk}).status_code == 403
 
 
 def test_the_order_is_that_of_home_and_is_said(analyst: Client, address: str) -> None:

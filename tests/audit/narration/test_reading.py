@@ -84,11 +84,11 @@ def test_a_move_in_words_of_no_table_shows_how_likely_it_is_and_the_most_similar
     reading = say(caller, "a party", "your kindness means a lot to me")
 
     (move,) = reading.moves
-    assert re.fullmatch(r"thanks \(\d\d%, as in “[^”]+”\)", move)
+    assert re.fullmatch(r"thanks \(\d\d(?:\.\d)?\s%, as in “[^”]+”\)", move)
 
     reading = say(caller, "could you squeeze us in there on Friday? how full is the town on Friday?")
 
-    assert any(re.fullmatch(r"a question \(\d\d+%, as in “[^”]+”\)", move) for move in reading.moves)
+    assert any(re.fullmatch(r"a question \(\d\d+(?:\.\d)?\s%, as in “[^”]+”\)", move) for move in reading.moves)
 
 
 def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller) -> None:

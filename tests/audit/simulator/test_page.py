@@ -91,6 +91,23 @@ def test_a_played_turn_is_explained_as_the_stored_one_is(ana: Client) -> None:
         assert 'title="Says what is meant: a greeting"' in response.content.decode()
 
 
+def test_the_intent_of_a_played_turn_is_explained_word_by_word_when_somebody_looks(ana: Client) -> None:
+    with change_set(reason="a phrase"):
+        m.CeIntentClassifier.objects.create(
+            intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
+        )
+    message = "pay for copies of a passport"
+
+    before, after = simulate(ana, message), simulate(ana, message, words=1)
+
+    assert before.context["has_compared_phrases"]
+    assert b"Explain the intent word by word" in before.content
+    assert before.context["phrase_accounts"] is None
+    (account,) = after.context["phrase_accounts"]
+    assert (account.best.name, account.difference) == ("Fees", "")
+    assert b"How sure <b" in after.content
+
+
 def test_an_earlier_turn_is_explained_and_lines_are_removed(ana: Client) -> None:
     response = simulate(ana, "hours", "fees", open=1)
     assert response.context["shown"].number == 1

@@ -69,18 +69,52 @@ def test_a_phrase_shows_how_sure_and_how_near_it_was(caller: Caller, words: Word
     unsure, sure = words(page_of(caller, 1)), words(page_of(caller, 2))
 
     shown = re.search(
-        r"the classifier is not sure enough the confidence is at least ([\d.]+) : no value: ([\d.]+)"
-        r" · score likeness of the phrase : no value: ([\d.]+)",
+        r"the classifier is not sure enough the confidence is at least ([\d.]+)\s% : no value: ([\d.]+)\s%"
+        r" · score likeness of message and phrase : ([\d.]+)\s% · likeness",
         unsure,
     )
     assert shown
     bound, confidence, likeness = map(float, shown.groups())
     assert 0 < confidence < bound
-    assert confidence < likeness < 1
+    assert confidence < likeness < 100
     assert "because the message is near to the phrase “What do I pay for a copy?”" in sure
     assert re.search(
-        r"chosen Phrase: What do I pay for a copy\? .*? the confidence is at least [\d.]+ : yes value: 1.0", sure
+        r"chosen Phrase: What do I pay for a copy\? .*? the confidence is at least [\d.]+\s% : yes value: 100\s%", sure
     )
+
+
+def test_how_sure_it_was_is_told_word_by_word_when_somebody_looks(caller: Caller, reader: Client, words: Words) -> None:
+    with change_set(reason="phrases"):
+        for intent, text in (("FEES", "What do I pay for a copy?"), ("HOURS", "When can I come to you?")):
+            CeIntentClassifier.objects.create(intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text)
+    caller.say("pay for copies of a passport")
+    caller.say("hours please")
+
+    page, part = words(page_of(caller)), words(page_of(caller, 1, "?part=words"))
+
+    assert "How sure it was, word by word, and what to do" in page
+    assert "How sure it was" not in words(page_of(caller, 2)), "a pattern decided"
+    assert "Without a word" not in page
+    assert re.search(r"Fees [\d.]+\s% What do I pay for a copy\?", part)
+    assert re.search(
+        r"How sure Fees would be without a word Without Confidence Change copies [\d.]+\s% −[\d.]+ points", part
+    )
+    assert "computed now" not in part
+    assert "What to do" in part
+    assert part in words(page_of(caller, 1, "?words=1"))
+
+
+def test_word_by_word_is_computed_on_the_release_of_the_turn(caller: Caller, words: Words) -> None:
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.create(
+            intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
+        )
+    caller.say("pay for copies of a passport")
+    before = words(page_of(caller, 1, "?part=words"))
+    with change_set(reason="another one"):
+        CeIntentClassifier.objects.filter(rule_type="PHRASE").update(pattern="Is the weather nice?")
+
+    assert words(page_of(caller, 1, "?part=words")) == before
 
 
 def test_it_is_narrowed_to_a_part_or_a_text_and_one_event_opens_whole(caller: Caller, reader: Client) -> None:

@@ -118,7 +118,7 @@ def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_how_sure_it_is() -> Non
     outcome = try_field(row, "pattern", "so I was charged money twice")
 
     assert (outcome.headline, outcome.holds) == ("The message leads to REFUND.", True)
-    assert outcome.notes[0].startswith("REFUND: confidence 0.")
+    assert outcome.notes[0].startswith("REFUND: confidence ")
     assert outcome.notes[0].endswith("The nearest phrase is “I was charged twice”.")
     assert try_field(row, "pattern", "hello").headline == "No match."
     assert try_field(replace(row, pattern="?!"), "pattern", "hello").failed

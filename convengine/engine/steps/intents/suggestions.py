@@ -7,6 +7,7 @@ from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.steps.intents.classifiers import list_matching_patterns
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
@@ -33,7 +34,7 @@ def suggest_intents(snapshot: Snapshot, texts: Iterable[str], most: int) -> list
     for text in texts:
         for match in match_phrases(snapshot, text).likely:
             if match.intent in titles and match.confidence > best.get(match.intent, (0.0, None))[0]:
-                reason = f"is near to “{match.phrase.text}” (confidence {match.confidence:.2f})"
+                reason = f"is near to “{match.phrase.text}” (confidence {format_confidence(match.confidence)})"
                 best[match.intent] = (match.confidence, SuggestedIntent(match.intent, titles[match.intent], reason))
         for row in list_matching_patterns(snapshot, text):
             intent, reason = code(row.intent_code), f"its pattern {quote_name(name_row(row.table, row))} fits"

@@ -6,7 +6,7 @@ So what it needs besides are the phrases themselves, and what a decision comes f
 "None of them" is a class of its own, of general sentences (`none_of_them.toml`) that are not near to any phrase.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import sqrt
 from typing import Any, NamedTuple
@@ -79,6 +79,14 @@ class Classifier:
         confidences = probabilities / (probabilities + (1 - probabilities) * self._odds_needed)
         best = np.argsort(-confidences, kind="stable")[:most]
         return tuple(self._describe(int(each), confidences[each], shared, vector) for each in best)
+
+    def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
+        """How like a text each phrase is, from 0 to 1."""
+        texts, vector = self._texts, encode_text(text)
+        shared = texts.table.compare(text)[: texts.phrases]
+        likenesses = (shared + _VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / _WHOLE
+        examples = map(Example, texts.intents, texts.texts)
+        return zip(examples, map(float, likenesses), strict=False)
 
     def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
         members = self._members[each]

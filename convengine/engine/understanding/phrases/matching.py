@@ -186,6 +186,25 @@ class PhraseBook:
         plain = text.lower() if text.isupper() else text
         return tuple(map(self._make_match, self.classifier.rank(plain, most)))
 
+    def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
+        """The phrase of an intent that a phrase is more like than the others of its own, and by how much.
+
+        Null if there is none, and for the only phrase of its intent.
+        """
+        own: list[float] = []
+        others: list[tuple[float, Example]] = []
+        for example, likeness in self.classifier.list_likenesses(phrase.text.strip()):
+            if example.text == phrase.text.strip():
+                continue
+            if example.intent == phrase.intent:
+                own.append(likeness)
+            elif example.intent == intent:
+                others.append((likeness, example))
+        if not own or not others or max(others)[0] <= max(own):
+            return None
+        likeness, example = max(others)
+        return self._by_example[example][0], likeness - max(own)
+
     def _make_match(self, ranked: Ranked) -> IntentMatch:
         phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]
         return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)

@@ -6,7 +6,9 @@ from convengine.server.admin_site.phrase_reasons import describe_match, describe
 
 def test_a_match_names_its_confidence_and_the_nearest_phrase() -> None:
     match = {"phrase": "how much is a tattoo", "score": 0.8}
-    assert describe_match("Prices", match) == ("Prices: confidence 0.80. The nearest phrase is “how much is a tattoo”.")
+    assert describe_match("Prices", match) == (
+        "Prices: confidence 80\N{NO-BREAK SPACE}%. The nearest phrase is “how much is a tattoo”."
+    )
     assert (
         describe_match("Prices", {**match, "score": 1}) == "Prices: the message is the phrase “how much is a tattoo”."
     )
@@ -15,6 +17,9 @@ def test_a_match_names_its_confidence_and_the_nearest_phrase() -> None:
 def test_the_needed_confidence_has_a_reason() -> None:
     snapshot = Snapshot(1, {}, {})
 
-    assert describe_needed_score(snapshot, 0.0, []) == "A confidence of 0.00 is needed, the minimum for all intents."
+    assert (
+        describe_needed_score(snapshot, 0.0, [])
+        == "A confidence of 0\N{NO-BREAK SPACE}% is needed, the minimum for all intents."
+    )
     near_others = describe_needed_score(snapshot, 0.95, [1.0])
-    assert near_others.startswith("A confidence of 0.95 is needed, because the best intent has 1.00")
+    assert near_others.startswith("A confidence of 95\N{NO-BREAK SPACE}% is needed, because the best intent has 100")

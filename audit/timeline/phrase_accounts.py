@@ -1,0 +1,56 @@
+"""Why the phrases led a turn to its intent, word by word: computed on its configuration when somebody looks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from audit.narration.decisions import Choice, list_choices
+from audit.record.events import Event
+from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
+from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
+
+
+def has_compared_phrases(events: Sequence[Event]) -> bool:
+    """True if the turn compared its message with phrases."""
+    return bool(_list_compared(events))
+
+
+def build_phrase_accounts(events: Sequence[Event], snapshot: Snapshot) -> list[PhraseAccount]:
+    """The accounts of the texts that a turn compared with phrases; `snapshot` is its configuration."""
+    return [build_phrase_account(snapshot, **compared) for compared in list_compared_texts(events, snapshot)]
+
+
+def list_compared_texts(events: Sequence[Event], snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """What a turn compared with phrases, each once: as `build_phrase_account` takes it."""
+    seen = set()
+    for choice in _list_compared(events):
+        key, state = choice.payload["key"], choice.event.state
+        interrupting = bool(key.get("interrupting"))
+        text = key.get("userText") or state.get("standaloneQuery" if key.get("queryRewritten") else "userText")
+        if isinstance(text, str) and (text, interrupting) not in seen:
+            seen.add((text, interrupting))
+            yield {
+                "text": text,
+                "interrupting": interrupting,
+                "own": snapshot.list_questions_beside(state.get("intent")),
+                "recorded": _read_confidences(choice),
+            }
+
+
+def _list_compared(events: Sequence[Event]) -> list[Choice]:
+    classified = (choice for choice in list_choices(events) if choice.kind == DecisionKind.CLASSIFIER)
+    return [choice for choice in classified if "phrases" in choice.payload["key"]]
+
+
+def _read_confidences(choice: Choice) -> Mapping[Json, float] | None:
+    """The recorded confidences by phrase; null if they were masked."""
+    recorded: dict[Json, float] = {}
+    for candidate in choice.payload.get("candidates") or ():
+        for operand in candidate.get("operands") or ():
+            score = operand.get("score", 0.0) if isinstance(operand, Mapping) else None
+            if not isinstance(score, (int, float)):
+                return None
+            if "score" in operand:
+                recorded[candidate["id"]] = score
+    return recorded

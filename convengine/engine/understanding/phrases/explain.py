@@ -1,0 +1,85 @@
+"""Why a message means an intent by phrases: what each word does, and which phrases speak for another intent."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import (
+    IntentMatch,
+    Phrase,
+    PhraseBook,
+    PhraseMatches,
+    get_phrase_book,
+    match_phrases,
+)
+from convengine.engine.understanding.words import split_text
+
+#: How many words of a message are left out in turn: each takes an encoding or two.
+MOST_WORDS = 25
+
+
+class WordShare(NamedTuple):
+    """A word of a message, and how sure the intent would be without it."""
+
+    word: str
+    #: Null if the message without the word does not bring the intent into question.
+    without: float | None
+
+
+class StrayPhrase(NamedTuple):
+    """A phrase that is more like a phrase of another intent than like the others of its own."""
+
+    phrase: Phrase
+    nearer: Phrase
+
+
+@dataclass(frozen=True)
+class MatchAccount:
+    """What a message means by phrases, and why."""
+
+    matches: PhraseMatches
+    #: The first words of the message, in its order.
+    words: tuple[WordShare, ...] = ()
+    #: Words beyond those.
+    further_words: int = 0
+    stray: StrayPhrase | None = None
+
+    @property
+    def ranked(self) -> tuple[IntentMatch, ...]:
+        """The intents that came into question, best first."""
+        return (*self.matches.hits, *self.matches.near)
+
+
+def explain_match(
+    snapshot: Snapshot, text: str, *, interrupting: bool = False, own: Collection[str] = ()
+) -> MatchAccount:
+    """What `match_phrases` says of a message with the same arguments, and why."""
+    matches = match_phrases(snapshot, text, interrupting=interrupting, own=own)
+    best = next(iter((*matches.hits, *matches.near)), None)
+    if best is None:
+        return MatchAccount(matches)
+    words = [word for word in split_text(text) if not word.is_sign]
+    shares = []
+    for word in words[:MOST_WORDS]:
+        rest = f"{text[: word.start].rstrip()} {text[word.end :].lstrip()}".strip()
+        shorter = match_phrases(snapshot, rest, interrupting=interrupting, own=own)
+        shares.append(WordShare(text[word.start : word.end], _find_confidence(shorter, best.intent)))
+    stray = _find_stray(get_phrase_book(snapshot), matches)
+    return MatchAccount(matches, tuple(shares), len(words[MOST_WORDS:]), stray)
+
+
+def _find_confidence(matches: PhraseMatches, intent: str) -> float | None:
+    return next((match.confidence for match in (*matches.hits, *matches.near) if match.intent == intent), None)
+
+
+def _find_stray(book: PhraseBook, matches: PhraseMatches) -> StrayPhrase | None:
+    """The nearest phrase of one of the best two intents that is rather one of the other.
+
+    Where one intent is meant, only its own phrase can be in the wrong place.
+    """
+    best, *others = (*matches.hits, *matches.near)[:2]
+    pairs = [(best, other) for other in others] + [(other, best) for other in others if len(matches.hits) != 1]
+    nearer = {match.phrase: book.find_nearer(match.phrase, other.intent) for match, other in pairs}
+    leads = [(each[1], StrayPhrase(phrase, each[0])) for phrase, each in nearer.items() if each]
+    return max(leads, key=lambda each: each[0])[1] if leads else None

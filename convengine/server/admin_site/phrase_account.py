@@ -1,0 +1,155 @@
+"""Why a message means an intent by phrases, in words: each intent, each word, and what to do."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.clarification.collision import get_intent_name
+from convengine.engine.rules.row_names import quote_name
+from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.wording import join_alternatives
+from convengine.engine.turn import rows
+from convengine.engine.turn.labels import format_confidence
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.explain import MatchAccount, WordShare, explain_match
+from convengine.engine.understanding.phrases.matching import IntentMatch, Phrase
+from convengine.server.admin_site.phrase_reasons import describe_needed_score
+from convengine.server.admin_site.record_columns import row_url
+
+#: How many intents are listed, and how many are named in what to do.
+_LISTED, _NAMED = 5, 3
+#: A word that changes the confidence by less is not listed.
+_LEAST_CHANGE = 0.01
+_LONGEST = 80
+
+
+@dataclass(frozen=True)
+class IntentLine:
+    """An intent that came into question."""
+
+    name: str
+    confidence: str
+    phrase: str
+    #: The page of the phrase; blank for one that is not saved.
+    phrase_url: str
+    is_meant: bool
+
+
+@dataclass(frozen=True)
+class WordLine:
+    """A word, and the confidence in the best intent without it."""
+
+    word: str
+    without: str
+    change: str
+
+
+@dataclass(frozen=True)
+class PhraseAccount:
+    """Why a message means an intent, as pages show it."""
+
+    intents: Sequence[IntentLine]
+    #: The words that change most come first.
+    words: Sequence[WordLine]
+    #: Words that hardly change anything, and words that were not left out in turn.
+    small_words: int
+    further_words: int
+    needed: str
+    advice: Sequence[str]
+    #: How the turn's own figures differ; blank if they do not.
+    difference: str = ""
+
+    @property
+    def best(self) -> IntentLine | None:
+        """The likeliest intent."""
+        return self.intents[0] if self.intents else None
+
+
+def build_phrase_account(
+    snapshot: Snapshot,
+    text: str,
+    *,
+    interrupting: bool = False,
+    own: Collection[str] = (),
+    recorded: Mapping[Any, float] | None = None,
+) -> PhraseAccount:
+    """Explain what a message means on a configuration. `recorded`: the confidences of a turn, by phrase."""
+    account = explain_match(snapshot, text, interrupting=interrupting, own=own)
+    ranked, matches = account.ranked, account.matches
+    confidence = ranked[0].confidence if ranked else 0.0
+    changing = [share for share in account.words if abs(_find_change(share, confidence)) >= _LEAST_CHANGE]
+    return PhraseAccount(
+        [_describe_intent(snapshot, match, is_meant=match in matches.hits) for match in ranked[:_LISTED]],
+        [_describe_word(share, confidence) for share in sorted(changing, key=lambda s: _find_change(s, confidence))],
+        len(account.words) - len(changing),
+        account.further_words,
+        describe_needed_score(snapshot, matches.min_confidence, [match.confidence for match in matches.hits]),
+        list(_advise(snapshot, account)),
+        "" if recorded is None else _describe_difference(snapshot, ranked, recorded),
+    )
+
+
+def _find_change(share: WordShare, confidence: float) -> float:
+    """How much the confidence changes without a word."""
+    return round((share.without or 0.0) - confidence, 3)
+
+
+def _describe_word(share: WordShare, confidence: float) -> WordLine:
+    if share.without is None:
+        return WordLine(share.word, "not in question", "")
+    points = f"{100 * _find_change(share, confidence):+.1f}".removesuffix(".0").replace("-", "−")
+    return WordLine(share.word, format_confidence(share.without), f"{points} points")
+
+
+def _describe_intent(snapshot: Snapshot, match: IntentMatch, *, is_meant: bool) -> IntentLine:
+    phrase = match.phrase
+    url = row_url(rows.Classifier.table, phrase.key) if isinstance(phrase.key, int) else ""
+    name = get_intent_name(snapshot, match.intent)
+    return IntentLine(name, format_confidence(match.confidence), shorten_line(phrase.text, _LONGEST), url, is_meant)
+
+
+def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], recorded: Mapping[Any, float]) -> str:
+    """The best intent of the turn with its confidence, if it is not what was computed now."""
+    if not recorded:
+        return "These figures were computed now. In the turn, no intent came into question." if ranked else ""
+    key = max(recorded, key=lambda each: recorded[each])
+    if ranked and ranked[0].confidence == recorded.get(ranked[0].phrase.key) == recorded[key]:
+        return ""
+    row = snapshot.row(rows.Classifier, key)
+    name = get_intent_name(snapshot, row.intent_code) if row else f"phrase {key}"
+    before = format_confidence(recorded[key])
+    return f"These figures were computed now. In the turn, {name} was the likeliest, with {before}."
+
+
+def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
+    """A phrase to add, and phrases to move."""
+    ranked, hits = account.ranked, account.matches.hits
+    names = [get_intent_name(snapshot, match.intent) for match in (hits or ranked)[:_NAMED]]
+    if not names:
+        yield "No intent is near. Add the message as a phrase of the intent that it means."
+    elif not ranked[0].is_identical:
+        yield _advise_to_add(names, is_sure=len(hits) == 1)
+    elif len(hits) == 1:
+        yield f"The message is {_quote(hits[0].phrase)}. If it means another intent, move that phrase there."
+    else:
+        first, second = (f"{_quote(match.phrase)} of {get_intent_name(snapshot, match.intent)}" for match in hits[:2])
+        yield f"The message is {first}, and it is {second}. Delete one of them, or reword it."
+    if account.stray:
+        phrase, nearer = account.stray
+        own, other = (get_intent_name(snapshot, each.intent) for each in (phrase, nearer))
+        yield (
+            f"{_quote(phrase, 'The phrase')} of {own} is more like “{shorten_line(nearer.text, _LONGEST)}” of {other} "
+            f"than like the other phrases of {own}. If it means {other}, move it there."
+        )
+
+
+def _advise_to_add(names: Sequence[str], *, is_sure: bool) -> str:
+    if is_sure:
+        return f"If the message does not mean {names[0]}, add it as a phrase of the intent that it means."
+    if len(names) == 1:
+        return f"If the message means {names[0]}, add it as a phrase of {names[0]}."
+    return f"Add the message as a phrase of the intent that it means: {join_alternatives(names)}."
+
+
+def _quote(phrase: Phrase, noun: str = "the phrase") -> str:
+    return f"{noun} {quote_name(shorten_line(phrase.text, _LONGEST))}"

@@ -1,0 +1,80 @@
+"""The account of a match in words: no figure and no sentence of it is false."""
+
+import pytest
+
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.server.admin_site.phrase_account import build_phrase_account
+from tests.convengine.engine.understanding.phrases.test_explain import PHRASES, build_snapshot
+from tests.phrase_accounts import list_false_statements
+
+MESSAGES = (
+    "when is it that you open",
+    "Track my parcel",
+    "my parcel, and my money",
+    "refund the order, I want to send the parcel back",
+    "open the parcel on Sunday",
+    "the weather is nice",
+    "",
+    "?!",
+    "hello hello hello",
+    "I WANT MY MONEY BACK NOW",
+)
+SAME = {**PHRASES, "OPENING": (*PHRASES["OPENING"], "Track my parcel")}
+MISPLACED = {**PHRASES, "OPENING": (*PHRASES["OPENING"], "Where is the parcel of mine?")}
+
+
+@pytest.mark.parametrize("phrases", [PHRASES, SAME, MISPLACED, {"PARCEL": ("Where is my parcel?",)}, {}])
+def test_no_account_of_any_message_is_false(phrases: dict[str, tuple[str, ...]]) -> None:
+    snapshot = build_snapshot(phrases)
+    texts = (*MESSAGES, *(text for listed in PHRASES.values() for text in listed))
+
+    assert [false for text in texts for false in list_false_statements(snapshot, text)] == []
+
+
+def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot = build_snapshot(PHRASES)
+    told = "tests.phrase_accounts.build_phrase_account"
+    monkeypatch.setattr(told, lambda snapshot, text, **kwargs: build_phrase_account(snapshot, f"{text} refund"))
+
+    assert list(list_false_statements(snapshot, "when do they open")) != []
+
+
+@pytest.mark.parametrize(
+    ("phrases", "message", "expected"),
+    [
+        (PHRASES, "?!", "No intent is near. Add the message as a phrase of the intent that it means."),
+        (PHRASES, "track my parcel", "The message is the phrase “Track my parcel”. If it means another intent, move"),
+        (SAME, "track my parcel", "and it is the phrase “Track my parcel” of"),
+        (PHRASES, "how do I refund the order", "If the message does not mean Refund, add it as a phrase of the intent"),
+        (PHRASES, "my order came, and I do not want it", "Add the message as a phrase of the intent that it means: "),
+        (MISPLACED, "where would the parcel be", "If it means Parcel, move it there."),
+    ],
+)
+def test_it_says_what_to_do(phrases: dict[str, tuple[str, ...]], message: str, expected: str) -> None:
+    assert expected in " ".join(build_phrase_account(build_snapshot(phrases), message).advice)
+
+
+def test_words_are_told_with_what_changes_without_them() -> None:
+    account = build_phrase_account(build_snapshot(PHRASES), "how do I refund the order")
+
+    assert account.best is not None
+    first = account.words[0]
+    assert account.best.name == "Refund"
+    assert first.word == "refund"
+    assert first.change.startswith("−")
+    assert first.change.endswith(" points")
+
+
+def test_other_figures_of_the_turn_are_told() -> None:
+    snapshot: Snapshot = build_snapshot(PHRASES)
+    message = "how do I refund the order"
+    phrase, confidence = next((match.phrase.key, match.confidence) for match in match_phrases(snapshot, message).hits)
+
+    def tell(recorded: dict[object, float] | None) -> str:
+        return build_phrase_account(snapshot, message, recorded=recorded).difference
+
+    assert tell({phrase: confidence}) == tell(None) == ""
+    assert tell({phrase: 0.123}).endswith("In the turn, Refund was the likeliest, with 12.3\N{NO-BREAK SPACE}%.")
+    assert tell({1: 0.9, phrase: confidence}).endswith("Opening was the likeliest, with 90\N{NO-BREAK SPACE}%.")
+    assert tell({}).endswith("In the turn, no intent came into question.")
