@@ -73,7 +73,9 @@ def test_its_own_hand_over_goes_before_that_of_all_intents(tattoo: None, custome
     talk(customer, lines)
 
 
-@pytest.mark.parametrize("text", ["what is the price?", "how much does it cost?", "what are the prices?"])
+@pytest.mark.parametrize(
+    "text", ["what do you charge?", "what does it cost?", "what does it cost", "how much is a tattoo?"]
+)
 def test_its_own_question_goes_before_those_of_other_flows(text: str, tattoo: None, customer: Caller) -> None:
     talk(customer, [("I want a tattoo", "Which size", "COLLECT"), (text, "From 80 pounds.", "COLLECT")])
 

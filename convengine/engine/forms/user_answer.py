@@ -58,10 +58,11 @@ def is_question(session: Session, turn: Turn) -> bool:
 
 
 def find_questions(session: Session, turn: Turn) -> str:
-    """The clauses of the message that ask something, as typed; blank for none."""
+    """The clauses of the message that ask something, as typed, with the signs behind them; blank for none."""
     understanding = understand_message(session, turn)
-    asks = [move for move in understanding.moves if move.kind is MoveKind.ASK]
-    return " ".join(understanding.quote(move.start, move.end) for move in asks)
+    words, asks = understanding.words, [move for move in understanding.moves if move.kind is MoveKind.ASK]
+    ends = (next((at for at in range(move.end, len(words)) if not words[at].is_sign), len(words)) for move in asks)
+    return " ".join(understanding.quote(move.start, end) for move, end in zip(asks, ends, strict=True))
 
 
 def read_yes_or_no(session: Session, turn: Turn) -> bool | None:

@@ -252,8 +252,11 @@ def match_phrases(
     if same := _match_surely(filter(choice.may_count, message.find_same_terms())):
         return choice.choose(same)
     ranked = [*message.rank_whole()]
-    if not ranked or ranked[0].confidence < choice.min_confidence:
+    if not choice.is_sure(ranked):
         ranked = _keep_best([*ranked, *message.rank_parts()])
+    if interrupting and message.asks:
+        ranked = _favour(choice.list_counted(ranked), own)
+    if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
         eased = (round(match.confidence / message.eases(match, beside), 3) for match in ranked)
         ranked = _keep_best(
@@ -364,7 +367,18 @@ def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
     return _keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in phrases])
 
 
-def _keep_best(matches: Sequence[IntentMatch] | Iterator[IntentMatch]) -> list[IntentMatch]:
+def _favour(matches: Sequence[IntentMatch], own: Collection[str]) -> list[IntentMatch]:
+    """The matches of a question in the middle of a flow: its own questions are likelier beforehand than those of other
+    flows, and together they are as likely as without the flow.
+    """
+    weighted = [match.confidence / (_OWN if match.intent in own else 1) for match in matches]
+    share = sum(match.confidence for match in matches) / (sum(weighted) or 1)
+    return _keep_best(
+        replace(match, confidence=round(value * share, 3)) for match, value in zip(matches, weighted, strict=True)
+    )
+
+
+def _keep_best(matches: Iterable[IntentMatch]) -> list[IntentMatch]:
     """The best match of each intent, best first."""
     best: dict[str, IntentMatch] = {}
     for match in sorted(matches, key=lambda match: (-match.confidence, match.intent)):
@@ -385,9 +399,17 @@ class _Choice(NamedTuple):
         """False for a phrase that is not tried here."""
         return self.allowed is None or phrase.key in self.allowed
 
+    def is_sure(self, matches: Sequence[IntentMatch]) -> bool:
+        """True when the best match is meant."""
+        return bool(matches) and matches[0].confidence >= self.min_confidence
+
+    def list_counted(self, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
+        """The matches by phrases that are tried here."""
+        return [match for match in matches if self.may_count(match.phrase)]
+
     def choose(self, matches: Sequence[IntentMatch]) -> PhraseMatches:
         """The best intent and those within the margin, if one of them is meant."""
-        counted = [match for match in matches if self.may_count(match.phrase)]
+        counted = self.list_counted(matches)
         best = counted[0].confidence if counted else 0.0
         needed = max(self.min_confidence, round(best - self.margin, 3))
         rivals = tuple(match for match in counted if match.confidence >= round(best - self.margin, 3))

@@ -156,7 +156,7 @@ def test_the_question_is_found_beside_a_statement() -> None:
     session, turn = run("John Smith, and do you have parking?", phrase, ANSWER, **LOCKED)
 
     assert session.digression == Digression("FAQ", "IDLE", 7)
-    assert payload(turn, "DECISION")["key"]["userText"] == "do you have parking"
+    assert payload(turn, "DECISION")["key"]["userText"] == "do you have parking?"
 
 
 def test_without_an_answer_there_is_no_digression() -> None:
