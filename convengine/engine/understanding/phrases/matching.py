@@ -31,6 +31,8 @@ from convengine.json_value import Json
 MAX_REPORTED, MAX_ASKED = 5, 3
 #: Intents of less confidence are not reported.
 _LEAST_REPORTED = 0.01
+#: The user is asked about no intent whose nearest phrase is less like the message, as words are that nothing knows.
+_LEAST_LIKENESS = 0.25
 #: How many intents are ranked, and how many clauses of a message are compared by themselves.
 _RANKED, _CLAUSES = 8, 4
 #: Which share of its confidence counts if only a clause of the message speaks for an intent.
@@ -83,7 +85,10 @@ class PhraseMatches:
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
         """The intents that are meant, and those that the user could be asked about."""
-        return (*self.hits, *(match for match in self.near if match.confidence >= self.min_near))
+        asked = (
+            match for match in self.near if match.confidence >= self.min_near and match.likeness >= _LEAST_LIKENESS
+        )
+        return (*self.hits, *asked)
 
     @property
     def askable(self) -> tuple[IntentMatch, ...]:

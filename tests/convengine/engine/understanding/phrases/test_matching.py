@@ -4,7 +4,14 @@ import pytest
 
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import describe_matches, get_phrase_book, match_phrases
+from convengine.engine.understanding.phrases.matching import (
+    IntentMatch,
+    Phrase,
+    PhraseMatches,
+    describe_matches,
+    get_phrase_book,
+    match_phrases,
+)
 from tests.builders import make_classifier, make_config, make_intent, make_schema, make_snapshot
 
 TRACK = make_classifier("TRACK", "Where is my order?", rule_type="PHRASE", classifier_id=1)
@@ -36,6 +43,13 @@ def test_what_is_not_sure_is_near_from_the_minimum_for_a_question() -> None:
     assert matches.hits == ()
     assert matches.askable[0].intent == "CANCEL"
     assert match_phrases(snapshot(make_config("Phrases/MIN_NEAR", "1")), "please stop that").askable == ()
+
+
+@pytest.mark.parametrize(("likeness", "is_asked"), [(0.3, True), (0.25, True), (0.1, False)])
+def test_nothing_is_near_whose_phrases_are_all_unlike_the_message(likeness: float, is_asked: bool) -> None:
+    match = IntentMatch("CANCEL", 0.2, Phrase(1, "CANCEL", "cancel my order"), likeness)
+
+    assert bool(PhraseMatches((), (match,), 0.5, 0.1).askable) is is_asked
 
 
 def test_synonyms_are_a_setting() -> None:
