@@ -65,7 +65,7 @@ def test_a_no_asks_what_to_change_whatever_a_general_rule_wants(tattoo: None, cu
 def test_its_own_hand_over_goes_before_that_of_all_intents(tattoo: None, customer: Caller) -> None:
     lines = [
         ("can I speak to an artist please?", "Somebody from the studio takes over.", "HAND_OVER"),
-        ("the moon is made of cheese", "Somebody from the studio takes over.", "HAND_OVER"),
+        ("xyzzy", "Somebody from the studio takes over.", "HAND_OVER"),
         ("no thanks", "Have a nice day", "HAND_OVER"),
         ("I want a tattoo", "Which size", "COLLECT"),
     ]
@@ -85,7 +85,7 @@ def test_its_own_question_goes_before_those_of_other_flows(text: str, tattoo: No
     [
         "change my appointment",
         "cancel my appointment",
-        "please cancel my booking",
+        "please cancel my tattoo",
         "cancel it",
         "cancel",
     ],

@@ -267,6 +267,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:
     """Nobody decided. If there is no model, ask the user when phrases give options."""
     session = agent_result.session
+    if agent_result.outcome is AgentOutcome.UNAVAILABLE and _asks_only_to_undo(session, turn, classification):
+        return _audit_no_change(session, turn, "FORM_DONE")
     if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
@@ -281,6 +283,13 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
     if agent_result.outcome is AgentOutcome.UNAVAILABLE and (near := _list_askable(session, turn, classification)):
         return _audit_question(collision.ask_user(session, turn, near), turn)
     return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
+
+
+def _asks_only_to_undo(session: Session, turn: Turn, classification: Classification) -> bool:
+    """True for "cancel my tattoo" after the form was done, if none of the intents that it comes near to is for that."""
+    score = classification.details.get("score", 0)
+    rows_near = classification.hits or classification.askable
+    return bool(rows_near) and all(asks_to_undo_done_form(session, turn, row, score) for row in rows_near)
 
 
 def _list_askable(session: Session, turn: Turn, classification: Classification) -> list[rows.Classifier]:
