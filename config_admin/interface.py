@@ -1,6 +1,11 @@
 """What the configuration offers to the other apps, as the types of `convengine.server.interfaces`; settings name it."""
 
-from config_admin.drafts.named_configurations import describe_configuration, list_configurations, read_configuration
+from config_admin.drafts.named_configurations import (
+    describe_configuration,
+    list_configurations,
+    list_used_configurations,
+    read_configuration,
+)
 from config_admin.history.evidence import collect_evidence, open_evidence
 from config_admin.history.release_notes import list_release_notes, list_releases_of_period
 from config_admin.history.row_origins import find_row_origins
@@ -42,6 +47,7 @@ class _NamedConfigurations:
     read = staticmethod(read_configuration)
     describe = staticmethod(describe_configuration)
     list_choices = staticmethod(list_configurations)
+    list_in_use = staticmethod(list_used_configurations)
 
 
 class _StoredTests:

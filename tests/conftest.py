@@ -13,6 +13,7 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management.commands import flush
 from django.db import connection
 
+from convengine.engine.understanding.phrases.models import NoStore, use_store
 from tests.database import allow_changing_turns, list_flush_statements, use_clone, use_migrated_file
 from tests.kinds import SIGNS, list_files, list_share
 from tests.migrated import copy_migrated
@@ -34,6 +35,12 @@ if os.environ.get("CE_TEST_DATABASE") == "postgres" or os.environ["DATABASE_URL"
             copied = use_migrated_file()
         with django_db_blocker.unblock(), copied, django_db_blocker.block():
             yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _make_own_classifiers() -> None:
+    """Tests of engines need no database; those of the store use it, and so do the servers that tests start."""
+    use_store(NoStore())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,7 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, get_live_head, read_draft
 from config_admin.releases import tree
 from config_admin.releases.active import snapshots
+from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import NoSuchRelease, manifest_of
 from config_admin.releases.working_copy import WorkingCopy, find_working_copy
@@ -59,6 +60,17 @@ def list_configurations() -> list[tuple[ConfigurationName, str]]:
         (ConfigurationName("live"), "Live"),
         *((ConfigurationName("draft", pk), f"Draft: {title}") for pk, title in drafts),
         *((ConfigurationName("release", pk), f"Release {pk}") for pk in releases),
+    ]
+
+
+def list_used_configurations() -> list[ConfigurationName]:
+    """Live, the release before a gradual one, and the open drafts."""
+    gradual = find_gradual_release()
+    drafts = CeDraft.objects.filter(status=DraftStatus.OPEN).order_by("pk").values_list("pk", flat=True)
+    return [
+        ConfigurationName("live"),
+        *([ConfigurationName("release", gradual.parent_version)] if gradual else ()),
+        *(ConfigurationName("draft", pk) for pk in drafts),
     ]
 
 

@@ -137,6 +137,8 @@ RELATED_CHAPTERS: Mapping[str, Sequence[str]] = {
     "ce_memory": ("models",),
     "ce_job": ("operations",),
     "ce_job_run": ("operations",),
+    "ce_phrase_model": ("understanding",),
+    "ce_phrase_vector": ("understanding",),
     "ce_api_key": ("api",),
     "ce_release": ("workplace",),
 }

@@ -24,6 +24,7 @@ from config_admin.releases.row_history import write_history
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.turn.scope import ANY
+from convengine.server.phrase_models.live import live_classifier
 from convengine.server.webhooks.write import store_release
 
 #: What people do through pages, files and the API. A script or SQL gets past it, and its release says so.
@@ -61,7 +62,8 @@ class _Made:
     implicit: bool
 
     def __call__(self) -> None:
-        """Nothing to do at the commit."""
+        """Make the classifier of the release, if its phrases are others."""
+        live_classifier.refresh()
 
 
 def publish(change: ChangeSet) -> None:

@@ -8,6 +8,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.json_value import Json
 
 
@@ -63,7 +64,14 @@ def build_decider(phrases: Iterable[rows.Classifier], snapshot: Snapshot | None 
     Intents are named as the phrases spell them.
     """
     given = tuple(phrases)
-    return decide_by(_replace_phrases(snapshot, given) if snapshot else _build_snapshot(given))
+    decide = decide_by(_replace_phrases(snapshot, given) if snapshot else _build_snapshot(given))
+
+    def decide_alone(text: str) -> IntentDecision:
+        # Nobody else needs what these phrases train.
+        with choose_making(Making.OWN):
+            return decide(text)
+
+    return decide_alone
 
 
 def decide_by(snapshot: Snapshot) -> Decider:

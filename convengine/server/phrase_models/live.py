@@ -1,0 +1,60 @@
+"""Have the classifier of the live configuration ready before a turn needs it."""
+
+from threading import Thread
+
+import structlog
+from django.db import connections
+
+from convengine.engine.understanding.encoder import load_encoder
+from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.jobs.background import Background
+
+log = structlog.get_logger(__name__)
+#: How long the start of a process waits, in seconds; the classifier of very many phrases is made while turns run.
+_START_SECONDS = 20
+
+
+class LiveClassifier:
+    """The classifier of the live configuration in a process that takes turns."""
+
+    def __init__(self) -> None:
+        self._background: Background | None = None
+
+    def start(self) -> None:
+        """Load the encoder and the classifier now, and those of later releases as soon as they are made."""
+        # One release waits while another one's classifier is made: the newest counts.
+        self._background = Background(threads=1, waiting=1)
+        load_encoder()
+        # A database that is out of reach keeps its callers waiting.
+        thread = Thread(target=_load_once, name="live-classifier", daemon=True)
+        thread.start()
+        thread.join(_START_SECONDS)
+
+    def refresh(self) -> None:
+        """Load it again in the background, after a release."""
+        if self._background:
+            self._background.submit(_load)
+
+    def finish(self) -> None:
+        """Wait until those of earlier releases are loaded."""
+        if self._background:
+            self._background.finish()
+
+
+def _load_once() -> None:
+    _load()
+    connections.close_all()
+
+
+def _load() -> None:
+    try:
+        book = get_phrase_book(configuration().current())
+        if book.phrases:
+            _ = book.classifier
+    except Exception as fault:
+        # A turn says what is wrong, if it is still so.
+        log.warning("classifier of phrases not loaded", error=f"{type(fault).__name__}: {fault}".strip())
+
+
+live_classifier = LiveClassifier()

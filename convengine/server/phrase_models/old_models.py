@@ -1,0 +1,48 @@
+"""Remove classifiers and vectors that no configuration in use needs. Any of them can be made again."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.db.models import QuerySet
+
+from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.models import name_vector
+from convengine.server.database.sql import database_time
+from convengine.server.interfaces.configuration import named_configurations
+from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
+
+#: What a run of today has used is kept for the next one.
+KEPT = timedelta(days=1)
+_ROWS = 1000
+
+
+def remove_old() -> Iterator[Counts]:
+    """Remove them in batches."""
+    models, vectors, before = set[str](), set[str](), database_time() - KEPT
+    for name in named_configurations().list_in_use():
+        try:
+            book = get_phrase_book(named_configurations().read(name))
+        except LookupError:
+            # A draft that was published meanwhile.
+            continue
+        models.add(book.model_name)
+        vectors |= {name_vector(text) for text in book.content.list_texts()}
+    yield from _remove("classifiers", CePhraseModel.objects.filter(used_at__lt=before), models)
+    yield from _remove("vectors", CePhraseVector.objects.filter(made_at__lt=before), vectors)
+
+
+def _remove(kind: str, old: QuerySet[CePhraseModel] | QuerySet[CePhraseVector], used: set[str]) -> Iterator[Counts]:
+    names = sorted(set(old.values_list("name", flat=True)) - used)
+    for start in range(0, len(names), _ROWS):
+        count, _ = old.filter(name__in=names[start : start + _ROWS]).delete()
+        yield {kind: count}
+
+
+JOB = Job(
+    "old_classifiers",
+    "Remove classifiers that are not used",
+    "Removes classifiers and vectors of phrases that no live configuration or draft needs, a day after their last use.",
+    Nightly(4),
+    remove_old,
+)

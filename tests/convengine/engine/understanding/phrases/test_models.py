@@ -1,0 +1,105 @@
+"""Classifiers of this process: kept, made later, and made for nobody else. The store's own tests share them."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from convengine.engine.understanding.phrases import models
+from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example
+from convengine.engine.understanding.phrases.interim import InterimClassifier
+from convengine.engine.understanding.phrases.models import (
+    Making,
+    Ranker,
+    choose_making,
+    get_classifier,
+    is_made,
+    name_model,
+)
+
+CONTENT = Content((Example("PARCEL", "Where is my parcel?"), Example("REFUND", "I want my money back")))
+EDITED = Content((*CONTENT.examples, Example("REFUND", "Please pay me back")))
+
+
+class LateStore:
+    """Keeps what was to be made in the background."""
+
+    def __init__(self) -> None:
+        self.works: list[Callable[[], None]] = []
+        self.stored: dict[str, bytes] = {}
+
+    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        return {name: self.stored[name] for name in names if name in self.stored}
+
+    def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
+        self.stored |= vectors
+
+    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+        if name not in self.stored:
+            self.stored[name] = make()
+        return self.stored[name]
+
+    def start(self, work: Callable[[], None]) -> bool:
+        self.works.append(work)
+        return True
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> LateStore:
+    """A store of a process that has no classifier, for which three phrases are many."""
+    monkeypatch.setattr(models, "_models", models._Models())
+    monkeypatch.setattr(models, "_MOST_AT_ONCE", 2)
+    store = LateStore()
+    models.use_store(store)
+    return store
+
+
+def get(content: Content) -> Ranker:
+    return get_classifier(content, name_model(content))
+
+
+def test_a_turn_waits_for_a_classifier_of_few_phrases(store: LateStore) -> None:
+    with choose_making(Making.BACKGROUND):
+        assert isinstance(get(CONTENT), Classifier)
+
+
+def test_a_classifier_of_many_phrases_is_made_once_in_the_background_while_turns_go_on(store: LateStore) -> None:
+    get(CONTENT)
+
+    with choose_making(Making.BACKGROUND):
+        interim = get(EDITED)
+        assert get(EDITED) is interim
+    (work,) = store.works
+    assert isinstance(interim, InterimClassifier)
+    assert interim.rank("pay my money back", 1)[0].intent == "REFUND"
+    work()
+
+    with choose_making(Making.BACKGROUND):
+        assert isinstance(get(EDITED), Classifier)
+
+
+def test_a_preview_of_many_phrases_makes_and_stores_no_classifier(store: LateStore) -> None:
+    with choose_making(Making.PREVIEW):
+        assert isinstance(get(EDITED), InterimClassifier)
+
+    assert not store.works
+    assert not is_made(name_model(EDITED))
+
+
+@pytest.mark.parametrize(("how", "is_stored"), [(Making.OWN, False), (Making.PREVIEW, False), (Making.SHARED, True)])
+def test_what_nobody_else_needs_is_not_stored(store: LateStore, how: Making, is_stored: bool) -> None:
+    with choose_making(how):
+        get(CONTENT)
+
+    assert (name_model(CONTENT) in store.stored) == is_stored
+
+
+def test_a_process_keeps_the_classifiers_that_it_used_last(store: LateStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_MOST_KEPT", 1)
+    get(CONTENT)
+    get(EDITED)
+
+    assert (is_made(name_model(CONTENT)), is_made(name_model(EDITED))) == (False, True)
+
+
+def test_the_order_of_phrases_does_not_change_the_name_of_their_classifier() -> None:
+    assert name_model(Content(EDITED.examples[::-1])) == name_model(EDITED) != name_model(CONTENT)

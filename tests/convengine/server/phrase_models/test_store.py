@@ -1,0 +1,186 @@
+import hashlib
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection, connections, transaction
+
+from convengine.engine.understanding.phrases import models
+from convengine.engine.understanding.phrases.classifier import Content, Example
+from convengine.engine.understanding.phrases.models import get_classifier, load_vectors, name_model, name_vector
+from convengine.server.database.sql import database_time
+from convengine.server.phrase_models import store as stores
+from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
+from convengine.server.phrase_models.store import DatabaseStore
+from tests.database import in_another_process
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dialects]
+
+CONTENT = Content((Example("PARCEL", "Where is my parcel?"), Example("REFUND", "I want my money back")))
+NAME = name_model(CONTENT)
+#: Prints the hash of the weights, how often this process trained, and what it decides.
+PROGRAM = f"""
+import hashlib
+from convengine.engine.understanding.phrases import models
+from convengine.engine.understanding.phrases.classifier import Content, Example
+from convengine.server.phrase_models.models import CePhraseModel
+trained, train = [], models.train
+models.train = lambda texts: trained.append(texts) or train(texts)
+content = Content(tuple(map(Example._make, {[tuple(example) for example in CONTENT.examples]!r})))
+ranked = models.get_classifier(content, models.name_model(content)).rank("has the parcel been sent", 3)
+row = CePhraseModel.objects.get()
+print(hashlib.sha256(bytes(row.weights)).hexdigest(), len(trained), ranked)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_that_meet_a_release_at_once_make_its_classifier_once(store: DatabaseStore) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        printed = [*pool.map(in_another_process, [PROGRAM] * 2)]
+
+    (first, *decided), (second, *same) = (line.split(" ", 2) for line in printed)
+    assert first == second == hashlib.sha256(bytes(CePhraseModel.objects.get().weights)).hexdigest()
+    assert {decided[0], same[0]} == {"0", "1"}
+    assert decided[1] == same[1] == repr(get_classifier(CONTENT, NAME).rank("has the parcel been sent", 3))
+
+
+@pytest.mark.slow
+def test_the_same_phrases_have_the_same_weights_when_they_are_made_again(store: DatabaseStore) -> None:
+    printed = in_another_process(PROGRAM)
+    CePhraseModel.objects.all().delete()
+
+    assert in_another_process(PROGRAM) == printed
+
+
+@pytest.mark.slow
+def test_an_edit_encodes_only_what_is_new(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_another_process(PROGRAM)
+    encoded: list[str] = []
+    encode = models.encode_text
+    monkeypatch.setattr(models, "encode_text", lambda text: encoded.append(text) or encode(text))
+    new = Example("REFUND", "Please pay me back")
+
+    edited = Content((*CONTENT.examples, new))
+    get_classifier(edited, name_model(edited))
+
+    assert encoded == [new.text]
+    assert CePhraseVector.objects.filter(name=name_vector(new.text)).exists()
+    assert load_vectors([new.text], models.NoStore())[new.text].shape == (512,)
+
+
+def test_another_process_takes_over_from_one_that_died(store: DatabaseStore) -> None:
+    now = database_time()
+    CePhraseModel.objects.create(name=NAME, claimed_until=now + timedelta(seconds=0.5), used_at=now)
+
+    get_classifier(CONTENT, NAME)
+
+    assert CePhraseModel.objects.get().weights
+
+
+def test_a_claim_holds_as_long_as_its_process_works(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "_CLAIM", 0.6)
+    monkeypatch.setattr(stores, "_RENEW", 0.1)
+    began, may_end = threading.Event(), threading.Event()
+
+    def make_slowly() -> bytes:
+        began.set()
+        assert may_end.wait(30)
+        return b"slow"
+
+    def load(make: object) -> bytes:
+        try:
+            return store.load_or_make("name", make)  # type: ignore[arg-type]
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as pool:
+        slow = pool.submit(load, make_slowly)
+        assert began.wait(30)
+        waiting = pool.submit(load, lambda: b"made twice")
+        assert not may_end.wait(1.5)
+        may_end.set()
+        assert (slow.result(30), waiting.result(30)) == (b"slow", b"slow")
+
+
+def test_what_could_not_be_made_is_tried_again_at_once(store: DatabaseStore) -> None:
+    def fail() -> bytes:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        store.load_or_make("name", fail)
+
+    assert store.load_or_make("name", lambda: b"made") == b"made"
+
+
+def test_a_transaction_neither_claims_nor_waits_and_stores_at_its_commit(store: DatabaseStore) -> None:
+    now = database_time()
+    CePhraseModel.objects.create(name="name", claimed_until=now + timedelta(hours=1), used_at=now)
+
+    with transaction.atomic():
+        assert store.load_or_make("name", lambda: b"made here") == b"made here"
+        assert CePhraseModel.objects.get().weights is None
+
+    assert bytes(CePhraseModel.objects.get().weights) == b"made here"
+
+
+def test_what_a_transaction_that_fails_has_made_is_not_stored(store: DatabaseStore) -> None:
+    with transaction.atomic():
+        get_classifier(CONTENT, NAME)
+        transaction.set_rollback(True)
+
+    assert not CePhraseModel.objects.exists()
+    assert not CePhraseVector.objects.exists()
+
+
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_without_its_tables_a_process_makes_its_own(store: DatabaseStore, in_transaction: bool) -> None:
+    tables = ("ce_phrase_model", "ce_phrase_vector")
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")
+    try:
+        if in_transaction:
+            with transaction.atomic():
+                ranked = get_classifier(CONTENT, NAME).rank("where is that parcel", 1)
+                assert database_time()
+        else:
+            ranked = get_classifier(CONTENT, NAME).rank("where is that parcel", 1)
+    finally:
+        with connection.cursor() as cursor:
+            for table in tables:
+                cursor.execute(f"ALTER TABLE {table}_gone RENAME TO {table}")
+
+    assert ranked[0].intent == "PARCEL"
+
+
+def test_without_a_database_a_process_makes_its_own(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    for name in ("_read", "_claim", "database_time"):
+        monkeypatch.setattr(stores, name, refuse)
+
+    assert store.load_or_make("name", lambda: b"made") == b"made"
+
+
+def test_a_store_holds_no_pickle_and_no_text(store: DatabaseStore) -> None:
+    get_classifier(CONTENT, NAME)
+
+    stored = bytes(CePhraseModel.objects.get().weights)
+    assert stored.startswith(b"PK")
+    assert b"parcel" not in stored.lower()
+    assert sys.getsizeof(stored) < 100_000
+
+
+def test_the_use_of_a_classifier_is_known_to_the_hour(store: DatabaseStore) -> None:
+    store.load_or_make("name", lambda: b"made")
+    first = CePhraseModel.objects.get().used_at
+    store.load_or_make("name", lambda: b"other")
+    assert CePhraseModel.objects.get().used_at == first
+
+    CePhraseModel.objects.update(used_at=first - timedelta(hours=2))
+    store.load_or_make("name", lambda: b"other")
+
+    assert CePhraseModel.objects.get().used_at >= first
