@@ -26,6 +26,7 @@ class Says:
     piece_seconds: float = 0.0
     #: End the connection without an answer.
     hangs_up: bool = False
+    finish_reason: str = "stop"
     #: More of the message, such as a refusal.
     message: Mapping[str, Any] = field(default_factory=dict)
 
@@ -43,7 +44,7 @@ class Says:
                 "choices": [
                     {
                         "index": 0,
-                        "finish_reason": "stop",
+                        "finish_reason": self.finish_reason,
                         "message": {"role": "assistant", "content": self.text, **self.message},
                     }
                 ],

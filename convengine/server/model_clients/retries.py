@@ -1,5 +1,6 @@
 """The result of one attempt: the service's answer or the library's exception, as a value."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,8 @@ _REMEDIES = {
     404: "Check the connection's base_url and the name of the model.",
     422: "Where the service does not know answers by schema, set `answers` to object or text.",
 }
+#: What a model thinks before it answers. Some services leave out the first mark.
+_THOUGHTS = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
 _AGAIN = frozenset({408, 409, 425, 429})
 
 
@@ -40,10 +43,10 @@ def read_completion(completion: Any) -> Try:
     if message is None:
         excerpt = shorten(str(completion), 120)
         return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {excerpt!r}.")
-    usage = getattr(completion, "usage", None)
+    usage, text = getattr(completion, "usage", None), _text(getattr(message, "content", None))
     model = getattr(completion, "model", None)
     answer = LlmAnswer(
-        text=_text(getattr(message, "content", None)),
+        text=_THOUGHTS.sub("", text).strip() if "think>" in text else text,
         model=model if isinstance(model, str) else "",
         input_tokens=_count(getattr(usage, "prompt_tokens", None)),
         output_tokens=_count(getattr(usage, "completion_tokens", None)),
@@ -51,6 +54,8 @@ def read_completion(completion: Any) -> Try:
     refusal = getattr(message, "refusal", None)
     if refusal and not answer.text:
         return Try(_with_fault(answer, "LLM_EMPTY_RESPONSE", f"The model refuses: {shorten(str(refusal), 200)}"))
+    if getattr(choices[0], "finish_reason", None) == "length":
+        return Try(_with_fault(answer, "LLM_INVALID_RESPONSE", "The answer is cut off: it has too many tokens."))
     return Try(answer)
 
 

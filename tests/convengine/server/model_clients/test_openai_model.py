@@ -223,6 +223,27 @@ def test_an_empty_answer_is_an_empty_text() -> None:
     assert [ask(Says(text))[0].text for text in (None, "")] == ["", ""]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<think>A city. Rome?</think>\n\nRome", "Rome"),
+        ("A city. Rome?\n</think>\nRome", "Rome"),
+        ("Rome <think>or not</think>", "Rome"),
+        ("<think>I never end", ""),
+        ("I think so", "I think so"),
+    ],
+)
+def test_what_a_model_thinks_is_no_answer(text: str, said: str) -> None:
+    assert ask(Says(text))[0].text == said
+
+
+def test_an_answer_that_is_cut_off_has_failed() -> None:
+    answer, server = ask(Says('{"city": "Ro', finish_reason="length"), json_schema=SCHEMA)
+
+    assert (answer.error_code, len(server.requests)) == ("LLM_INVALID_RESPONSE", 1)
+    assert answer.output_tokens == 5
+
+
 def test_a_refusal_is_told() -> None:
     answer, _ = ask(Says(None, message={"refusal": "I would rather not."}))
 
