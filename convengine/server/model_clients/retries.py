@@ -39,7 +39,8 @@ class Try:
 def read_completion(completion: Any) -> Try:
     """The text of a chat completion. The library does not validate the response, so this does."""
     choices = getattr(completion, "choices", None)
-    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
     if message is None:
         excerpt = shorten(str(completion), 120)
         return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {excerpt!r}.")
@@ -54,7 +55,7 @@ def read_completion(completion: Any) -> Try:
     refusal = getattr(message, "refusal", None)
     if refusal and not answer.text:
         return Try(_with_fault(answer, "LLM_EMPTY_RESPONSE", f"The model refuses: {shorten(str(refusal), 200)}"))
-    if getattr(choices[0], "finish_reason", None) == "length":
+    if getattr(choice, "finish_reason", None) == "length":
         return Try(_with_fault(answer, "LLM_INVALID_RESPONSE", "The answer is cut off: it has too many tokens."))
     return Try(answer)
 
