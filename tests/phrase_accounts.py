@@ -7,12 +7,13 @@ from typing import Any
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.engine.understanding.phrases.matching import PhraseMatches, get_phrase_book, match_phrases
 from convengine.engine.understanding.words import split_text
 from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
 
 _STRAY = re.compile(r"The phrase “(.+)” of (.+) is more like “(.+)” of (.+) than like the other phrases of (.+)\. If ")
-_SAME = re.compile(r"the phrase “(.+?)”(?: of (.+?))?[.,]")
+_SAME = re.compile(r"the phrase “(.+?)”")
 #: A word that changes less is only counted.
 _POINT = 0.01
 
@@ -36,7 +37,7 @@ def list_false_statements(snapshot: Snapshot, text: str, **given: Any) -> Iterat
     yield from ([f"{text}: {told}, not {so}"] if told != so else [])
     if format_confidence(matches.min_confidence) not in account.needed:
         yield f"{text}: {account.needed}, not {matches.min_confidence}"
-    if ranked:
+    if ranked and ranked[0].confidence >= LEAST_NEAR:
         yield from _list_false_words(account, snapshot, text, matches, given)
     for line in account.advice:
         yield from (f"{text}: {line}" for _ in [0] if not _is_sound(line, snapshot, matches))
@@ -74,8 +75,8 @@ def _is_sound(line: str, snapshot: Snapshot, matches: PhraseMatches) -> bool:
             stray[2] == stray[5] and {stray[2], stray[4]} <= names and _is_stray(snapshot, stray[1], stray[2], stray[3])
         )
     if line.startswith("No intent is near."):
-        return not names
-    if line.startswith("The message is"):
+        return all(match.confidence < LEAST_NEAR for match in (*matches.hits, *matches.near))
+    if line.startswith("The message has the telling words of "):
         told = {match.group(1) for match in _SAME.finditer(line)}
         return bool(told) and told <= {match.phrase.text for match in matches.hits if match.is_identical}
     if line.startswith("If the message does not mean "):

@@ -34,6 +34,7 @@ from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.json_value import Json
 from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
@@ -169,7 +170,11 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
     """Try a phrase as if it were saved: the intents that the message means, and how sure it is of them."""
     if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
-    own, edited = code(row.intent_code), _replace_phrase(snapshot, row)
+    with choose_making(Making.PREVIEW):
+        return _try_edited_phrase(code(row.intent_code), _replace_phrase(snapshot, row), text)
+
+
+def _try_edited_phrase(own: str, edited: Snapshot, text: str | None) -> PreviewResult:
     phrase_matches, intents = match_phrases(edited, text), find_intents(edited, text)
     notes = [
         f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
@@ -179,7 +184,7 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
         for match in (*phrase_matches.hits, *phrase_matches.near)[:3]
     ]
     scores = [match.confidence for match in phrase_matches.hits]
-    notes.append(describe_needed_score(snapshot, phrase_matches.min_confidence, scores))
+    notes.append(describe_needed_score(edited, phrase_matches.min_confidence, scores))
     account = build_phrase_account(edited, text) if text and has_words(text) else None
     headline = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
     if own in intents and len(intents) > 1:

@@ -37,6 +37,7 @@ from config_admin.flows.advice import (
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
+from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
 from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.first_messages import (
@@ -96,7 +97,7 @@ _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_ou
 _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
 _ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION = "_add_field", "_add_refusal", "_add_question"
-_TRY, _ADD_PHRASES, _SAVE = "_try", "_add_phrases", "_save"
+_TRY, _COMPARE, _ADD_PHRASES, _SAVE = "_try", "_compare", "_add_phrases", "_save"
 #: Its value is `old=new`: the field to replace in all texts, and the field to write instead, or nothing.
 _MEND = "_mend"
 _CHECK = "_check"
@@ -195,6 +196,7 @@ class _FlowPage:
         self.changes: list[Difference] = []
         self.played: list[PlayedSentence] = []
         self.suggested: list[SuggestedMessage] = []
+        self.compared: ComparedPhrases | None = None
         #: True when errors of the inputs are shown.
         self.is_checked = False
 
@@ -208,7 +210,11 @@ class _FlowPage:
             return self._render(bound)
         if _CHECK not in post:
             self._try_sentences(bound)
-        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _ADD_PHRASES, _MEND} & set(post):
+        if _COMPARE in post:
+            flow = self._read_phrases(bound)
+            after = self._lay_over(flow) if flow["phrases"] else None
+            self.compared = describe_new_phrases(self.snapshot, after or self.snapshot)
+        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _COMPARE, _ADD_PHRASES, _MEND} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
@@ -477,6 +483,7 @@ class _FlowPage:
             "played": self.played,
             "suggested": self.suggested,
             "was_tried": _TRY in self.request.POST,
+            "compared": self.compared,
             "may_suggest": self.request.user.has_perm(RIGHT),
             "sentences": self.request.POST.get("sentences", ""),
             "max_sentences": MAX_SENTENCES,

@@ -187,7 +187,7 @@
         form.removeAttribute("aria-busy");
         isBusy = false;
         if (!answer) return;
-        if (submitter?.name === "_try") {
+        if (["_try", "_compare"].includes(submitter?.name)) {
             form.querySelector("#tried").replaceWith(answer.querySelector("#tried"));
             focusNews(form.querySelector("#tried"));
         } else {

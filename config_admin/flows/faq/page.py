@@ -12,12 +12,16 @@ from django.template.response import TemplateResponse
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import get_released_head
+from config_admin.releases.restore_checks import lay_rows_over
 from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
+from config_admin.transfer.import_plan import plan_import
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.pages import SidebarEntry, page
 
@@ -86,6 +90,8 @@ def faq(request: HttpRequest) -> HttpResponse:
         context |= _describe_plan(plan, may_make)
         if wants and may_make and not reasons.read_reason(request):
             context["reason_missing"] = reasons.MISSING
+        if "_compare" in request.POST and plan.planned:
+            context["compared"] = _compare(plan)
         context["is_outdated"] = wants and not is_previewed
         context["may_move"] = may_move
         context["rest_missing"] = wants and not may_make and bool(plan.planned)
@@ -96,6 +102,12 @@ def faq(request: HttpRequest) -> HttpResponse:
         "reason": reasons.read_reason(request),
     }
     return TemplateResponse(request, "config_admin/faq.html", context)
+
+
+def _compare(plan: FaqPlan) -> ComparedPhrases:
+    """What the questions are near to, and what they do to other phrases."""
+    before, placed = snapshots.current(), plan_import(plan.make_document()).placed
+    return describe_new_phrases(before, lay_rows_over(before, placed.wanted))
 
 
 def _require_rights(request: HttpRequest) -> None:

@@ -86,6 +86,9 @@ class Effect:
     tests: list[ChangedTest] = field(default_factory=list)
     #: Tests with a message that changes, beyond those that were played.
     unplayed: int = 0
+    #: The configurations without and with the phrases; null if they cannot be saved.
+    before: Snapshot | None = None
+    after: Snapshot | None = None
 
     def list_changed(self, kind: ChangeKind) -> list[ChangedMessage]:
         """The changed messages of a kind."""
@@ -122,6 +125,7 @@ def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, w
         located.finding.message for located in plan.findings if located.finding.code not in _SHOWN_BY_MESSAGES
     ]
     after = lay_rows_over(before, plan.placed.wanted)
+    effect.before, effect.after = before, after
     reached = [(phrase, _play(after, phrase, now)) for phrase in lesson.phrases]
     effect.missing = [(phrase, intents) for phrase, intents in reached if intents != (lesson.intent,)]
     frequent = sorted(messages, key=lambda text: (-messages[text], text))

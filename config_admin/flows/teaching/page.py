@@ -19,6 +19,7 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.releases.working_copy import find_working_copy
@@ -116,9 +117,14 @@ def teach(request: HttpRequest) -> HttpResponse:
         "nothing_suggested": NOTHING_SUGGESTED,
         "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
         "is_post": request.method == "POST",
+        "compared": _compare(effect) if effect and "_compare" in request.POST else None,
         **(_describe_effect(snapshot, effect) if effect else {}),
     }
     return TemplateResponse(request, "config_admin/teach.html", context)
+
+
+def _compare(effect: Effect) -> ComparedPhrases | None:
+    return describe_new_phrases(effect.before, effect.after) if effect.before and effect.after else None
 
 
 def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.explain import MatchAccount, WordShare, explain_match
 from convengine.engine.understanding.phrases.matching import IntentMatch, Phrase
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.server.admin_site.phrase_reasons import describe_needed_score
 from convengine.server.admin_site.record_columns import row_url
 
@@ -74,7 +75,8 @@ def build_phrase_account(
     recorded: Mapping[Any, float] | None = None,
 ) -> PhraseAccount:
     """Explain what a message means on a configuration. `recorded`: the confidences of a turn, by phrase."""
-    account = explain_match(snapshot, text, interrupting=interrupting, own=own)
+    with choose_making(Making.PREVIEW):
+        account = explain_match(snapshot, text, interrupting=interrupting, own=own)
     ranked, matches = account.ranked, account.matches
     confidence = ranked[0].confidence if ranked else 0.0
     changing = [share for share in account.words if abs(_find_change(share, confidence)) >= _LEAST_CHANGE]
@@ -123,22 +125,23 @@ def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], reco
 
 def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
     """A phrase to add, and phrases to move."""
-    ranked, hits = account.ranked, account.matches.hits
-    names = [get_intent_name(snapshot, match.intent) for match in (hits or ranked)[:_NAMED]]
+    near, hits = account.near, account.matches.hits
+    names = [get_intent_name(snapshot, match.intent) for match in near[:_NAMED]]
     if not names:
         yield "No intent is near. Add the message as a phrase of the intent that it means."
-    elif not ranked[0].is_identical:
+    elif not near[0].is_identical:
         yield _advise_to_add(names, is_sure=len(hits) == 1)
     elif len(hits) == 1:
-        yield f"The message is {_quote(hits[0].phrase)}. If it means another intent, move that phrase there."
+        phrase = _quote(hits[0].phrase)
+        yield f"The message has the telling words of {phrase}. If that means another intent, move the phrase there."
     else:
         first, second = (f"{_quote(match.phrase)} of {get_intent_name(snapshot, match.intent)}" for match in hits[:2])
-        yield f"The message is {first}, and it is {second}. Delete one of them, or reword it."
+        yield f"The message has the telling words of {first} and of {second}. Delete one of them, or reword it."
     if account.stray:
-        phrase, nearer = account.stray
-        own, other = (get_intent_name(snapshot, each.intent) for each in (phrase, nearer))
+        stray, nearer = account.stray
+        own, other = (get_intent_name(snapshot, each.intent) for each in account.stray)
         yield (
-            f"{_quote(phrase, 'The phrase')} of {own} is more like “{shorten_line(nearer.text, _LONGEST)}” of {other} "
+            f"{_quote(stray, 'The phrase')} of {own} is more like “{shorten_line(nearer.text, _LONGEST)}” of {other} "
             f"than like the other phrases of {own}. If it means {other}, move it there."
         )
 

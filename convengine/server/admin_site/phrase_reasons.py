@@ -14,7 +14,7 @@ def describe_match(name: str, match: Mapping[str, Any]) -> str:
     """How sure the classifier is, and the nearest phrase. `match` is as events record it."""
     phrase = shorten(match["phrase"], 60)
     if match["score"] == 1:
-        return f"{name}: the message is the phrase “{phrase}”."
+        return f"{name}: the message has the telling words of the phrase “{phrase}”."
     return f"{name}: confidence {format_confidence(match['score'])}. The nearest phrase is “{phrase}”."
 
 

@@ -285,6 +285,24 @@ def test_stored_phrases_of_an_edited_flow_give_way_to_those_of_the_page(ben: Cli
     assert list_outcomes(page.context["played"]) == [("nobody", "Not understood")]
 
 
+def test_new_phrases_are_compared_with_those_of_other_intents(ben: Client) -> None:
+    create_hours(phrases=["when do you open", "when do you close", "opening hours please"])
+    page = send(ben, _compare="1", phrases="when do you open a table\nI want to book a table")
+
+    compared = page.context["compared"]
+    assert compared.new[0].text == "when do you open a table"
+    assert (compared.new[0].intent, compared.new[0].nearest) == ("Hours", "when do you open")
+    assert compared.about == "Each of the 3 phrases that stay was decided on without itself, before and after."
+    assert "Compared with other phrases" in page.content.decode()
+    assert page.context["form"].errors == {}
+    taken = send(ben, _compare="1", phrases="when is it that you open\nwhen would you open\nso when do you open")
+    assert taken.context["compared"].losses == [
+        "2 phrases of “Hours” now lead to “Book a table”: “opening hours please”, “when do you open”."
+    ]
+    assert send(ben, _compare="1", phrases="").context["compared"].new == []
+    assert send(ben).context["compared"] is None
+
+
 def test_at_most_ten_sentences_are_played(ben: Client) -> None:
     assert len(play(ben, *(f"a table {number}" for number in range(12)))) == 10
 

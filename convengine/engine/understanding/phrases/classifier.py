@@ -21,9 +21,9 @@ from convengine.engine.understanding.phrases.features import Numbers, Synonyms, 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
 #: How much a vector counts beside words and letters: its square is its share, theirs is 1 each.
-_VECTOR_SHARE = 4.0
+VECTOR_SHARE = 4.0
 #: What texts have in common with themselves.
-_WHOLE = _VECTOR_SHARE + 2
+WHOLE = VECTOR_SHARE + 2
 #: How much a word of an intent counts beside a phrase.
 _WORDS_SHARE = 0.5
 #: General sentences that are so near to a phrase are none of "none of them".
@@ -66,7 +66,7 @@ class Classifier:
         self._texts = texts
         self._by_text = weights.by_text.astype(np.float32)
         self._beforehand = weights.beforehand
-        self._by_vector = _VECTOR_SHARE * (texts.vectors.T @ self._by_text)
+        self._by_vector = VECTOR_SHARE * (texts.vectors.T @ self._by_text)
         of_phrases = texts.classes_of_texts[: texts.phrases]
         self._members = [np.flatnonzero(of_phrases == each) for each in range(1, len(texts.classes))]
         self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
@@ -94,13 +94,13 @@ class Classifier:
         """How like a text each phrase is, from 0 to 1."""
         texts, vector = self._texts, encode_text(text)
         shared = texts.table.compare(text)[: texts.phrases]
-        likenesses = (shared + _VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / _WHOLE
+        likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / WHOLE
         examples = map(Example, texts.intents, texts.texts)
         return zip(examples, map(float, likenesses), strict=False)
 
     def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
         members = self._members[each]
-        likeness = (shared[members] + _VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / _WHOLE
+        likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / WHOLE
         nearest = int(likeness.argmax())
         text = self._texts.texts[members[nearest]]
         intent = self._texts.classes[each + 1]
@@ -176,9 +176,9 @@ def _make_design(texts: TrainingTexts) -> Any:
     from scipy.sparse import csr_matrix, hstack
 
     if len(texts.texts) > _MOST_PRODUCTS:
-        return hstack([texts.table.matrix, csr_matrix(texts.vectors * np.sqrt(_VECTOR_SHARE))], format="csr")
+        return hstack([texts.table.matrix, csr_matrix(texts.vectors * np.sqrt(VECTOR_SHARE))], format="csr")
     words = (texts.table.matrix @ texts.table.matrix.T).toarray()
-    products = words + _VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
+    products = words + VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
     # The same text may stand for two intents.
     products[np.diag_indices_from(products)] += 1e-4
     return np.linalg.cholesky(products.astype(np.float64)).astype(np.float32)

@@ -15,6 +15,8 @@ from convengine.engine.understanding.phrases.matching import (
 )
 from convengine.engine.understanding.words import split_text
 
+#: An intent of less confidence is not near: what a word does to it tells nothing.
+LEAST_NEAR = 0.05
 #: How many words of a message are left out in turn: each takes an encoding or two.
 MOST_WORDS = 25
 
@@ -50,6 +52,11 @@ class MatchAccount:
         """The intents that came into question, best first."""
         return (*self.matches.hits, *self.matches.near)
 
+    @property
+    def near(self) -> tuple[IntentMatch, ...]:
+        """The intents that the message means, or else those that it may mean."""
+        return self.matches.hits or tuple(match for match in self.ranked if match.confidence >= LEAST_NEAR)
+
 
 def explain_match(
     snapshot: Snapshot, text: str, *, interrupting: bool = False, own: Collection[str] = ()
@@ -57,7 +64,7 @@ def explain_match(
     """What `match_phrases` says of a message with the same arguments, and why."""
     matches = match_phrases(snapshot, text, interrupting=interrupting, own=own)
     best = next(iter((*matches.hits, *matches.near)), None)
-    if best is None:
+    if best is None or best.confidence < LEAST_NEAR:
         return MatchAccount(matches)
     words = [word for word in split_text(text) if not word.is_sign]
     shares = []

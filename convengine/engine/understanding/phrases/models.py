@@ -131,6 +131,11 @@ class _Models:
             return [*reversed(self.kept.values())]
 
 
+class _ReadOnlyStore(NoStore):
+    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        return _models.store.load_vectors(names)
+
+
 _models = _Models()
 _unshared = NoStore()
 _making: ContextVar[Making] = ContextVar("making", default=Making.SHARED)
@@ -204,6 +209,11 @@ def load_vectors(texts: Sequence[str], store: ModelStore, *, most_new: int | Non
     if new:
         store.save_vectors({names[text]: vector for text, vector in new.items()})
     return known | {text: _read_vector(vector) for text, vector in new.items()}
+
+
+def read_vectors(texts: Sequence[str]) -> dict[str, Vector]:
+    """The vectors of texts that may never be saved: what is known is read, and nothing is stored."""
+    return load_vectors(texts, _ReadOnlyStore())
 
 
 def _start(content: Content, name: str) -> None:

@@ -44,6 +44,18 @@ def test_the_preview_shows_every_line_and_makes_nothing(ben: Client) -> None:
     assert newest().pk == before
 
 
+def test_questions_are_compared_with_other_phrases_when_somebody_asks(ben: Client) -> None:
+    make(ben)
+    lines = "Questions\tAnswer\nCan I park my car on Sundays?\tNo."
+
+    page = send(ben, text=lines, _compare="1")
+
+    (phrase,) = page.context["compared"].new
+    assert (phrase.text, phrase.nearest) == ("Can I park my car on Sundays?", "Where can I park my car?")
+    assert "compared" not in send(ben, text=lines).context
+    assert newest().reason == "our questions"
+
+
 def test_an_analyst_creates_all_lines_as_one_release(ben: Client) -> None:
     before = newest().pk
     answer = make(ben)

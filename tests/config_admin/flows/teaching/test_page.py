@@ -78,6 +78,22 @@ def test_a_group_is_taught_with_one_more_click(analyst: Client, group: CeInboxGr
     assert group.status == "UNDERSTOOD"
 
 
+def test_taught_phrases_are_compared_with_the_others_when_somebody_asks(analyst: Client, group: CeInboxGroup) -> None:
+    url = teach_url(group=group.pk, intent="FEES")
+    CeIntentClassifier.objects.create(
+        intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="what time is it"
+    )
+    assert analyst.get(url).context["compared"] is None
+
+    page = send(analyst, url, _compare="1")
+
+    compared = page.context["compared"]
+    assert {phrase.text for phrase in compared.new} == {"library memberships", "library membershp"}
+    assert {phrase.intent for phrase in compared.new} == {"Hours"}
+    assert b"Nearest other intent" in page.content
+    assert b'name="_save"' in page.content
+
+
 def test_what_was_not_tried_is_not_saved(analyst: Client, group: CeInboxGroup) -> None:
     url, before = teach_url(group=group.pk, intent="FEES"), head.newest()
     answer = send(analyst, url, _save="1", intent="HOURS")

@@ -5,6 +5,7 @@ import pytest
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.admin_site.phrase_account import build_phrase_account
+from tests.builders import make_config
 from tests.convengine.engine.understanding.phrases.test_explain import PHRASES, build_snapshot
 from tests.phrase_accounts import list_false_statements
 
@@ -44,15 +45,30 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     ("phrases", "message", "expected"),
     [
         (PHRASES, "?!", "No intent is near. Add the message as a phrase of the intent that it means."),
-        (PHRASES, "track my parcel", "The message is the phrase “Track my parcel”. If it means another intent, move"),
-        (SAME, "track my parcel", "and it is the phrase “Track my parcel” of"),
+        (
+            PHRASES,
+            "track my parcel",
+            "The message has the telling words of the phrase “Track my parcel”. If that means",
+        ),
+        (SAME, "track my parcel", " and of the phrase “Track my parcel” of "),
         (PHRASES, "how do I refund the order", "If the message does not mean Refund, add it as a phrase of the intent"),
-        (PHRASES, "my order came, and I do not want it", "Add the message as a phrase of the intent that it means: "),
         (MISPLACED, "where would the parcel be", "If it means Parcel, move it there."),
     ],
 )
 def test_it_says_what_to_do(phrases: dict[str, tuple[str, ...]], message: str, expected: str) -> None:
     assert expected in " ".join(build_phrase_account(build_snapshot(phrases), message).advice)
+
+
+def test_an_intent_that_is_not_sure_is_told_as_one_to_choose() -> None:
+    unsure = build_snapshot(PHRASES, make_config("Phrases/MIN_CONFIDENCE", "0.999"))
+
+    several, one = (
+        build_phrase_account(unsure, text).advice[0] for text in ("refund my parcel", "refund that lamp of mine")
+    )
+
+    assert several.startswith("Add the message as a phrase of the intent that it means: ")
+    assert {"Refund", "Parcel"} <= set(several.rstrip(".").replace(",", "").split())
+    assert one == "If the message means Refund, add it as a phrase of Refund."
 
 
 def test_words_are_told_with_what_changes_without_them() -> None:

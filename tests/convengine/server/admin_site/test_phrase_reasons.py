@@ -10,7 +10,8 @@ def test_a_match_names_its_confidence_and_the_nearest_phrase() -> None:
         "Prices: confidence 80\N{NO-BREAK SPACE}%. The nearest phrase is “how much is a tattoo”."
     )
     assert (
-        describe_match("Prices", {**match, "score": 1}) == "Prices: the message is the phrase “how much is a tattoo”."
+        describe_match("Prices", {**match, "score": 1})
+        == "Prices: the message has the telling words of the phrase “how much is a tattoo”."
     )
 
 

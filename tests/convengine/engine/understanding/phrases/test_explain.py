@@ -1,5 +1,6 @@
 """Why a message means an intent: what each word does, and which phrases speak for another intent."""
 
+from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.explain import MOST_WORDS, explain_match
 from convengine.engine.understanding.phrases.matching import match_phrases
@@ -12,9 +13,10 @@ PHRASES = {
 }
 
 
-def build_snapshot(phrases: dict[str, tuple[str, ...]]) -> Snapshot:
+def build_snapshot(phrases: dict[str, tuple[str, ...]], *more: Row) -> Snapshot:
     texts = [(intent, text) for intent, listed in phrases.items() for text in listed]
     return make_snapshot(
+        *more,
         *map(make_intent, phrases),
         *(
             make_classifier(intent, text, rule_type="PHRASE", classifier_id=number)
