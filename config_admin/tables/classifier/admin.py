@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
@@ -11,10 +11,15 @@ from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.server.phrase_models.live import is_live_being_made
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The right to read the message of a turn.
 RIGHT = "ce_sessions.view_ceconversationhistory"
+_BEING_MADE = (
+    "The live phrases are many, so their classifier is being made in the background. Until then, the last one answers, "
+    "and new phrases count by their likeness in meaning."
+)
 
 
 @admin.register(CeIntentClassifier)
@@ -40,6 +45,12 @@ class ClassifierAdmin(RowAdmin):
             turn = CeConversationHistory.objects.filter(pk=number).only("user_input").first()
             initial["pattern"] = ((turn and turn.user_input) or "").strip()
         return initial
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Say when the classifier of very many phrases is not made yet; a save leads here."""
+        if is_live_being_made():
+            self.message_user(request, _BEING_MADE, messages.INFO)
+        return super().changelist_view(request, extra_context)
 
     @admin.display(description="phrase", ordering="pattern")
     def phrase(self, row: CeIntentClassifier) -> str:

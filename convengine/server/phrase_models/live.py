@@ -7,8 +7,10 @@ from django.db import connections
 
 from convengine.engine.understanding.encoder import load_encoder
 from convengine.engine.understanding.phrases.matching import get_phrase_book
-from convengine.server.interfaces.configuration import configuration
+from convengine.engine.understanding.phrases.models import is_large, is_made
+from convengine.server.interfaces.configuration import ConfigurationName, configuration, named_configurations
 from convengine.server.jobs.background import Background
+from convengine.server.phrase_models.models import CePhraseModel
 
 log = structlog.get_logger(__name__)
 #: How long the start of a process waits, in seconds; the classifier of very many phrases is made while turns run.
@@ -40,6 +42,14 @@ class LiveClassifier:
         """Wait until those of earlier releases are loaded."""
         if self._background:
             self._background.finish()
+
+
+def is_live_being_made() -> bool:
+    """True while the last classifier answers, because that of the live phrases takes long to make."""
+    book = get_phrase_book(named_configurations().read(ConfigurationName("live")))
+    if not is_large(book.content) or is_made(book.model_name):
+        return False
+    return not CePhraseModel.objects.filter(name=book.model_name, weights__isnull=False).exists()
 
 
 def _load_once() -> None:

@@ -2,6 +2,8 @@
 
 It is kept as one weight for each phrase and intent: how much a message that is like the phrase speaks for the intent.
 So what it needs besides are the phrases themselves, and what a decision comes from are phrases that people wrote.
+Words and letters of very many texts, whose products would take too much time and memory, are hashed into columns, and
+it is kept as one weight for each column and intent.
 
 "None of them" is a class of its own, of general sentences (`none_of_them.toml`) that are not near to any phrase.
 """
@@ -9,7 +11,7 @@ So what it needs besides are the phrases themselves, and what a decision comes f
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +30,7 @@ WHOLE = VECTOR_SHARE + 2
 _WORDS_SHARE = 0.5
 #: General sentences that are so near to a phrase are none of "none of them".
 _NEAR_PHRASE = 0.6
-#: Up to so many texts, products of all texts are the shorter way to train.
+#: Up to so many texts, each is told by its products with all of them; more by hashed terms.
 _MOST_PRODUCTS = 3000
 #: The class "none of them".
 _NONE = ""
@@ -53,9 +55,12 @@ class Ranked(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What is learned: a row for each text and a column for each class, and what each class has beforehand."""
+    """What is learned: a column for each class, and what each class has beforehand.
 
-    by_text: npt.NDArray[np.float16]
+    There is a row for each text; if these are very many, one for each column of hashed terms and of vectors.
+    """
+
+    by_row: npt.NDArray[np.float16]
     beforehand: Numbers
 
 
@@ -64,9 +69,13 @@ class Classifier:
 
     def __init__(self, texts: "TrainingTexts", weights: Weights) -> None:
         self._texts = texts
-        self._by_text = weights.by_text.astype(np.float32)
+        self._by_term = weights.by_row.astype(np.float32)
         self._beforehand = weights.beforehand
-        self._by_vector = VECTOR_SHARE * (texts.vectors.T @ self._by_text)
+        if texts.are_hashed:
+            self._by_term, self._by_vector = np.split(self._by_term, [-texts.vectors.shape[1]])
+            self._by_vector = self._by_vector * sqrt(VECTOR_SHARE)
+        else:
+            self._by_vector = VECTOR_SHARE * (texts.vectors.T @ self._by_term)
         of_phrases = texts.classes_of_texts[: texts.phrases]
         self._members = [np.flatnonzero(of_phrases == each) for each in range(1, len(texts.classes))]
         self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
@@ -84,7 +93,8 @@ class Classifier:
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
         shared, vector = self._texts.table.compare(text), encode_text(text)
-        scores = shared @ self._by_text + vector @ self._by_vector + self._beforehand
+        terms = self._texts.table.hash_text(text) if self._texts.are_hashed else shared
+        scores = terms @ self._by_term + vector @ self._by_vector + self._beforehand
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
         confidences = probabilities / (probabilities + (1 - probabilities) * self._odds_needed)
         best = np.argsort(-confidences, kind="stable")[:most]
@@ -142,6 +152,11 @@ class TrainingTexts:
         self.vectors: Vector = np.stack([vectors[text] for text in self.texts])
         self.table = TextTable(self.texts, content.synonyms)
 
+    @property
+    def are_hashed(self) -> bool:
+        """True for very many texts."""
+        return len(self.texts) > _MOST_PRODUCTS
+
     def list_phrases(self) -> frozenset[Example]:
         """The phrases, without words of intents and general sentences."""
         listed = zip(self.intents[: self.phrases], self.texts[: self.phrases], strict=True)
@@ -162,21 +177,21 @@ def train(texts: TrainingTexts) -> Weights:
     with threadpool_limits(1):
         design = _make_design(texts)
         model = LogisticRegression(C=_SHARPNESS, max_iter=300).fit(design, texts.classes_of_texts, texts.shares)
-        by_text = np.linalg.solve(design.T.astype(np.float64), model.coef_.T.astype(np.float64))
+        by_row = model.coef_.T
+        if not texts.are_hashed:
+            by_row = np.linalg.solve(design.T.astype(np.float64), by_row.astype(np.float64))
     intercepts = model.intercept_
     if len(texts.classes) == 2:
-        by_text = np.hstack([np.zeros_like(by_text), by_text])
+        by_row = np.hstack([np.zeros_like(by_row), by_row])
         intercepts = np.array([0.0, *intercepts])
 
-    return Weights(by_text.astype(np.float16), intercepts.astype(np.float32))
+    return Weights(by_row.astype(np.float16), intercepts.astype(np.float32))
 
 
-def _make_design(texts: TrainingTexts) -> Any:
+def _make_design(texts: TrainingTexts) -> Numbers:
     """A row for each text. Few texts are told by their products, which are fewer than their terms."""
-    from scipy.sparse import csr_matrix, hstack
-
-    if len(texts.texts) > _MOST_PRODUCTS:
-        return hstack([texts.table.matrix, csr_matrix(texts.vectors * np.sqrt(VECTOR_SHARE))], format="csr")
+    if texts.are_hashed:
+        return np.hstack([texts.table.hash_texts(), texts.vectors * np.float32(sqrt(VECTOR_SHARE))])
     words = (texts.table.matrix @ texts.table.matrix.T).toarray()
     products = words + VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
     # The same text may stand for two intents.

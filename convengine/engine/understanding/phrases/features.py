@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log, sqrt
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ Numbers = npt.NDArray[np.float32]
 Synonyms = tuple[tuple[str, ...], ...]
 #: How many letters in a row are a term.
 _FEWEST_LETTERS, _MOST_LETTERS = 2, 4
+#: The columns of hashed terms; which one, and with which sign, the hash of a term says.
+_COLUMNS, _SIGN = 1024, 1 << 31
 #: Words of a message; what follows is not compared.
 _MOST_WORDS = 60
 
@@ -39,6 +42,8 @@ class TextTable:
         weights = np.array([weight for row in rows for weight in row.values()], np.float32)
         #: A row for each text, a column for each term.
         self.matrix = csr_matrix((weights, columns, ends), shape=(len(texts), len(known)))
+        hashes = np.array([crc32(term.encode("utf-8", "replace")) for term in known], np.int64)
+        self._places, self._signs = hashes % _COLUMNS, np.where(hashes & _SIGN, 1, -1).astype(np.float32)
         by_term = self.matrix.tocsc()
         self._rows, self._weights, self._ends = by_term.indices, by_term.data, by_term.indptr
 
@@ -49,6 +54,21 @@ class TextTable:
             part = slice(self._ends[column], self._ends[column + 1])
             shared[self._rows[part]] += weight * self._weights[part]
         return shared
+
+    def hash_texts(self) -> Numbers:
+        """The terms of each text in a fixed number of columns; a product of two rows is nearly what they share."""
+        terms = self.matrix
+        places, signs = self._places[terms.indices], self._signs[terms.indices]
+        hashed = csr_matrix((terms.data * signs, places, terms.indptr), shape=(terms.shape[0], _COLUMNS))
+        dense: Numbers = hashed.toarray()
+        return dense
+
+    def hash_text(self, text: str) -> Numbers:
+        """The terms of another text in the same columns."""
+        hashed = np.zeros(_COLUMNS, np.float32)
+        for column, weight in self._compute_weights(self._count(text)):
+            hashed[self._places[column]] += self._signs[column] * weight
+        return hashed
 
     def _count(self, text: str) -> tuple[Counter[str], Counter[str]]:
         words, letters = _count_terms(text)

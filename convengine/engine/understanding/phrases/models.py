@@ -265,10 +265,10 @@ def _read_vector(stored: bytes) -> Vector:
 
 def _pack(weights: Weights) -> bytes:
     packed = io.BytesIO()
-    np.savez_compressed(packed, by_text=weights.by_text, beforehand=weights.beforehand)
+    np.savez_compressed(packed, by_row=weights.by_row, beforehand=weights.beforehand)
     return packed.getvalue()
 
 
 def _unpack(stored: bytes) -> Weights:
     with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
-        return Weights(arrays["by_text"], arrays["beforehand"])
+        return Weights(arrays["by_row"], arrays["beforehand"])

@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from convengine.engine.understanding.phrases import models
-from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example
+from convengine.engine.understanding.phrases import classifier, models
+from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example, TrainingTexts, train
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.models import (
     Making,
+    NoStore,
     Ranker,
     choose_making,
     get_classifier,
     is_made,
+    load_vectors,
     name_model,
 )
 
@@ -103,3 +105,25 @@ def test_a_process_keeps_the_classifiers_that_it_used_last(store: LateStore, mon
 
 def test_the_order_of_phrases_does_not_change_the_name_of_their_classifier() -> None:
     assert name_model(Content(EDITED.examples[::-1])) == name_model(EDITED) != name_model(CONTENT)
+
+
+def test_many_texts_are_learned_by_hashed_terms_with_the_same_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrases = {
+        "PARCEL": ("Where is my parcel?", "Has my order been sent?", "When does the delivery come?"),
+        "REFUND": ("I want my money back", "Please pay me back", "Can you return the payment?"),
+    }
+    content = Content(tuple(Example(intent, text) for intent, texts in phrases.items() for text in texts))
+    texts = TrainingTexts(content, load_vectors(content.list_texts(), NoStore()))
+    messages = ("has the parcel left", "give me back what I paid", "what a lovely evening")
+    usual = Classifier(texts, train(texts))
+    decided = [usual.rank(message, 2) for message in messages]
+
+    monkeypatch.setattr(classifier, "_MOST_PRODUCTS", 0)
+    weights = train(texts)
+    hashed = Classifier(texts, weights)
+
+    assert weights.by_row.shape[0] < len(texts.table.matrix.indices)
+    for message, expected in zip(messages, decided, strict=True):
+        ranked = hashed.rank(message, 2)
+        assert [each[2:] for each in ranked if each.intent == expected[0].intent] == [expected[0][2:]]
+        assert abs(max(ranked).confidence - max(expected).confidence) < 0.1
