@@ -44,14 +44,11 @@ def read_free_text(
     claims: Sequence[Claim],
     explained: Explained,
     grammar: Grammar,
-    beside: Sequence[tuple[int, int]],
-    labels: Sequence[Label],
     *,
     is_phrase: bool,
 ) -> Taken | Offered | Refused | None:
     """The text that the asked field takes; null where the message says something else.
 
-    `beside`: where the message names yes/no fields.
     `is_phrase`: a phrase of another intent matches the whole message.
     """
     item = form.asked_field
@@ -61,19 +58,27 @@ def read_free_text(
         return Taken(item.path, understanding.text.strip(), 0, len(understanding.text), TEXT)
     if holds(Principle.LEFT_OVER) and not takes_sentences(item, grammar):
         return _take_piece(understanding, item, explained, claims, grammar)
-    start, end = _strip(understanding, claims, explained, beside)
-    if start >= end or not explained.says_more(start, end):
+    return _take_sentences(understanding, item, explained, claims)
+
+
+def _take_sentences(
+    understanding: Understanding, item: FormField, explained: Explained, claims: Sequence[Claim]
+) -> Taken | None:
+    """The message from its first to its last clause that is no question or move, and not all of another field."""
+    clauses = [clause for clause in understanding.clauses if _says_more(understanding, explained, claims, clause)]
+    if not clauses:
         return None
-    if _is_rather_value(understanding, item, start, end) or _is_cut(understanding, start, end):
-        return None
-    is_name = asks_for_name(item, grammar)
-    if is_name:
-        start, end = _find_name(understanding, labels, start, end)
-    if start >= end:
-        return None
-    first, last = understanding.words[start].start, understanding.words[end - 1].end
-    is_echoed = bool(claims) or (is_name and explained.says_more(end, len(understanding.words)))
-    return Taken(item.path, understanding.text[first:last], first, last, TEXT, is_echoed)
+    first, last = understanding.find_position(clauses[0].start, clauses[-1].end)
+    return Taken(item.path, understanding.text[first:last], first, last, TEXT, bool(claims))
+
+
+def _says_more(understanding: Understanding, explained: Explained, claims: Sequence[Claim], clause: Clause) -> bool:
+    if clause.force is Force.ASKS or not explained.says_more(clause.start, clause.end):
+        return False
+    moves = [move for move in understanding.moves if move.kind in _BESIDE_TEXT and move.is_whole and not move.is_mended]
+    if any(move.start <= clause.start and clause.end <= move.end for move in moves):
+        return False
+    return bool(explained.list_unexplained(clause)) or not any(claim.clause is clause for claim in claims)
 
 
 def _take_piece(
@@ -210,38 +215,6 @@ def _strip_end(understanding: Understanding, start: int, end: int) -> int:
     return shorter if shorter > start else end
 
 
-def _strip(
-    understanding: Understanding, claims: Sequence[Claim], explained: Explained, beside: Sequence[tuple[int, int]]
-) -> tuple[int, int]:
-    """First and last word of the message without courtesies, lead-ins, values of other fields and whole questions."""
-    words = understanding.words
-    around = [*beside, *(position for name in _AROUND for position in _list_matches(understanding, name))]
-    around += [(clause.start, clause.end) for clause in understanding.clauses if clause.force is Force.ASKS]
-    courtesies = dict(_list_matches(understanding, "courtesy"))
-    around += [
-        (clause.start, clause.end) for clause in understanding.clauses if courtesies.get(clause.start) == clause.end
-    ]
-    around += [
-        (claim.clause.start, claim.clause.end) for claim in claims if not explained.list_unexplained(claim.clause)
-    ]
-    around += [
-        (move.start, move.end)
-        for move in understanding.moves
-        if move.is_whole and not move.is_mended and move.kind in _BESIDE_TEXT
-    ]
-    for claim in claims:
-        if not claim.span.is_weak or claim.label:
-            around.append((claim.span.start, claim.span.end))
-            around += [(claim.label.start, claim.label.end)] if claim.label else []
-    starts, ends = dict(sorted(around)), dict(sorted(((end, start) for start, end in around), reverse=True))
-    start, end = 0, len(words)
-    while start < end and (words[start].key in _ENDS or start in starts):
-        start = starts.get(start, start + 1)
-    while end > start and (words[end - 1].key in _ENDS or ends.get(end, -1) >= start):
-        end = ends.get(end, end - 1)
-    return start, end
-
-
 def _list_matches(understanding: Understanding, name: str) -> Iterator[tuple[int, int]]:
     """Where words of a class stand that have no slip: in a free text "Tom" is no "to"."""
     for start in range(len(understanding.words)):
@@ -253,36 +226,6 @@ def _list_matches(understanding: Understanding, name: str) -> Iterator[tuple[int
 def _is_mended(words: Sequence[Word], cue: Cue) -> bool:
     """True for a cue with a slip, which in a free text is rather a name: "Tom" is no "to"."""
     return any(word.is_mended for word in words[cue.start : cue.end])
-
-
-def _is_cut(understanding: Understanding, start: int, end: int) -> bool:
-    """True where a value was taken off that belongs to the text: "outside the" of "outside the station"."""
-    ends_small = any(cue.end == end and cue.name in ("filler", "denial") for cue in understanding.cues)
-    return ends_small and end < len(understanding.words) and end - start > 1
-
-
-def _is_rather_value(understanding: Understanding, item: FormField, start: int, end: int) -> bool:
-    """True where half of the words or more are plain values of other fields: "its a small parcel"."""
-    small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
-    small |= {index for first, last in _list_matches(understanding, "filler") for index in range(first, last)}
-    content = [n for n in range(start, end) if n not in small and not understanding.words[n].is_sign]
-    valued = {n for span in understanding.spans if not span.is_weak for n in range(span.start, span.end)}
-    return bool(content) and 2 * sum(n in valued for n in content) >= len(content)
-
-
-def _find_name(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
-    """The name in the first clause that states one, or behind a word of correction; the end of the message without."""
-    names: list[tuple[int, int]] = []
-    for clause in understanding.clauses:
-        if clause.force is Force.STATES and clause.start < end and start < clause.end:
-            first, last = _strip_lead(understanding, labels, max(start, clause.start), min(end, clause.end))
-            first, last = _strip_cues(understanding, first, last)
-            if first < last and _is_name(understanding, first, last):
-                names.append((first, last))
-    if not names:
-        return end, end
-    corrections = [move.start for move in understanding.moves if move.kind in (MoveKind.CORRECT, MoveKind.NEGATE)]
-    return names[-1] if any(names[0][1] <= at < names[-1][0] for at in corrections) else names[0]
 
 
 def _strip_lead(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:

@@ -54,9 +54,8 @@ def read_into_form(
     results += [taken for taken, _ in labelled]
     results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
     touched = {result.field for result in results}
-    beside = [position for _, position in (*inclusions, *labelled)]
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
-        results = _add_free_text(understanding, form, tables, explained, claims, labels, beside, results, is_phrase)
+        results = _add_free_text(understanding, form, tables, explained, claims, results, is_phrase)
     results += list_related_texts(understanding, form, explained, claims, tables.grammar, results)
     results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
@@ -86,8 +85,6 @@ def _add_free_text(
     tables: Tables,
     explained: Explained,
     claims: Sequence[Claim],
-    labels: Sequence[Label],
-    beside: Sequence[tuple[int, int]],
     results: list[Taken | Offered | Refused],
     is_phrase: bool,
 ) -> list[Taken | Offered | Refused]:
@@ -95,7 +92,7 @@ def _add_free_text(
     is_name = form.asked_field is not None and asks_for_name(form.asked_field, tables.grammar)
     settled = {item.field for item in results if not isinstance(item, Offered) or (is_name and _is_plain(form, item))}
     certain = [claim for claim in claims if claim.field.path in settled]
-    text = read_free_text(understanding, form, certain, explained, tables.grammar, beside, labels, is_phrase=is_phrase)
+    text = read_free_text(understanding, form, certain, explained, tables.grammar, is_phrase=is_phrase)
     return [*_list_beside(form, results, text, is_name=is_name), text] if text else results
 
 
