@@ -15,6 +15,7 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
+from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
 from convengine.engine.understanding.labels import Label, bind_label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
@@ -149,8 +150,10 @@ def _make_claim(
     is_plain = not corrects or replaces or (label is not None and label.is_whole)
     if corrects and span.is_weak and not (replaces or (label and is_assigned(understanding, form, label, span))):
         return None
-    if corrects and (span.sort is Sort.YES_NO or (resolved.is_value and resolved.value == form.held[item.path])):
-        return None  # What the name of a held yes/no field corrects needs a cue (`read`).
+    if corrects and resolved.is_value and resolved.value == form.held[item.path]:
+        return None
+    if corrects and span.sort is Sort.YES_NO and not _answers_again(form, span, clause):
+        return None
     if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
         return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
     is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
@@ -169,6 +172,12 @@ def _make_claim(
         + _OPEN * (not corrects)
     )
     return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
+
+
+def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
+    """True for "change breakfast to no", and at the summary for "with breakfast". Talk and questions name it, too."""
+    is_cued = clause.has("correction") and span.phrase.means != NAMED
+    return is_cued or (form.is_confirming and span.phrase.means == BEFORE)
 
 
 def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span) -> bool:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.words import SHORTEST_MENDED_SMALL, Word, has_same_letters
+from convengine.engine.understanding.words import Word
 
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
@@ -125,23 +125,17 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
         if (match := chart.match_longest(name, start))
-        and not any(_is_other_word(chart, word, name) for word in chart.words[start : match.end])
+        and not any(word.is_mended for word in chart.words[start : match.end])
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None
-
-
-def _is_other_word(chart: Chart, word: Word, name: str) -> bool:
-    """True for a mended word that may be another one: no slip denies or cuts, and "hate" is no "have"."""
-    is_short = word.end - word.start < SHORTEST_MENDED_SMALL
-    return word.is_mended and (name in (*_CUES, *_CUTTING) or (is_short and not has_same_letters(word, chart.text)))
 
 
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
     plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
     inner = {index for span in plain for index in range(span.start + 1, span.end)}
-    inner |= set(_list_move_words(chart)) | {index for cue in cues for index in range(cue.start + 1, cue.end)}
+    inner |= {index for cue in cues for index in range(cue.start + 1, cue.end)}
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
@@ -176,16 +170,6 @@ def _rejects_before(
     start = next((start for start, end, _ in sentences if start <= cue.start < end), 0)
     small = {index for other in cues for index in range(other.start, other.end)}
     return any(index not in small and not words[index].is_sign for index in range(start, cue.start))
-
-
-def _list_move_words(chart: Chart) -> Iterator[int]:
-    """The words of moves behind their first one: "don't know yet" is no denial of a "know yet"."""
-    for start in range(len(chart.words)):
-        if match := chart.match_longest("move", start):
-            # "Yes. Do they …" is no "yes do".
-            yield from itertools.takewhile(
-                lambda index: chart.words[index].key not in _SENTENCE_ENDS, range(start + 1, match.end)
-            )
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
@@ -230,15 +214,8 @@ def _list_opening_ends(
             opening.value == "yes"
             or any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
             or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
-            or _begins_move(chart, start, opening.end)
         ):
             yield opening.end
-
-
-def _begins_move(chart: Chart, start: int, end: int) -> bool:
-    """True for the "leave that" of "no leave that", and not for the "need" of "no need"."""
-    match = chart.match_longest("move", start)
-    return (match is None or match.end <= end) and chart.match_longest("move", end) is not None
 
 
 def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:
@@ -260,9 +237,7 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     for index, word in enumerate(words):
         is_glued = _is_inside(words, index) and not _begins_sentence(chart, index)
         is_end = word.key in _SENTENCE_ENDS and index not in inner and not is_glued
-        if is_end and not (
-            index > start and (chart.match_longest("title_word", index - 1) or _is_initial(words, index))
-        ):
+        if is_end and not (index > start and chart.match_longest("title_word", index - 1)):
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1
@@ -279,12 +254,6 @@ def _begins_sentence(chart: Chart, index: int) -> bool:
     """True behind the full stop of "That is right.Thanks": a capital behind a word in small letters."""
     sign = chart.words[index]
     return chart.text[sign.start - 1 : sign.start].islower() and chart.text[sign.end : sign.end + 1].isupper()
-
-
-def _is_initial(words: Sequence[Word], index: int) -> bool:
-    """True for the full stop of "J. Pike"."""
-    letter, is_last = words[index - 1].key, index + 1 == len(words)
-    return words[index].key == "." and words[index].is_glued and len(letter) == 1 and letter.isalpha() and not is_last
 
 
 def _split_sentence(

@@ -10,7 +10,6 @@ from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
@@ -86,11 +85,6 @@ class Explained:
         """The words of a clause that nothing explains."""
         return [index for index in range(clause.start, clause.end) if index in self.content - self._known]
 
-    def is_about(self, clause: Clause, path: str) -> bool:
-        """True for a clause that names this field, or none."""
-        inside = [label for label in self._labels if label.is_whole and clause.start <= label.start < clause.end]
-        return not inside or any(label.field == path for label in inside)
-
     def is_about_asked(self, clause: Clause) -> bool:
         """True for "why?" and "which ones are there?": words of the question, and names of fields."""
         asked_field = self.form.asked_field
@@ -98,11 +92,6 @@ class Explained:
             return False
         content = [index for index in range(clause.start, clause.end) if index in self.content]
         return all(index in self._named or self._is_own(index) for index in content)
-
-    def leaves_another_clause(self, clause: Clause) -> bool:
-        """True when another clause states something that nothing explains: "me, my wife and 3 kids"."""
-        others = (other for other in self.understanding.clauses if other is not clause)
-        return any(other.force is Force.STATES and self.list_unexplained(other) for other in others)
 
     def is_conditional(self, clause: Clause) -> bool:
         """True when the next clause says when this one holds: "5 if my sister comes"."""
@@ -137,8 +126,7 @@ def decide(
     understanding: Understanding, form: OpenForm, claims: Sequence[Claim], explained: Explained
 ) -> Iterator[Taken | Offered | Refused]:
     """What becomes of each claim; nothing for one that is left."""
-    taken_back = _find_taken_back(understanding, claims, explained)
-    for claim in (_ask_which(claim, explained, taken_back) for claim in claims):
+    for claim in (_ask_which(claim, explained) for claim in claims):
         is_asked_about = claim.span.sort is Sort.YES_NO or not explained.asks_for_value(claim.clause, claims)
         if claim.clause.force is Force.ASKS and is_asked_about:
             continue
@@ -146,41 +134,21 @@ def decide(
             yield from _refuse(understanding, form, claim, explained)
         elif (doubt := _find_doubt(form, claim, explained)) is None:
             yield _take(understanding, form, claim, explained)
-        elif _may_offer(form, claim, claims):
+        else:
             yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), doubt)
 
 
-def _find_taken_back(understanding: Understanding, claims: Sequence[Claim], explained: Explained) -> Clause | None:
-    """The first clause that corrects what is said before it, with words that give no value: "5 June. Sorry, 2017"."""
-    valued = {index for claim in claims for index in range(claim.span.start, claim.span.end)}
-    return next(
-        (
-            clause
-            for clause in understanding.clauses
-            if clause.has("correction")
-            and valued.isdisjoint(range(clause.start, clause.end))
-            and explained.has_content(clause)
-        ),
-        None,
-    )
-
-
-def _ask_which(claim: Claim, explained: Explained, taken_back: Clause | None) -> Claim:
-    """The claim with both values where a clause that is as plain has a second one; doubtful where another one has, and
-    where a later clause takes it back.
-    """
+def _ask_which(claim: Claim, explained: Explained) -> Claim:
+    """The claim with both values where a clause that is as plain has a second one; doubtful where another one has."""
     others = [
         other for other in claim.rivals if other.clause is claim.clause or not explained.list_unexplained(other.clause)
     ]
     values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
-    if others:
-        return replace(claim, resolved=Resolved(values))
-    is_doubtful = bool(claim.rivals) or (
-        taken_back is not None
-        and claim.clause.end <= taken_back.start
-        and explained.is_about(taken_back, claim.field.path)
+    return (
+        replace(claim, resolved=Resolved(values))
+        if others
+        else replace(claim, is_doubtful=claim.is_doubtful or bool(claim.rivals))
     )
-    return replace(claim, is_doubtful=True) if is_doubtful else claim
 
 
 def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | None:
@@ -191,11 +159,6 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
         return Doubt.SIMILAR
     if claim.is_doubtful:
         return Doubt.UNCLEAR
-    if claim.span.is_weak and claim.label is None and explained.leaves_another_clause(claim.clause):
-        return Doubt.UNEXPLAINED
-    says_little = claim.span.is_weak and claim.label is None and bool(explained.list_talk(claim.clause))
-    if says_little and explained.understanding.find_move(MoveKind.LEAVE):
-        return Doubt.UNEXPLAINED  # "Forget it, I will see first"
     if not explained.list_unexplained(claim.clause):
         return None
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
@@ -215,12 +178,6 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
     position = _find_position(understanding, claim)
     return Taken(claim.field.path, claim.resolved.value, *position, by, is_echoed, assumed)
-
-
-def _may_offer(form: OpenForm, claim: Claim, claims: Sequence[Claim]) -> bool:
-    """Of a clause that supposes, only its one value is offered."""
-    beside = [other for other in claims if other.clause is claim.clause]
-    return claim.clause.force is not Force.SUPPOSES or len(beside) == 1
 
 
 def _refuse(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Iterator[Refused]:

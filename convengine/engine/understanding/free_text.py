@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from rapidfuzz import fuzz
-
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Cue, Force
-from convengine.engine.understanding.decide import CORRECTION, Explained
+from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.kinds.choices import TAKE
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -167,22 +164,6 @@ def list_labelled_texts(
         first, last = understanding.words[start].start, understanding.words[end - 1].end
         text = Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held)
         yield text, (clause.start, max(end, clause.end))
-
-
-def find_respelled_text(understanding: Understanding, form: OpenForm, labels: Sequence[Label]) -> list[Taken]:
-    """The text beside a word of correction that is nearly one that the form holds: "sorry, Ann Hill"."""
-    if understanding.find_move(MoveKind.CORRECT) is None:
-        return []
-    clauses = [clause for clause in understanding.clauses if clause.force is Force.STATES]
-    parts = [_strip_cues(understanding, *_strip_lead(understanding, labels, item.start, item.end)) for item in clauses]
-    positions = [understanding.find_position(start, end) for start, end in parts if start < end]
-    return [
-        Taken(item.path, text, start, end, CORRECTION, is_echoed=True)
-        for item in form.fields
-        if is_text(item) and isinstance(held := form.held.get(item.path), str)
-        for start, end in positions
-        if (text := understanding.text[start:end]) != held and fuzz.ratio(text.casefold(), held.casefold()) >= TAKE
-    ][:1]
 
 
 def _strip_cues(understanding: Understanding, start: int, end: int) -> tuple[int, int]:

@@ -4,20 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.decide import ASKED, CORRECTION, KIND, LABEL, Explained, decide
+from convengine.engine.understanding.decide import ASKED, CORRECTION, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import (
-    find_respelled_text,
     list_labelled_texts,
     list_related_texts,
     read_free_text,
 )
-from convengine.engine.understanding.labels import Label, asks_for_name, find_labels, find_value_start, says_nothing
+from convengine.engine.understanding.labels import Label, find_labels, says_nothing
 from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
 from convengine.engine.understanding.understand import Understanding
 
@@ -46,18 +45,13 @@ def read_into_form(
     claims = assign(understanding, form, claims)
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(understanding, form, claims, explained))
-    settled = {item.field for item in results}
-    inclusions = [pair for pair in _list_inclusions(understanding, form, labels) if pair[0].field not in settled]
-    results += [taken for taken, _ in inclusions]
     results = _add_asked_yes_no(understanding, form, explained, results)
     labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
     results += [taken for taken, _ in labelled]
-    results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         results = _add_free_text(understanding, form, tables, explained, claims, results, is_phrase)
     results += list_related_texts(understanding, form, explained, claims, tables.grammar, results)
-    results += [] if results else find_respelled_text(understanding, form, labels)
     touched = {result.field for result in results}
     if form.asked_path not in touched and not is_phrase:
         results += offer_meant_option(understanding, form, explained)
@@ -89,33 +83,10 @@ def _add_free_text(
     is_phrase: bool,
 ) -> list[Taken | Offered | Refused]:
     """The results with the text that the asked field takes, if any."""
-    is_name = form.asked_field is not None and asks_for_name(form.asked_field, tables.grammar)
-    settled = {item.field for item in results if not isinstance(item, Offered) or (is_name and _is_plain(form, item))}
+    settled = {item.field for item in results if not isinstance(item, Offered)}
     certain = [claim for claim in claims if claim.field.path in settled]
     text = read_free_text(understanding, form, certain, explained, tables.grammar, is_phrase=is_phrase)
-    return [*_list_beside(form, results, text, is_name=is_name), text] if text else results
-
-
-def _is_plain(form: OpenForm, offer: Offered) -> bool:
-    """True for a value of an open field that is only offered because of other words beside it."""
-    return offer.why is Doubt.UNEXPLAINED and form.is_open(offer.field)
-
-
-def _list_beside(
-    form: OpenForm, results: Sequence[Taken | Offered | Refused], text: Taken | Offered | Refused, *, is_name: bool
-) -> list[Taken | Offered | Refused]:
-    """The results without offers whose words the free text has. A name explains the words beside a plain value."""
-    beside = [
-        item
-        for item in results
-        if not (isinstance(item, Offered) and text.start <= item.start and item.end <= text.end)
-    ]
-    return [
-        Taken(item.field, item.value, item.start, item.end, KIND, is_echoed=True)
-        if is_name and isinstance(item, Offered) and _is_plain(form, item)
-        else item
-        for item in beside
-    ]
+    return [*results, text] if text else results
 
 
 def _asks_about_asked(understanding: Understanding, explained: Explained) -> bool:
@@ -145,46 +116,6 @@ def _refuse_option(understanding: Understanding, form: OpenForm, explained: Expl
     labels = [option.label for option in asked_field.spec.options]
     position = understanding.find_position(clauses[0].start, clauses[0].end)
     return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels}, *position)]
-
-
-def _list_unread(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
-) -> Iterator[Refused]:
-    """Choices that are named with a sign and words that are no option: "city: Paris"."""
-    for label in labels:
-        item = form.field(label.field)
-        clause = understanding.find_clause(label.start)
-        if item is None or clause is None or item.path in touched or not item.spec.options:
-            continue
-        if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
-            text = understanding.quote(label.end + 1, clause.end)
-            position = understanding.find_position(label.end + 1, clause.end)
-            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
-
-
-def _list_inclusions(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label]
-) -> Iterator[tuple[Taken, tuple[int, int]]]:
-    """Yes/no fields that are named: "with breakfast", "breakfast: no"; each with its place in the words."""
-    for label in labels:
-        item = form.field(label.field)
-        if item is not None and item.spec.kind is Kind.YES_NO:
-            start, value = _find_inclusion(understanding, label)
-            may_be_said = _may_be_said(understanding, form, label, is_included=start < label.start)
-            if may_be_said and value is not None and value != form.held.get(item.path):
-                first, last = understanding.words[start].start, understanding.words[label.end - 1].end
-                yield Taken(item.path, value, first, last, LABEL, not form.is_open(item.path)), (start, label.end)
-
-
-def _may_be_said(understanding: Understanding, form: OpenForm, label: Label, *, is_included: bool) -> bool:
-    """True for a field that is open or asked for, and for a held one beside a cue of correction.
-
-    At the summary also for "with breakfast", which `is_included` says.
-    """
-    clause = understanding.find_clause(label.start)
-    is_cued = (clause is not None and clause.has("correction")) or (form.is_confirming and is_included)
-    corrects = label.is_whole and is_cued
-    return corrects or form.is_open(label.field) or label.field == form.asked_path
 
 
 def _add_asked_yes_no(
@@ -247,25 +178,6 @@ def _is_doubtful(understanding: Understanding, explained: Explained, answers: Se
         and not (agrees and clause.force is Force.DENIES and not explained.list_unexplained(clause))
         for clause in understanding.clauses
     )
-
-
-def _find_inclusion(understanding: Understanding, label: Label) -> tuple[int, bool | None]:
-    """Where the words begin that say whether a named thing is wanted, and whether it is; null where nothing says it."""
-    starts = [cue.start for cue in understanding.cues if cue.end == label.start and cue.name == "filler"]
-    start = starts[-1] if starts else label.start
-    before = [cue for cue in understanding.cues if cue.end in (label.start, start) and cue.name in _INCLUSIONS]
-    if before and (label.is_whole or _INCLUSIONS[before[-1].name]):
-        return before[-1].start, _INCLUSIONS[before[-1].name]
-    follows = [
-        move
-        for move in understanding.moves
-        if move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE) and 0 <= move.start - label.end <= 1
-    ]
-    if follows:
-        return label.start, follows[0].kind is MoveKind.AFFIRM
-    start = find_value_start(understanding, label)
-    match = understanding.chart.match_longest("opening", start) if understanding.chart and start > label.end else None
-    return label.start, match.value == "yes" if match else None
 
 
 def _denies_only(understanding: Understanding, explained: Explained) -> bool:

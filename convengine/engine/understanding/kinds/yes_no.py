@@ -11,6 +11,10 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
 from convengine.engine.understanding.words import split_text
 
+#: `means` of a name with words before it, or an answer behind it, that say whether it is wanted; and without any.
+BEFORE, BEHIND, NAMED = "before", "behind", "named"
+#: Classes of these words before a name, and what they say.
+_BEFORE = {"denial": False, "clearing": False, "inclusion": True}
 #: The words of a name stand no further apart.
 _LONGEST = 4
 #: Classes of words in names of fields that do not distinguish one field from another.
@@ -60,22 +64,27 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
     end = next((end for end in range(at + len(name), at + _LONGEST + 1) if name <= set(keys[at:end])), 0)
     if not end:
         return None
-    start, value = _find_before(chart, at)
     behind = max((match.end for match in chart.match("label_joint", end)), default=end)
     answer = chart.match_longest("opening", behind)
     if answer and behind < len(chart.words) and not chart.words[behind].is_mended:
-        return Span(Sort.YES_NO, at, answer.end, Phrase("named", {"value": answer.value == "yes"}), field=field)
-    return Span(Sort.YES_NO, start, end, Phrase("named", {"value": value}), field=field)
+        return Span(Sort.YES_NO, at, answer.end, Phrase(BEHIND, {"value": answer.value == "yes"}), field=field)
+    for class_name, value in _BEFORE.items():
+        if (start := _find_before(chart, at, class_name)) is not None:
+            return Span(Sort.YES_NO, start, end, Phrase(BEFORE, {"value": value}), field=field)
+    return Span(Sort.YES_NO, at, end, Phrase(NAMED, {"value": True}), field=field)
 
 
-def _find_before(chart: Chart, at: int) -> tuple[int, bool]:
-    """Where the denial of what begins at a word begins, and whether there is none: "no smoking"."""
+def _find_before(chart: Chart, at: int, class_name: str) -> int | None:
+    """Where words of a class begin that say whether what begins at a word is wanted: "no smoking", "with a cot"."""
     start = at
     while start and (chart.words[start - 1].key == "-" or chart.match("filler", start - 1)) and at - start < 2:
         start -= 1
-    for first in range(max(0, start - 3), at):
-        if any(
-            match.end in range(start, at + 1) for name in ("denial", "clearing") for match in chart.match(name, first)
-        ):
-            return first, False
-    return at, True
+    ends = range(start, at + 1)
+    return next(
+        (
+            first
+            for first in range(max(0, start - 3), at)
+            if any(it.end in ends for it in chart.match(class_name, first))
+        ),
+        None,
+    )
