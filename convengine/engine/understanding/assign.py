@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.corrections import (
     CORRECTIONS,
-    is_assigned,
     is_contrasted,
     may_correct,
     replaces_denied,
@@ -148,7 +147,7 @@ def _make_claim(
     corrects = not form.is_open(item.path)
     replaces = corrects and may_correct(understanding, form, span)
     is_plain = not corrects or replaces or (label is not None and label.is_whole)
-    if corrects and span.is_weak and not (replaces or (label and is_assigned(understanding, form, label, span))):
+    if corrects and span.is_weak and not (replaces or (label and label.is_whole)):
         return None
     if corrects and resolved.is_value and resolved.value == form.held[item.path]:
         return None

@@ -140,7 +140,6 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
     cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _is_about_before(chart.words, cue, sentences)}
-    cuts |= {cue.end for cue in cues if cue.name == "rejection" and _rejects_before(chart.words, cue, cues, sentences)}
     starts = {start for start, _, _ in sentences}
     starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
     cuts |= set(_list_opening_ends(chart, starts, spans, cues))
@@ -161,15 +160,6 @@ def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[
     end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
     rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
     return cue.name in ("denial", "supposition") and not any(not word.is_sign for word in rest)
-
-
-def _rejects_before(
-    words: Sequence[Word], cue: Cue, cues: Sequence[Cue], sentences: Sequence[tuple[int, int, bool]]
-) -> bool:
-    """True for the rejection of what stands before it, "Friday is bad", and not for "I can't do Friday"."""
-    start = next((start for start, end, _ in sentences if start <= cue.start < end), 0)
-    small = {index for other in cues for index in range(other.start, other.end)}
-    return any(index not in small and not words[index].is_sign for index in range(start, cue.start))
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:

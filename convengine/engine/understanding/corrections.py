@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Finder, Situation, Span
 from convengine.engine.understanding.understand import Understanding
@@ -14,17 +13,6 @@ from convengine.engine.understanding.understand import Understanding
 RELATIVE = frozenset({"more", "after_held", "after_held_time"})
 #: In a form that holds values already, these say that one of them is replaced.
 CORRECTIONS = (MoveKind.CORRECT, MoveKind.NEGATE)
-
-
-def is_assigned(understanding: Understanding, form: OpenForm, label: Label, span: Span) -> bool:
-    """True for "amount: 5" and "change the amount to 5": a joint stands between the name and its value.
-
-    At the confirmation also for "amount 5".
-    """
-    if form.is_confirming and label.is_whole and label.end == span.start:
-        return True
-    chart, between = understanding.chart, range(label.end, span.start)
-    return label.is_whole and chart is not None and any(chart.match_longest("label_joint", at) for at in between)
 
 
 def may_correct(understanding: Understanding, form: OpenForm, span: Span) -> bool:

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.grammar import Chart, Grammar
+from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.understand import Understanding
 
@@ -37,12 +36,7 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
     labels: list[Label] = []
     at = 0
     while at < len(keys):
-        label = (
-            _find_name(understanding.chart, at, form)
-            or _find_at(keys, at, form)
-            or _find_kind(understanding.chart, at, form)
-            or _find_part(keys, at, form, passed)
-        )
+        label = _find_at(keys, at, form) or _find_part(keys, at, form, passed)
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
@@ -55,15 +49,6 @@ def asks_for_name(item: FormField, grammar: Grammar) -> bool:
     others = {word for word, _ in grammar.list_words("no_name_field")}
     words = {word for label in item.labels for word in label}
     return not names.isdisjoint(words) and others.isdisjoint(words)
-
-
-def _find_name(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
-    """Words that begin the name of a person, where one text field takes it: "ich heiße", "my name is"."""
-    match = chart.match_longest("name_lead_in", at) if chart else None
-    if chart is None or match is None:
-        return None
-    items = [item for item in form.fields if item.spec.kind is Kind.TEXT and asks_for_name(item, chart.grammar)]
-    return Label(items[0].path, at, match.end, leads_in=True) if len(items) == 1 else None
 
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
@@ -87,28 +72,10 @@ def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int |
     return at
 
 
-def _find_kind(chart: Chart | None, at: int, form: OpenForm) -> Label | None:
-    """A name that any field of a kind has: "number" for the phone. Where the form has no such field, it names none."""
-    match = chart.match_longest("kind_name", at) if chart else None
-    items = [item for item in form.fields if match and item.spec.kind == match.value]
-    if match is None or len(items) > 1 or (not items and match.value in _COMMON):
-        return None
-    return Label(items[0].path if items else "", at, match.end, is_whole=False)
-
-
 def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -> Label | None:
     """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type."""
     owner = form.own_names.get(keys[at])
     return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
-
-
-def _names_following(understanding: Understanding, form: OpenForm, label: Label, small: set[int]) -> bool:
-    """True where a value of its field stands behind a name: the "to" of "3 July to 7 July"."""
-    item = form.field(label.field)
-    return item is not None and any(
-        span.sort in item.sorts and span.start >= label.end and small.issuperset(range(label.end, span.start))
-        for span in understanding.spans
-    )
 
 
 def bind_label(
@@ -123,26 +90,10 @@ def bind_label(
         for label in labels
         if label.end <= start and small.issuperset(range(find_value_start(understanding, label), start))
     ]
-    after = [
-        label
-        for label in labels
-        if label.start >= end
-        and small.issuperset(range(end, label.start))
-        and not _names_following(understanding, form, label, small)
-    ]
-    return (
-        max(before, key=lambda label: label.end, default=None)
-        or min(after, key=lambda label: label.start, default=None)
-        or _find_rejected(understanding, labels, start)
+    after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
+    return max(before, key=lambda label: label.end, default=None) or min(
+        after, key=lambda label: label.start, default=None
     )
-
-
-def _find_rejected(understanding: Understanding, labels: Sequence[Label], start: int) -> Label | None:
-    """The name that the clause before the one of a value rejects."""
-    clause = understanding.find_clause(start)
-    before = [other for other in understanding.clauses if clause and other.end <= clause.start][-1:]
-    rejected = {index for other in before if other.has("rejection") for index in range(other.start, other.end)}
-    return next((label for label in labels if label.start in rejected), None)
 
 
 def find_value_start(understanding: Understanding, label: Label) -> int:

@@ -52,10 +52,7 @@ class LeftOver:
     def pieces(self) -> tuple[Piece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
         content = (
-            self._list_content(with_question=False)
-            or self._list_content(with_question=True)
-            or self._list_title()
-            or self._list_numbers()
+            self._list_content(with_question=False) or self._list_content(with_question=True) or self._list_numbers()
         )
         return tuple(self._make_piece(start, end) for start, end in self._join(content))
 
@@ -83,13 +80,6 @@ class LeftOver:
             and (index not in known or word.is_mended or self._is_name(index))
             and self._may_give(index, states=with_question)
         ]
-
-    def _list_title(self) -> list[int]:
-        """All words of a message of two and more that are all written with a capital: "Movie Show"."""
-        understanding = self._understanding
-        words = [index for index, word in enumerate(understanding.words) if not word.is_sign]
-        is_title = len(words) > 1 and all(map(self._is_capital, words)) and not understanding.text.isupper()
-        return words if is_title and words[0] in self._explained.talk else []
 
     def _list_numbers(self) -> list[int]:
         """Numbers that can be no value of any field, with what is written together with them: "12345", "A12"."""
