@@ -136,8 +136,6 @@ def _make_claim(
     # One answer gives the given and the family name.
     is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
     label = bound if bound and bound.field == item.path else None
-    if bound and not bound.field and span.is_weak:
-        return None  # "My zip is 90210", where nobody asks for one.
     if form.is_opener and _is_part_of_own_words(understanding, form, span):
         return None
     finder = finders[span.sort]

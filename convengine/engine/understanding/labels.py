@@ -16,7 +16,7 @@ _COMMON = ("date", "time")
 
 @dataclass(frozen=True)
 class Label:
-    """The name of a field, from one word up to another; blank for something that the form does not ask for.
+    """The name of a field, from one word up to another.
 
     `is_whole`: not only one of its words. `leads_in`: its value follows without a joint, as behind "my name is".
     """

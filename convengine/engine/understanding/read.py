@@ -67,9 +67,7 @@ def read_into_form(
         tuple(named),
         tuple(_list_unexplained(understanding, explained, results)),
         _asks_about_asked(understanding, explained),
-        names=tuple(
-            (label.field, *understanding.find_position(label.start, label.end)) for label in labels if label.field
-        ),
+        names=tuple((label.field, *understanding.find_position(label.start, label.end)) for label in labels),
     )
 
 
@@ -202,7 +200,7 @@ def _list_cleared(
         cleared.append(asked_field.path)
     for move in understanding.moves:
         if move.kind is MoveKind.CLEAR:
-            cleared += [label.field for label in labels if label.field and 0 <= label.start - move.end <= 1]
+            cleared += [label.field for label in labels if 0 <= label.start - move.end <= 1]
     cleared += [
         label.field
         for label in labels
@@ -230,8 +228,7 @@ def _list_named(
         dict.fromkeys(
             label.field
             for label in labels
-            if label.field
-            and not form.is_open(label.field)
+            if not form.is_open(label.field)
             # The value that it holds already was said again.
             and not ((item := form.field(label.field)) and valued.intersection(item.sorts))
             and (clause := understanding.find_clause(label.start)) not in others
