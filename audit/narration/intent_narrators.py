@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
-from audit.narration.wording import find_matched_words, quote, row_name
+from audit.narration.wording import FORMATS, find_matched_words, quote, row_name
 from audit.record.events import Event
 from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
@@ -22,7 +22,9 @@ from convengine.engine.turn.enums import ClassifierType, DecisionKind
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import DECISION, ENGINE_RETURN
+from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.json_value import Json
+from convengine.server.admin_site.record_columns import quote_intent
 
 _TABLE = rows.Classifier.table
 _ROWS = "matchedByRule"
@@ -91,6 +93,28 @@ def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:
     if start is None or intent in (None, UNKNOWN) or (end and end.payload.get("intent") != intent):
         return None
     return {"previousIntent": turn.fill(start, "{previousIntent}")}
+
+
+def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
+    """The intent that came nearest, its confidence, and how much is needed; nothing if none came near."""
+    decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
+    candidates = decision.payload.get("candidates") if decision else None
+    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    operands = candidate.get("operands") if isinstance(candidate, Mapping) else None
+    compared = operands[0] if isinstance(operands, list) and operands else None
+    if decision is None or not isinstance(candidate, Mapping) or not isinstance(compared, Mapping):
+        return {}
+    score, row = compared.get("score"), turn.row(rows.Classifier, candidate.get("id"))
+    if row is None or not isinstance(score, float) or score < LEAST_NEAR:
+        return {}
+    seq, path = decision.row.seq, ("candidates", 0)
+    confidence, needed = (
+        Fact(FORMATS["percent"](compared.get(key)), compared.get(key), seq, (*path, "operands", 0, key))
+        for key in ("score", "minScore")
+    )
+    ref = RowRef(_TABLE, candidate["id"])
+    intent = Fact(quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), ref, "intent_code")
+    return {"likeliest": (intent,), "confidence": (confidence,), "needed": (needed,)}
 
 
 def _list_patterns(turn: NarratedTurn, pk: Json) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from convengine.engine.steps.actions.stages import (
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
+from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, NOT_UNDERSTOOD, RESPONSE_EXACT
@@ -162,6 +163,7 @@ def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
 
 #: The parts for the templates of stages.
 PARTS: Mapping[str, PartsMaker] = {
+    INTENT_CLASSIFIER_NO_MATCH: intent_narrators.find_likeliest,
     **dict.fromkeys(intent_narrators.KEPT, intent_narrators.find_kept_intent),
     **dict.fromkeys(
         (

@@ -168,11 +168,22 @@ def test_a_new_flow_takes_the_messages_of_a_group_along(server: Server, ada: Vis
     run_inbox(server, "rent a unicycle", "rent a unicycle", "I want to rent a unicycle")
     page = ada.at(390, "dark").go("/admin/audit/ceaudit/inbox/").page
     group = page.get_by_role("region", name="rent a unicycle")
-    expect(group).to_contain_text("so no intent is suggested")
+    expect(group).to_contain_text("so none is suggested")
+    group.get_by_text("How near it is to each intent").click()
+    expect(group).to_contain_text("What to do")
     no_violations(page)
     assert ada.fits
     with page.expect_navigation():
         group.get_by_role("link", name="New flow “Rent unicycle”").click()
+    expect(page.locator("#id_title")).to_have_value("Rent unicycle")
+    for width, scheme in ((390, "dark"), (1360, "light")):
+        ada.at(width, scheme)
+        page.get_by_role("button", name="Compare with other phrases").click()
+        compared = page.locator("#compared-result")
+        expect(compared).to_be_focused()
+        expect(compared).to_contain_text("was decided on without itself")
+        no_violations(page)
+        assert ada.fits
     expect(page.locator("#id_phrases")).to_have_value(re.compile("rent a unicycle"))
 
 

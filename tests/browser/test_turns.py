@@ -34,6 +34,26 @@ def timeline(conversation: str) -> str:
     return f"/admin/audit/ceaudit/{conversation}/timeline/"
 
 
+def test_how_sure_the_phrases_were_is_opened_word_by_word(server: Server, somebody: Callable[[], Visitor]) -> None:
+    key = server.say("where has my order gone to")["conversationId"]
+    ada = somebody().log_in("admin").at(390, "dark")
+
+    page = ada.go(f"/admin/audit/ceaudit/{key}/turn/1/").page
+    details = page.locator("details[data-part=words]")
+    expect(details.get_by_role("table")).to_have_count(0)
+    details.locator("summary").focus()
+    page.keyboard.press("Enter")
+
+    expect(details.get_by_role("row").filter(has_text="Track an order")).to_contain_text("where is my order")
+    expect(details.get_by_role("table").last).to_contain_text("points")
+    expect(details).to_contain_text("What to do")
+    no_violations(page)
+    assert ada.fits
+    with page.expect_navigation():
+        details.get_by_role("link", name="Teach this message").click()
+    expect(page.locator("#phrase-1")).to_have_value("where has my order gone to")
+
+
 def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     server: Server, somebody: Callable[[], Visitor], quinn: Visitor
 ) -> None:

@@ -1,5 +1,6 @@
 """The account of a turn: a maker for everything, words for what no shared world reaches, and no word that is not so."""
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -123,6 +124,34 @@ def test_a_phrase_is_told_with_its_confidence_and_the_runner_up() -> None:
     assert sentence.startswith(
         "Recognised the intent HOURS, because the message is near to the phrase “When do you open?” "
         f"(phrase {phrase}); the confidence is "
+    )
+
+
+def test_where_no_phrase_is_sure_the_likeliest_intent_is_told() -> None:
+    create_help_desk()
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.create(
+            intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
+        )
+    caller = Caller()
+    caller.say("pay for copies of a passport")
+    caller.say("?!")
+
+    unsure, nothing = ([text for text in narrate(*events_of(caller, turn)) if "No phrase" in text] for turn in (1, 2))
+
+    assert re.fullmatch(
+        r"No phrase matches the message well enough: the likeliest intent, FEES, has a confidence of [\d.]+\s%, and "
+        r"50\s% is needed\.",
+        unsure[0],
+    )
+    assert nothing == ["No phrase matches the message."]
+    assert (
+        list(
+            list_unfounded_sentences(
+                narrate_turn(events_of(caller, 1)), events_of(caller, 1), configuration().current()
+            )
+        )
+        == []
     )
 
 

@@ -89,7 +89,13 @@ INTENT_CLASSIFIER_NO_MATCH = declare_stage(
     "No phrase matches.",
     steps="IntentResolutionStep",
     keys="userText intent state",
-    sentences=(SentenceTemplate("No phrase matches the message."),),
+    sentences=(
+        SentenceTemplate(
+            "No phrase matches the message well enough: the likeliest intent, {likeliest}, has a confidence of "
+            "{confidence}, and {needed} is needed."
+        ),
+        SentenceTemplate("No phrase matches the message."),
+    ),
 )
 INTENT_AGENT_SKIPPED = declare_stage(
     "INTENT_AGENT_SKIPPED",

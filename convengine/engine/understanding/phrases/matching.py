@@ -85,10 +85,8 @@ class PhraseMatches:
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
         """The intents that are meant, and those that the user could be asked about."""
-        asked = (
-            match for match in self.near if match.confidence >= self.min_near and match.likeness >= _LEAST_LIKENESS
-        )
-        return (*self.hits, *asked)
+        near = (match for match in self.near if match.confidence >= self.min_near and match.likeness >= _LEAST_LIKENESS)
+        return (*self.hits, *near)
 
     @property
     def askable(self) -> tuple[IntentMatch, ...]:
