@@ -110,6 +110,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "half": "morning or afternoon",
         "country": "the country",
         "sum": "how many they are together",
+        "zone": "the time in the zone of the conversation",
     },
     "cleared": {
         "DONE": "the form is finished",

@@ -104,8 +104,13 @@ def _is_less_likely(form: OpenForm, claim: Claim, later: Claim) -> bool:
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
-    """The claims of the same words."""
-    return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
+    """The claims of the same words. Those for a day and for a time in it are no rivals."""
+    return [
+        other
+        for other in claims
+        if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)
+        and (other.span is claim.span or _overlap(other.span, claim.span))
+    ]
 
 
 def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bool:

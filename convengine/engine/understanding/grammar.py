@@ -206,3 +206,5 @@ class Chart:
             is_hyphen = sign.key == "-" and sign.is_glued and following.is_glued and not following.is_number
             if is_hyphen or (sign.key in (",", ".") and not following.is_glued):
                 yield at + 1
+            elif sign.key == "." and following.key == "," and at + 2 < len(self.words):
+                yield at + 2  # "Mon., 5 Dec"

@@ -98,7 +98,7 @@ class Resolved:
     reason: str | None = None
     #: Details of the reason, as JSON values.
     data: Mapping[str, Json] = field(default_factory=dict)
-    #: The parts of the value that the words do not say: `month`, `year`, `half` of the day, `country`, `sum`.
+    #: The parts of the value that the words do not say: `month`, `year`, `half` of the day, `country`, `sum`, `zone`.
     supplied: frozenset[str] = frozenset()
 
     @property

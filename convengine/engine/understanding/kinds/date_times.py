@@ -2,21 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.clock import (
-    DAY,
-    HOUR,
-    Times,
-    format_minutes,
-    narrow_times,
-    prefer_known_half,
-    read_times,
-)
+from convengine.engine.understanding.kinds.clock import format_minutes, prefer_known_half
+from convengine.engine.understanding.kinds.clock_phrases import DAY, HOUR, Times, narrow_times, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import read_moment_bound, read_time_bound
 from convengine.engine.understanding.kinds.day_phrases import DayContext, read_days
 from convengine.engine.understanding.kinds.days import (
@@ -29,6 +22,7 @@ from convengine.engine.understanding.kinds.days import (
     refuse_bounds,
 )
 from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.kinds.zones import ZONE, find_zone, move_start, split_zoned
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
 
 #: A moment knows no opening hours: within these, the half of the day is meant that the words leave open.
@@ -49,8 +43,8 @@ class MomentFinder:
         context = make_context(spec, situation)
         held = situation.held.get(spec.name)
         held_time = read_time_bound(held[11:16]) if isinstance(held, str) else None
-        day = slots.get("date") or (Phrase("relative_day", slots) if "relative_day" in slots else None)
-        times = _read_times(slots, day, now, held_time)
+        day, clock = _split(slots)
+        times = _read_times(slots, clock, day, now, held_time)
         if times.refusal:
             return times.refusal
         days = read_days(day, context) if day else _find_known_days(situation, context)
@@ -60,21 +54,36 @@ class MomentFinder:
             return _narrow(spec, [times.moment], Times(), now, zone)
         if isinstance(held, str):
             times = prefer_known_half(times, held[11:16])
+        other_zone = find_zone(clock)
         minutes = times.minutes or _find_known_minutes(situation, day is not None, held_time)
         if not (days and minutes):
+            times = Times(hours=(0, 24)) if other_zone else times  # Which day decides which time it is here.
             return _refuse_half(day, days or (), times, context)
         starts = [datetime.combine(day, time()) + timedelta(minutes=minute) for day in days for minute in minutes]
-        if slots.get("utc"):
-            starts = [start.replace(tzinfo=UTC).astimezone(zone).replace(tzinfo=None) for start in starts]
+        if other_zone:
+            starts = [move_start(start, other_zone, situation) for start in _prefer_usual(starts, times)]
+            times = Times(times.minutes[: len(starts)])
         resolved = _narrow(spec, starts, times, now, zone)
         supplied = list_supplied(day, days, context.today) if day else []
+        supplied += [ZONE] if other_zone else []
         return replace(resolved, supplied=resolved.supplied | set(supplied))
 
 
-def _read_times(slots: Mapping[str, Any], day: Phrase | None, now: datetime, held: int | None) -> Times:
+def _split(slots: Mapping[str, Any]) -> tuple[Phrase | None, Phrase | None]:
+    """The day and the time of a phrase; what it does not have is null."""
+    day, clock = slots.get("date"), slots.get("clock") or slots.get("marked_clock")
+    if clock:
+        own_day, clock = split_zoned(clock)
+        day = day or own_day
+    elif "time" in slots:
+        clock = Phrase("time", {"time": slots["time"]})
+    return day or (Phrase("relative_day", slots) if "relative_day" in slots else None), clock
+
+
+def _read_times(
+    slots: Mapping[str, Any], clock: Phrase | None, day: Phrase | None, now: datetime, held: int | None
+) -> Times:
     """The times of the phrase, within the part of the day that it names."""
-    clock = slots.get("clock") or slots.get("marked_clock")
-    clock = clock or (Phrase("time", {"time": slots["time"]}) if "time" in slots else None)
     times = read_times(clock, now, held) if clock else Times()
     part = slots.get("day_part") or slots.get("part") or (day.slots.get("hours") if day else None)
     if part is None or times.refusal:

@@ -9,9 +9,11 @@ from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
 from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.span import (
     Reason,
@@ -97,12 +99,18 @@ class DayFinder:
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The day within the bounds of a field. A day of birth that nobody asked for has its year."""
-        has_year = span.phrase.means == "iso" or not span.phrase.slots.keys().isdisjoint(YEARS)
+        day, clock = split_zoned(span.phrase)
+        phrase = day or span.phrase
+        has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
         if not (has_year or is_asked) and names_birth(spec):
             return None
         context = make_context(spec, situation)
-        days = read_days(span.phrase, context)
-        return None if days is None else narrow_days(span.phrase, days, context)
+        days = read_days(phrase, context)
+        zone = find_zone(clock) if day else None
+        if zone and isinstance(days, tuple):
+            starts = [start for day in days for start in list_starts(day, read_times(clock, find_now(situation)))[:1]]
+            days = tuple(move_start(start, zone, situation).date() for start in starts)
+        return None if days is None else narrow_days(phrase, days, context)
 
 
 def _borrow_month(first: Phrase, last: Phrase) -> Phrase:

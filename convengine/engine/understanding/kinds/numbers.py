@@ -42,6 +42,8 @@ class NumberFinder:
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
         spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _continues_word(chart, span)]
+        if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
+            spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
             spans = bind_counts(chart, [part for span in spans for part in list_counts(chart, span, specs)], specs)
         counts = [span for span in spans if span.end - span.start > 1 or not chart.match("one_thing", span.start)]

@@ -85,6 +85,8 @@ READERS: Mapping[str, Reader] = {
     "day_number": _read_digits(1, 31, range(1, 3)),
     "month_number": _read_digits(1, 12, range(1, 3)),
     "hour": _read_digits(0, 24, range(1, 3)),
+    #: Of the distance from the time of Greenwich.
+    "zone_hour": _read_digits(0, 14, range(1, 3)),
     "two_digits": _read_digits(0, 99, range(1, 3)),
     #: "09" of "09:15", which says that it is in the morning.
     "early_hour": _read_early_hour,

@@ -203,6 +203,8 @@ def test_an_answer_completes_the_known_part(kind: str, text: str, known: str, ex
         ("time", "4", {"min": "08:00", "max": "18:00"}, set()),
         ("datetime", "tomorrow at 3", {}, {"half"}),
         ("datetime", "the 5th at 3 pm", {}, {"month"}),
+        ("time", "4pm EST", {}, {"zone"}),
+        ("datetime", "tomorrow at 4pm EST", {}, {"zone"}),
     ],
 )
 def test_a_value_names_the_parts_that_nobody_said(
@@ -225,6 +227,8 @@ def test_a_value_names_the_parts_that_nobody_said(
         ("time", "in the morning", Reason.TIME_MISSING, {"hours": [0, 12]}),
         ("datetime", "tomorrow", Reason.TIME_MISSING, {"date": "2026-11-25"}),
         ("datetime", "4 pm", Reason.DATE_MISSING, {"time": "16:00"}),
+        # On which day says whether that is today or tomorrow here.
+        ("datetime", "11 pm PST", Reason.DATE_MISSING, {}),
         ("duration", "2", Reason.UNIT_MISSING, {"number": 2}),
     ],
 )
