@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.comparisons import is_only_compared
 from convengine.engine.understanding.corrections import (
     CORRECTIONS,
     is_contrasted,
@@ -142,6 +143,8 @@ def _make_claim(
     is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
     label = bound if bound and bound.field == item.path else None
     if form.is_opener and _is_part_of_own_words(understanding, form, span):
+        return None
+    if is_only_compared(understanding, form, clause, span):
         return None
     finder = finders[span.sort]
     resolved = resolve(finder, span, item.spec, situation, is_asked=is_asked or label is not None)

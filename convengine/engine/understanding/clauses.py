@@ -16,7 +16,7 @@ _JOINTS = frozenset(",-")
 _CUES = ("rejection", "denial", "supposition", "limit", "elsewhere")
 #: Classes of words that say nothing by themselves, or only what the clause is for.
 _PLAIN = (
-    "courtesy", "why", "question", "request", "inclusion", "filler", "joint", "alternative", "correction",
+    "courtesy", "why", "question", "request", "least", "inclusion", "filler", "joint", "alternative", "correction",
     "label_joint", "lead_in", "lead_out", "clearing",
 )  # fmt: skip
 
@@ -100,7 +100,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     at = 0
     while at < len(chart.words):
         cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
-        if cue is not None and cue.name == "limit" and not _limits(spans, cue):
+        if cue is not None and cue.name == "limit" and not _limits(chart.words, spans, cue):
             cue = Cue("filler", cue.start, cue.end)
         if cue is not None:
             cues.append(cue)
@@ -108,9 +108,12 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     return cues
 
 
-def _limits(spans: Sequence[Span], cue: Cue) -> bool:
-    """True for the "by" of "by Friday", not for that of "by card", "under Hill", "look after 2 cats"."""
-    return any(span.start == cue.end and span.sort is not Sort.PERSON for span in spans)
+def _limits(words: Sequence[Word], spans: Sequence[Span], cue: Cue) -> bool:
+    """True for the "by" of "by Friday" and "3 at most", not for that of "by card", "under Hill", "look after 2 cats"."""
+    ends = cue.end == len(words) or words[cue.end].is_sign
+    return any(
+        span.sort is not Sort.PERSON and (span.start == cue.end or (ends and span.end == cue.start)) for span in spans
+    )
 
 
 def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
@@ -159,7 +162,7 @@ def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[
     """True for a denial or a doubt with nothing behind it, which is about what stands before: "at five maybe"."""
     end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
     rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
-    return cue.name in ("denial", "supposition") and not any(not word.is_sign for word in rest)
+    return cue.name in ("denial", "supposition", "limit") and not any(not word.is_sign for word in rest)
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:

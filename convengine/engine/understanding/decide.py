@@ -113,8 +113,6 @@ class Explained:
         )
         if self.form.is_opener and not self.asks_more(clause):
             return True
-        if holds(Principle.WISHES) and clause.is_wish and is_meant:
-            return True
         return not self.list_unexplained(clause) and (self.form.is_opener or (is_meant and not self.asks_more(clause)))
 
     def asks_more(self, clause: Clause) -> bool:
@@ -174,6 +172,7 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
         or (claim.span.is_weak and bool(explained.list_talk(claim.clause)))
+        or claim.clause.has("least")
     )
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
     position = _find_position(understanding, claim)

@@ -116,7 +116,7 @@ def says_nothing(understanding: Understanding, label: Label) -> bool:
 
 def _list_small(understanding: Understanding) -> Iterator[int]:
     for cue in understanding.cues:
-        if cue.name in ("label_joint", "filler", "correction"):
+        if cue.name in ("label_joint", "filler", "correction", "least"):
             yield from range(cue.start, cue.end)
     for index, word in enumerate(understanding.words):
         if word.key in (":", "=", "-"):

@@ -10,8 +10,8 @@ class Principle(StrEnum):
 
     #: A plain value with one field is taken whatever else its clause says.
     SURE_VALUES = "sure-values"
-    #: "Can I book a table for 6?" states what is wished, though it looks like a question.
-    WISHES = "wishes"
+    #: An option that is compared or asked about is not chosen.
+    COMPARISONS = "comparisons"
     #: Of two values for two fields of a kind, "from", "until" and "back" tell the first from the last, or their order.
     SIDES = "sides"
     #: Words of wanting, going and having explain themselves, and so do those of the last answer.
