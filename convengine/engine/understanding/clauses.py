@@ -109,7 +109,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
 
 
 def _limits(words: Sequence[Word], spans: Sequence[Span], cue: Cue) -> bool:
-    """True for the "by" of "by Friday" and "3 at most", not for that of "by card", "under Hill", "look after 2 cats"."""
+    """True for the "by" of "by Friday" and "3 at most", not for that of "by card", "under Hill", "after 2 cats"."""
     ends = cue.end == len(words) or words[cue.end].is_sign
     return any(
         span.sort is not Sort.PERSON and (span.start == cue.end or (ends and span.end == cue.start)) for span in spans
