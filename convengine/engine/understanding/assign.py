@@ -142,7 +142,7 @@ def _make_claim(
     # One answer gives the given and the family name.
     is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
     label = bound if bound and bound.field == item.path else None
-    if form.is_opener and _is_part_of_own_words(understanding, form, span):
+    if form.is_opener and _is_part_of_own_words(understanding, form, span, label):
         return None
     if is_only_compared(understanding, form, clause, span):
         return None
@@ -185,10 +185,17 @@ def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
     return is_cued or (form.is_confirming and span.phrase.means == BEFORE)
 
 
-def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span) -> bool:
-    """True for words that only begin the form: "book a climbing course" chooses none of the courses."""
-    words = understanding.words[span.start : span.end]
-    return span.phrase.means == PART and all(word.key in form.own_words for word in words)
+def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span, label: Label | None) -> bool:
+    """True for words that only begin the form: "book a climbing course" chooses no course, "book room 101" counts nobody.
+
+    Not where the name of the field stands beside.
+    """
+    if any(word.key not in form.own_words for word in understanding.words[span.start : span.end]):
+        return False
+    small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
+    around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - small
+    is_beside = any(understanding.words[index].key in form.own_words for index in around)
+    return span.phrase.means == PART or (span.is_weak and label is None and is_beside)
 
 
 def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:

@@ -34,7 +34,16 @@ def _read(world: dict[str, Json], line: dict[str, Json]) -> Reading:
     fields = tuple(_make_field(name, declared) for name, declared in world["fields"].items())
     held = {name: value for name, value in line.get("held", {}).items() if value is not None}
     asked = line.get("asked", "")
-    form = OpenForm(fields, held, asked, is_asked_again=line.get("again", False), is_confirming=not asked)
+    begins = fold_label(line.get("begins", ""))
+    form = OpenForm(
+        fields,
+        held,
+        asked,
+        is_asked_again=line.get("again", False),
+        is_confirming=not (asked or begins),
+        is_opener=bool(begins),
+        own_words=frozenset(begins),
+    )
     specs, tables = [item.spec for item in fields], get_tables(world["locale"])
     options = form.asked_field.spec.options if form.asked_field else ()
     situation = Situation(
