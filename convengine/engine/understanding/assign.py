@@ -186,7 +186,7 @@ def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
 
 
 def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span, label: Label | None) -> bool:
-    """True for words that only begin the form: "book a climbing course" chooses no course, "book room 101" counts nobody.
+    """True for words that only begin the form: "book a climbing course" chooses none, "book room 101" counts nobody.
 
     Not where the name of the field stands beside.
     """

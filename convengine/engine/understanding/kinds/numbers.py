@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import product
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, Match, Phrase
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.heads import (
     PERSON,
@@ -32,6 +32,9 @@ _CONVERTED: Mapping[str, Mapping[str, Decimal]] = {
     "minute": {"hour": Decimal(60)},
 }
 _HUNDRED, _THOUSAND = 100, 1000
+#: The slots behind a currency with the cents of a sum. Fewer without a word for cents may be something else.
+_CENTS = ("two_digits", "number_word")
+_FEWEST_CENTS = 10
 #: The parts of a value that was converted are rounded to so many digits.
 _PLACES = 6
 
@@ -41,7 +44,7 @@ class NumberFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
-        spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _continues_word(chart, span)]
+        spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _is_part(chart, span)]
         if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
@@ -65,7 +68,7 @@ class NumberFinder:
             if isinstance(held, bool) or not isinstance(held, (int, float)):
                 return None
             return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
-        if "currency" in slots:
+        if "currency" in slots or "cent" in slots:
             return _take_money(spec, values, slots, locale, is_asked=is_asked)
         if "measure" in slots:
             return _take_measure(spec, values, slots["measure"], locale, is_asked=is_asked)
@@ -89,10 +92,17 @@ def _mark_part(span: Span) -> Span:
     return replace(span, phrase=Phrase(span.phrase.means, {**span.phrase.slots, "is_part": True}))
 
 
-def _continues_word(chart: Chart, span: Span) -> bool:
-    """True for the "-5" of "A-5"."""
-    first = chart.words[span.start]
+def _is_part(chart: Chart, span: Span) -> bool:
+    """True for the "-5" of "A-5", and for each "one" of "one oh one", which is not read as a whole."""
+    first, behind = chart.words[span.start], chart.match("spoken_digit", span.end)
+    if span.is_weak and (behind or any(match.end == span.start for match in _list_spoken_before(chart, span.start))):
+        return True
     return first.key == "-" and first.is_glued and not chart.words[span.start - 1].is_sign
+
+
+def _list_spoken_before(chart: Chart, start: int) -> Sequence[Match]:
+    """The digits in words from the word before on."""
+    return chart.match("spoken_digit", start - 1) if start else ()
 
 
 def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]:
@@ -197,15 +207,19 @@ def _take_money(
     spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_asked: bool
 ) -> Resolved | None:
     """A sum in the currency of the field, else of the locale's country. A number whose name means money takes any."""
-    codes = str(slots["currency"]).split()
+    codes = str(slots.get("currency") or slots["cent"]).split()
     country = get_countries().get(find_country(locale), {})
     own = spec.currency or (str(country.get("currency", "")) if spec.kind is Kind.MONEY else "")
     if own and own not in codes:
         return refuse(Reason.WRONG_UNIT, unit=codes[0], expected=own)
     if not own and spec.kind is not Kind.MONEY and not list_named(spec, "sum_word", locale):
         return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_asked else None
-    cents = Decimal(slots.get("two_digits", 0)) / _HUNDRED
-    return take_number(spec, [value + cents for value in values])
+    if "currency" not in slots:
+        return take_number(spec, [value / _HUNDRED for value in values])
+    cents = next((Decimal(slots[name]) for name in _CENTS if name in slots), Decimal(0))
+    # "Five dollars two" may be two of something.
+    whole = values if "cent" not in slots and 0 < cents < _FEWEST_CENTS else ()
+    return take_number(spec, [*whole, *(value + cents / _HUNDRED for value in values)])
 
 
 def _take_measure(

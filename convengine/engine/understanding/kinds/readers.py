@@ -56,7 +56,8 @@ def _read_numeral(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]
             break
         text, end = text + words[end].key + words[end + 1].key, end + 2
     while end < len(words) and words[end].is_number and not words[end].is_glued and len(words[end].key) == 3:
-        if not text.isdecimal() or len(text) > 3:
+        # "1 250 000", and not "2000 500".
+        if not text.isdecimal() or len(words[start].key) > 3 or len(text) >= _MOST_DIGITS:
             break
         text, end = text + words[end].key, end + 1
     parts = text.replace(",", ".").split(".")
