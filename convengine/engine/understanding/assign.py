@@ -26,6 +26,8 @@ from convengine.engine.understanding.weak_spans import begins_range, is_beaten, 
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
 _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
+#: Sorts of values that a bare number may be.
+_NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
 
 
@@ -159,8 +161,12 @@ def _make_claim(
         return None
     if corrects and span.sort is Sort.YES_NO and not _answers_again(form, span, clause):
         return None
+    if span.is_weak and _begins_only(understanding, clause, span):
+        return None
     if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
         return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
+    if span.is_weak and not (is_asked or label) and _answers_asked(form, span):
+        return None
     is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
     if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
         return None
@@ -176,7 +182,7 @@ def _make_claim(
         + _STRONG * (not span.is_weak)
         + _OPEN * (not corrects)
     )
-    return Claim(item, span, resolved, clause, label, score, corrects, not is_plain)
+    return Claim(item, span, resolved, clause, label, score, corrects, not is_plain or resolved.is_doubtful)
 
 
 def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
@@ -196,6 +202,21 @@ def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Sp
     around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - small
     is_beside = any(understanding.words[index].key in form.own_words for index in around)
     return span.phrase.means == PART or (span.is_weak and label is None and is_beside)
+
+
+def _begins_only(understanding: Understanding, clause: Clause, span: Span) -> bool:
+    """True for a small word that is a time only by itself: the "now" of "now I need another table"."""
+    cues = [cue for cue in clause.cues if cue.name == "filler"]
+    if span.sort is Sort.NUMBER or not any(cue.start <= span.start and span.end <= cue.end for cue in cues):
+        return False
+    small = {index for cue in clause.cues for index in range(cue.start, cue.end)}
+    return any(not (n in small or understanding.words[n].is_sign) for n in range(clause.start, clause.end))
+
+
+def _answers_asked(form: OpenForm, span: Span) -> bool:
+    """True for a bare number where another field of numbers, days or times was asked for: it is for no third one."""
+    asked_field = form.asked_field
+    return asked_field is not None and span.sort is Sort.NUMBER and not _NUMERIC.isdisjoint(asked_field.sorts)
 
 
 def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:

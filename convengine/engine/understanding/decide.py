@@ -9,6 +9,7 @@ from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
+from convengine.engine.understanding.kinds.heads import PERSON
 from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
@@ -126,7 +127,7 @@ def decide(
     """What becomes of each claim; nothing for one that is left."""
     for claim in (_ask_which(claim, explained) for claim in claims):
         is_asked_about = claim.span.sort is Sort.YES_NO or not explained.asks_for_value(claim.clause, claims)
-        if claim.clause.force is Force.ASKS and is_asked_about:
+        if (claim.clause.force is Force.ASKS and is_asked_about) or _tells_of_part(understanding, claim, explained):
             continue
         if not claim.resolved.is_value:
             yield from _refuse(understanding, form, claim, explained)
@@ -134,6 +135,18 @@ def decide(
             yield _take(understanding, form, claim, explained)
         else:
             yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), doubt)
+
+
+def _tells_of_part(understanding: Understanding, claim: Claim, explained: Explained) -> bool:
+    """True for people of whom something is told that nothing explains: "one of us is vegan" are not all of us."""
+    chart, end = understanding.chart, claim.span.end
+    if chart is None or not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
+        return False
+    match = chart.match_longest("predicate", end)
+    clause = understanding.find_clause(match.end) if match else None
+    return (
+        clause is not None and match is not None and any(at >= match.end for at in explained.list_unexplained(clause))
+    )
 
 
 def _ask_which(claim: Claim, explained: Explained) -> Claim:

@@ -100,6 +100,8 @@ class Resolved:
     data: Mapping[str, Json] = field(default_factory=dict)
     #: The parts of the value that the words do not say: `month`, `year`, `half` of the day, `country`, `sum`, `zone`.
     supplied: frozenset[str] = frozenset()
+    #: It is rather told than meant: a day that is over, where nobody asked for one.
+    is_doubtful: bool = False
 
     @property
     def value(self) -> Json:

@@ -110,7 +110,17 @@ class DayFinder:
         if zone and isinstance(days, tuple):
             starts = [start for day in days for start in list_starts(day, read_times(clock, find_now(situation)))[:1]]
             days = tuple(move_start(start, zone, situation).date() for start in starts)
-        return None if days is None else narrow_days(phrase, days, context)
+        if days is None:
+            return None
+        is_doubtful = _looks_back(phrase) and not (is_asked or context.is_past)
+        return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
+
+
+def _looks_back(phrase: Phrase) -> bool:
+    """True for "yesterday", "two days ago", "last Friday"."""
+    if phrase.means == "relative_day":
+        return bool(phrase.slots["relative_day"] < 0)
+    return phrase.means == "weekday_last" or (phrase.means == "relative" and phrase.slots.get("sign") == -1)
 
 
 def _borrow_month(first: Phrase, last: Phrase) -> Phrase:

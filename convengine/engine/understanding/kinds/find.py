@@ -49,7 +49,9 @@ def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:
     ends = [0] * len(chart.words)
     for sort in sorts:
         for start, match in _list_longest(chart, sort):
-            ends[start] = max(ends[start], match.end)
+            # "For 8" may be an hour, too.
+            if not match.value.slots.get("hour"):
+                ends[start] = max(ends[start], match.end)
     return list(accumulate(ends, max))
 
 

@@ -62,7 +62,10 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
         if is_cut or parts & named or not all(counter.startswith(PERSON) for counter in counters):
             return list(_list_parts(chart, span, "counted"))
     elif "loose" in slots and not _counts_people(chart, span, specs):
-        return list(_list_parts(chart, span, "number"))
+        heads = [spec.name for spec in specs if "hour" in slots and counts_heads(spec, chart.grammar)]
+        # Where nobody asks for a time, the 8 of "for 8" are people.
+        field = heads[0] if len(heads) == 1 else ""
+        return [replace(part, field=field) for part in _list_parts(chart, span, "number")]
     is_person = span.phrase.means == "heads" or str(slots.get("counter", "")).startswith(PERSON)
     return [] if is_person and _has_others(chart, span) else [span]
 

@@ -31,7 +31,7 @@ def _read_joint(words: Sequence[Word], start: int) -> Iterator[tuple[int, int]]:
     key = words[start].key if start < len(words) else ""
     follows = start + 1 < len(words) and words[start + 1].key in ("am", "pm", "a", "p")
     is_long = key.isdecimal() and (len(key) == 4 or (len(key) == 3 and follows))
-    if is_long and int(key) // 100 < 24 and int(key) % 100 < 60 and not 1900 <= int(key) <= 2099:
+    if is_long and int(key) // 100 < 24 and int(key) % 100 < 60:
         yield start + 1, int(key)
 
 

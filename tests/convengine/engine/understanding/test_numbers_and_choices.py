@@ -297,7 +297,7 @@ def test_a_number_goes_to_the_field_whose_noun_it_counts(text: str, field: str) 
     assert [span.field for span in spans] == [field]
 
 
-def test_a_number_that_may_be_an_hour_counts_nobody() -> None:
+def test_a_number_that_may_be_an_hour_counts_nobody_plainly() -> None:
     specs = [field_spec("guests", {"type": "integer"}), field_spec("time", {"type": "string", "format": "time"})]
 
     for text, counted in (
@@ -306,7 +306,8 @@ def test_a_number_that_may_be_an_hour_counts_nobody() -> None:
         ("for 15", ["guests"]),
         ("a table for 7 pm", []),
     ):
-        assert [span.field for span in read_message(text, "en-GB", specs).spans if span.field] == counted
+        plain = [span.field for span in read_message(text, "en-GB", specs).spans if span.field and not span.is_weak]
+        assert plain == counted
 
 
 @pytest.mark.parametrize(

@@ -217,6 +217,26 @@ def test_a_value_names_the_parts_that_nobody_said(
 
 
 @pytest.mark.parametrize(
+    ("text", "bounds", "is_asked", "expected"),
+    [
+        ("yesterday", {}, False, True),
+        ("two days ago", {}, False, True),
+        ("last Friday", {}, False, True),
+        ("tomorrow", {}, False, False),
+        ("yesterday", {}, True, False),
+        ("yesterday", {"max": "today"}, False, False),
+    ],
+)
+def test_a_day_that_is_over_is_rather_told_than_meant(
+    text: str, bounds: Mapping[str, str], is_asked: bool, expected: bool
+) -> None:
+    resolved = resolve(text, make_spec("date", **bounds), is_asked=is_asked)
+
+    assert resolved is not None
+    assert resolved.is_doubtful is expected
+
+
+@pytest.mark.parametrize(
     ("kind", "text", "reason", "data"),
     [
         ("date", "30 February", Reason.INVALID_DATE, {"day": 30, "month": 2}),
