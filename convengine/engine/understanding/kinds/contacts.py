@@ -14,6 +14,8 @@ from convengine.engine.understanding.words import Word
 #: Signs inside a phone number.
 _PHONE_SIGNS = frozenset("+()-/.")
 _FEWEST_PHONE_DIGITS, _MOST_PHONE_DIGITS = 6, 17
+#: No country has longer numbers, but for their code.
+_MOST_NATIONAL_DIGITS = 12
 #: So few digits without a blank or sign between are rather a number of something else, unless a phone is asked for.
 _FEWEST_STRONG_DIGITS = 9
 _FEWEST_ASKED_DIGITS, _FEWEST_SPOKEN_DIGITS = 3, 7
@@ -52,13 +54,20 @@ class PhoneFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
-        """The number in the form of E.164; without a country as its digits. The locale's country is supplied."""
+        """The number in the form of E.164; without a country as its digits. The locale's country is supplied.
+
+        It binds nobody: a number that is none of that country is kept as typed.
+        """
         text = str(span.phrase.slots["text"])
         resolved = check_phone(text, find_own_country(spec, situation))
+        is_written = text.lstrip("(").startswith(("+", "00"))
         if not resolved.is_value:
-            return resolved if is_asked else None
-        is_written = text.lstrip("(").startswith(("+", "00")) or spec.country or not resolved.value.startswith("+")
-        return resolved if is_written else accept(resolved.value, "country")
+            is_long = sum(map(str.isdecimal, text)) > _MOST_NATIONAL_DIGITS
+            is_strange = resolved.reason is Reason.INVALID_PHONE or (resolved.reason is Reason.TOO_LONG and not is_long)
+            is_strange = is_strange and not (is_written or spec.country)
+            return None if not is_asked else accept(text.strip(), "country") if is_strange else resolved
+        is_sure = is_written or spec.country or not resolved.value.startswith("+")
+        return resolved if is_sure else accept(resolved.value, "country")
 
 
 def _spell_digits(chart: Chart, start: int) -> tuple[int, str]:

@@ -331,6 +331,28 @@ def test_a_phone_says_when_its_country_was_assumed(
 
 
 @pytest.mark.parametrize(
+    ("declared", "is_asked", "expected"),
+    [({}, True, "(030) 901-8201"), ({"x-country": "US"}, True, "!INVALID_PHONE"), ({}, False, "")],
+)
+def test_a_country_that_only_the_language_says_refuses_no_number(
+    declared: dict[str, Json], is_asked: bool, expected: str
+) -> None:
+    spec = field_spec("phone", {"format": "phone", **declared})
+    (span,) = read_message("(030) 901-8201", "en-US", [spec]).spans
+
+    assert describe(resolve(span, spec, replace(ENGLISH, locale="en-US"), is_asked=is_asked)) == expected
+
+
+def test_a_number_that_is_kept_as_typed_is_repeated() -> None:
+    spec = field_spec("phone", {"format": "phone"})
+    (span,) = read_message("0171 2345678", "en-US", [spec]).spans
+    resolved = resolve(span, spec, replace(ENGLISH, locale="en-US"))
+
+    assert resolved is not None
+    assert (resolved.value, resolved.supplied) == ("0171 2345678", {"country"})
+
+
+@pytest.mark.parametrize(
     ("text", "country", "expected"),
     [("1010", "AT", "1010"), ("2000-123", "PT", "2000-123"), ("12345-6789", "US", "12345-6789"),
      ("1234 ab", "NL", "1234 AB"), ("K1A 0B1", "CA", "K1A 0B1"), ("1234", "DE", "!INVALID_POSTCODE")],
