@@ -59,7 +59,7 @@ def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
 def describe_assumed_country(locale: str) -> str:
     """How a phone number without a country code is read, where the field names no country."""
     if country := find_country(locale):
-        return f"A number without a country code is taken for one of {country}, if it is one, because of the language {locale}."
+        return f"A number without a country code is taken for one of {country}, the country of {locale}, if it is one."
     return "A number without a country code keeps its digits as typed."
 
 

@@ -9,6 +9,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -41,6 +42,9 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         )
         return
     yield from check_json_schema(draft, "json_schema", schema)
+    if reference := find_broken_reference(write_out(schema)):
+        message = f"The reference {reference} leads nowhere, to itself or to another document. Write the property out."
+        yield draft.error("SHAPE_INVALID", "json_schema", message)
     for part in list_subschemas(schema):
         yield from _check_required_fields(draft, part)
         yield from _check_patterns(draft, part)

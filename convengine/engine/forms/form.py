@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker, SchemaError, Validat
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from convengine.engine.forms.composed_schemas import list_required, write_out
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.words import Words, split_name, split_words
@@ -122,8 +123,7 @@ def describe_fields(schema: Json) -> dict[str, dict[str, Json]]:
 def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix: str) -> Iterator[str]:
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    required = schema.get("required")
-    required = required if isinstance(required, list) else []
+    required = list(dict.fromkeys(list_required(schema, value)))
     for name in [*properties, *(name for name in required if name not in properties)]:
         declared = properties.get(name)
         declared = declared if isinstance(declared, Mapping) else {}
@@ -281,7 +281,7 @@ class Form:
     """A schema document, compiled lazily and cached for the life of the release."""
 
     def __init__(self, schema: Json) -> None:
-        self.schema = schema
+        self.schema = write_out(schema)
 
     @cached_property
     def problem(self) -> Fault | None:

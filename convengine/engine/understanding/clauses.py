@@ -80,6 +80,8 @@ class Clause:
 _CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
 _BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial", "request", "question")
+#: Sorts of which one value is more than another.
+_ORDERED = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.NUMBER)
 _FORCES = {
     "rejection": Force.DENIES,
     "denial": Force.DENIES,
@@ -111,9 +113,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
 def _limits(words: Sequence[Word], spans: Sequence[Span], cue: Cue) -> bool:
     """True for the "by" of "by Friday" and "3 at most", not for that of "by card", "under Hill", "after 2 cats"."""
     ends = cue.end == len(words) or words[cue.end].is_sign
-    return any(
-        span.sort is not Sort.PERSON and (span.start == cue.end or (ends and span.end == cue.start)) for span in spans
-    )
+    return any(span.sort in _ORDERED and (span.start == cue.end or (ends and span.end == cue.start)) for span in spans)
 
 
 def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:

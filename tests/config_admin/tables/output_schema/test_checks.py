@@ -68,6 +68,13 @@ def test_what_is_required_is_declared_at_every_depth() -> None:
     ]
 
 
+def test_references_lead_somewhere() -> None:
+    schema = {**of(city={"$ref": "#/$defs/city"}, town={"$ref": "#/$defs/town"}), "$defs": {"city": {"type": "string"}}}
+    ((code, message),) = list_messages(replace(SCHEMA, json_schema=schema))
+    assert code == "SHAPE_INVALID"
+    assert message.startswith("The reference #/$defs/town leads nowhere")
+
+
 def test_patterns_inside_a_schema_compile() -> None:
     schema = of(code={"type": "string", "pattern": "(a", "x-extract": ["b(?=c)"]})
     assert codes(replace(SCHEMA, json_schema=schema)) == ["REGEX_INVALID", "REGEX_UNSUPPORTED"]

@@ -1,0 +1,125 @@
+"""Schemas as tools write them, with each property written out: references, null as a choice, options with titles.
+
+The parts behind `then` and `else` add their properties; what they require depends on the values (`list_required`).
+"""
+
+from collections.abc import Iterator, Mapping
+
+from jsonschema import Draft202012Validator
+from referencing import Registry
+
+from convengine.json_value import Json
+
+#: References inside references are followed so far; a schema that has itself ends there.
+_DEPTH = 12
+_NULL = {"type": "null"}
+#: Keys with a list of schemas of which one holds.
+_ALTERNATIVES = ("anyOf", "oneOf")
+_PARTS = ("then", "else")
+
+
+def write_out(schema: Json) -> Json:
+    """The schema without references and choices that only say what one property is."""
+    return _write_out(schema, schema, _DEPTH) if isinstance(schema, Mapping) else schema
+
+
+def list_required(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
+    """The names of required properties, also of those that are required because of other values."""
+    yield from _list_names(schema.get("required"))
+    dependent = schema.get("dependentRequired")
+    for name, names in dependent.items() if isinstance(dependent, Mapping) else ():
+        if values.get(name) is not None:
+            yield from _list_names(names)
+    for rule in _list_rules(schema):
+        part = _find_part(rule, values)
+        if isinstance(part, Mapping):
+            yield from _list_names(part.get("required"))
+
+
+def find_broken_reference(schema: Json) -> str | None:
+    """A reference of a written-out schema that leads nowhere, or to another document."""
+    if isinstance(schema, Mapping):
+        reference = schema.get("$ref")
+        inner = [value for key, value in schema.items() if key != "$defs"]
+        return reference if isinstance(reference, str) else next(filter(None, map(find_broken_reference, inner)), None)
+    return next(filter(None, map(find_broken_reference, schema)), None) if isinstance(schema, list) else None
+
+
+def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -> Mapping[str, Json]:
+    reference = node.get("$ref")
+    if isinstance(reference, str) and depth:
+        target = _follow(root, reference)
+        if isinstance(target, Mapping):
+            rest = {key: value for key, value in node.items() if key != "$ref"}
+            return _write_out({**target, **rest}, root, depth - 1)
+    written = dict(node)
+    for key in (*_ALTERNATIVES, "allOf"):
+        if isinstance(node.get(key), list):
+            written = _join_branches(written, key, root, depth)
+    properties = written.get("properties")
+    if isinstance(properties, Mapping):
+        added = [part.get("properties") for part in _list_parts(written) if isinstance(part.get("properties"), Mapping)]
+        every = dict(properties)
+        for more in added:
+            every |= {name: part for name, part in more.items() if name not in every}
+        written["properties"] = {
+            name: _write_out(part, root, depth - 1) if isinstance(part, Mapping) and depth else part
+            for name, part in every.items()
+        }
+    items = written.get("items")
+    if isinstance(items, Mapping) and depth:
+        written["items"] = _write_out(items, root, depth - 1)
+    return written
+
+
+def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], depth: int) -> dict[str, Json]:
+    """The node with the only branch that is no null in its place, or with options of its constants."""
+    rest = {name: value for name, value in node.items() if name != key}
+    branches = [
+        _write_out(branch, root, depth - 1) if isinstance(branch, Mapping) and depth else branch for branch in node[key]
+    ]
+    named = [branch for branch in branches if branch != _NULL]
+    if len(named) == 1 and isinstance(named[0], Mapping):
+        return {**named[0], **rest}
+    if key in _ALTERNATIVES and named and all(isinstance(branch, Mapping) and "const" in branch for branch in named):
+        options = [{"value": branch["const"], "label": str(branch.get("title") or branch["const"])} for branch in named]
+        return {"x-options": options, "enum": [option["value"] for option in options], **rest}
+    return node
+
+
+def _follow(root: Mapping[str, Json], reference: str) -> Json:
+    """The part of the document that a reference names; null for none."""
+    if not reference.startswith("#"):
+        return None
+    part: Json = root
+    for step in reference[1:].split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        part = part.get(name) if isinstance(part, Mapping) else None
+    return part
+
+
+def _list_rules(schema: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    """The schema itself and those of `allOf` that depend on values."""
+    every = schema.get("allOf")
+    for rule in (schema, *(every if isinstance(every, list) else ())):
+        if isinstance(rule, Mapping) and isinstance(rule.get("if"), Mapping):
+            yield rule
+
+
+def _list_parts(schema: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    for rule in _list_rules(schema):
+        yield from (part for name in _PARTS if isinstance(part := rule.get(name), Mapping))
+
+
+def _find_part(rule: Mapping[str, Json], values: Mapping[str, Json]) -> Json:
+    """What holds by the values; null while one of those that decide is missing."""
+    condition = rule["if"]
+    properties = condition.get("properties")
+    if any(values.get(name) is None for name in (properties if isinstance(properties, Mapping) else ())):
+        return None
+    holds = Draft202012Validator(condition, registry=Registry()).is_valid(dict(values))
+    return rule.get("then" if holds else "else")
+
+
+def _list_names(listed: Json) -> Iterator[str]:
+    yield from (name for name in (listed if isinstance(listed, list) else ()) if isinstance(name, str))

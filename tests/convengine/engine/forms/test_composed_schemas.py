@@ -1,0 +1,74 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
+from convengine.engine.forms.form import Form
+from convengine.engine.understanding.field import Kind
+from convengine.json_value import Json
+
+ROOM: Json = {
+    "type": "object",
+    "$defs": {
+        "Bed": {"oneOf": [{"const": "B1", "title": "Single"}, {"const": "B2", "title": "Double"}]},
+        "Day": {"type": "string", "format": "date"},
+        "Guest": {"type": "object", "properties": {"day": {"$ref": "#/$defs/Day"}}, "required": ["day"]},
+    },
+    "properties": {
+        "bed": {"$ref": "#/$defs/Bed", "title": "Bed"},
+        "leaving": {"anyOf": [{"$ref": "#/$defs/Day"}, {"type": "null"}], "title": "Leaving"},
+        "guest": {"allOf": [{"$ref": "#/$defs/Guest"}]},
+        "payment": {"type": "string", "enum": ["cash", "account"]},
+        "dog": {"type": "boolean"},
+        "breed": {"type": "string"},
+    },
+    "required": ["bed", "payment"],
+    "dependentRequired": {"dog": ["breed"]},
+    "if": {"properties": {"payment": {"const": "account"}}},
+    "then": {"properties": {"iban": {"type": "string", "format": "iban"}}, "required": ["iban"]},
+}
+
+
+def test_references_and_titles_are_written_out() -> None:
+    fields = {field.path: field for field in Form(ROOM).leaves}
+
+    assert [(option.value, option.label) for option in fields["bed"].spec.options] == [
+        ("B1", "Single"),
+        ("B2", "Double"),
+    ]
+    assert fields["bed"].spec.title == "Bed"
+    assert fields["leaving"].spec.kind is Kind.DATE
+    assert fields["guest.day"].spec.kind is Kind.DATE
+    assert fields["iban"].spec.kind is Kind.IBAN
+
+
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        ({}, ("bed", "payment")),
+        ({"bed": "B1", "payment": "cash"}, ()),
+        ({"bed": "B1", "payment": "account"}, ("iban",)),
+        ({"bed": "B1", "payment": "cash", "dog": True}, ("breed",)),
+        ({"bed": "B3", "payment": "cash"}, ("bed",)),
+        ({"bed": "B1", "payment": "cash", "leaving": "soon"}, ("leaving",)),
+    ],
+)
+def test_what_is_required_depends_on_the_values(values: Mapping[str, Any], missing: tuple[str, ...]) -> None:
+    assert Form(ROOM).status(values).missing == missing
+
+
+@pytest.mark.parametrize(
+    ("reference", "broken"),
+    [("#/$defs/day", None), ("#/$defs/none", "#/$defs/none"), ("#", "#"), ("other.json#/day", "other.json#/day")],
+)
+def test_a_reference_that_cannot_be_followed_is_named(reference: str, broken: str | None) -> None:
+    schema = {"type": "object", "$defs": {"day": {"type": "string"}}, "properties": {"day": {"$ref": reference}}}
+
+    assert find_broken_reference(write_out(schema)) == broken
+
+
+def test_a_choice_of_several_shapes_stays_as_it_is() -> None:
+    schema = {"type": "object", "properties": {"size": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
+
+    assert write_out(schema) == schema
