@@ -58,10 +58,11 @@ def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -
             written = _join_branches(written, key, root, depth)
     properties = written.get("properties")
     if isinstance(properties, Mapping):
-        added = [part.get("properties") for part in _list_parts(written) if isinstance(part.get("properties"), Mapping)]
         every = dict(properties)
-        for more in added:
-            every |= {name: part for name, part in more.items() if name not in every}
+        for part in _list_parts(written):
+            more = part.get("properties")
+            if isinstance(more, Mapping):
+                every |= {name: added for name, added in more.items() if name not in every}
         written["properties"] = {
             name: _write_out(part, root, depth - 1) if isinstance(part, Mapping) and depth else part
             for name, part in every.items()
