@@ -34,8 +34,11 @@ def encode_text(text: str) -> Vector:
 
 
 def load_encoder() -> None:
-    """Load the encoder now: it takes most of a second and 125 MB, which no turn should wait for."""
-    _load()
+    """Load the encoder now: it takes a second or two and 125 MB, which no turn should wait for.
+
+    The library loads its weights when it encodes the first text.
+    """
+    encode_text("Hello")
 
 
 @lru_cache(_KEPT)
