@@ -10,6 +10,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.engine.understanding.phrases.matching import match_phrases
 
 #: Why nothing is suggested, and what to do.
@@ -32,8 +33,13 @@ def suggest_intents(snapshot: Snapshot, texts: Iterable[str], most: int) -> list
     titles = map_intent_titles(snapshot)
     best: dict[str, tuple[float, SuggestedIntent]] = {}
     for text in texts:
-        for match in match_phrases(snapshot, text).likely:
-            if match.intent in titles and match.confidence > best.get(match.intent, (0.0, None))[0]:
+        matches = match_phrases(snapshot, text)
+        for match in (*matches.hits, *matches.near):
+            if (
+                match.intent in titles
+                and match.confidence >= LEAST_NEAR
+                and match.confidence > best.get(match.intent, (0.0, None))[0]
+            ):
                 reason = f"is near to “{match.phrase.text}” (confidence {format_confidence(match.confidence)})"
                 best[match.intent] = (match.confidence, SuggestedIntent(match.intent, titles[match.intent], reason))
         for row in list_matching_patterns(snapshot, text):
