@@ -51,10 +51,15 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     state, row = DialogueState.of(session), find_open_schema(session, turn)
     act = DialogueAct.read(session.dialogue.dialogue_act)
     is_open = state.last_schema is not None or allows_edit
-    if not is_open or act in _NO_CORRECTION or session.reply_override or blank(session.user_text):
+    may_correct = act not in _NO_CORRECTION or (act is DialogueAct.NEGATE and bool(state.echoed))
+    if not is_open or not may_correct or session.reply_override or blank(session.user_text):
         return session
     form = get_form(turn.snapshot, row) if row else None
     if row is None or form is None or form.problem:
+        return session
+    if refused := _find_refused_echo(session, turn, row, form):
+        return _apply(session, turn, row, form, Reading(named=refused))
+    if act in _NO_CORRECTION:
         return session
     answer = read_yes_or_no(session, turn)
     if state.offered and answer is not None:
@@ -71,6 +76,19 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     if held.keys().isdisjoint(reading.fields) and not reading.named:
         return session
     return _apply(session, turn, row, form, reading)
+
+
+def _find_refused_echo(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[str, ...]:
+    """The fields whose repeated values a bare "no" takes back; none if it answers the question.
+
+    At the confirmation a "no" has its own meaning.
+    """
+    state = DialogueState.of(session)
+    if not state.echoed or state.offered or form.status(session.context).complete:
+        return ()
+    if read_yes_or_no(session, turn) is not False or read_message(session, turn, row).gives_anything:
+        return ()
+    return tuple(path for path in state.echoed if find_value(session.context, path) is not None)
 
 
 def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_meant: bool) -> Session:

@@ -131,9 +131,10 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     form = get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema and is_asking(session) else None
     fields = find_open_fields(form, session.context) if form else []
     field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
-    field = field or (fields[0] if fields else None)
+    # What the last answer repeated, and a "no" has emptied, is asked for again first.
+    field = field or next((field for field in fields if field.path in before.echoed), fields[0] if fields else None)
     if form is None or field is None:
-        return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="")
+        return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="", echoed=())
     options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
     session = update_dialogue(
         session,
@@ -142,6 +143,7 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         listed_options=options,
         known_part=_find_known_part(session, field) or _keep_known_part(session, before, fields, field),
         offered=dict(session.fields_read.offered) if session.fields_read else {},
+        echoed=tuple(field.path for field in _list_echoed(session, turn, form)),
     )
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
 
@@ -331,12 +333,17 @@ def _asks_about(session: Session, turn: Turn) -> bool:
 
 def _echo(session: Session, turn: Turn, form: Form, locale: str) -> str:
     """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026." (`Form/ECHO`)."""
+    fields = _list_echoed(session, turn, form)
+    texts = [say_value(field.spec, session.context.get(field.path), locale) for field in fields]
+    return f"{', '.join(texts)}." if texts else ""
+
+
+def _list_echoed(session: Session, turn: Turn, form: Form) -> list[Field]:
+    """The fields whose new values the answer repeats."""
     read, mode = session.fields_read, turn.config(session, ECHO)
     paths = {"NONE": (), "ALL": read.read if read else ()}.get(mode, read.echoed if read else ())
     fields = [field for path in paths if (field := form.field(path)) and not field.texts(DONE)]
-    values = [(field, session.context.get(field.path)) for field in fields]
-    texts = [say_value(field.spec, value, locale) for field, value in values if value is not None]
-    return f"{', '.join(texts)}." if texts else ""
+    return [field for field in fields if session.context.get(field.path) is not None]
 
 
 def _write_again(session: Session, turn: Turn, field: Field, language: str, ask: str) -> str:
