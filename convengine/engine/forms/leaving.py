@@ -6,7 +6,9 @@ from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
 from convengine.engine.forms.message import find_open_schema, read_message, understand_message
+from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
+from convengine.engine.forms.store_reading import TABLES_THEN_WORDS, find_extractor
 from convengine.engine.forms.user_answer import may_say, read_yes_or_no, says, says_only
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
@@ -55,9 +57,15 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
 
 
 def _may_want_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True for a message that gives the form nothing and may want to stop, or to talk to a person."""
+    """True for a message that gives the form nothing and may want to stop, or to talk to a person.
+
+    Where a model is asked for the words of the message, it decides instead.
+    """
     is_doubtful = may_say(session, turn, MoveKind.LEAVE) or bool(find_doubtful_subject(session, turn))
-    return is_doubtful and not read_message(session, turn, row).gives_anything
+    is_left_to_model = (
+        find_asked_field(session, turn) is not None and find_extractor(session, turn) == TABLES_THEN_WORDS
+    )
+    return is_doubtful and not is_left_to_model and not read_message(session, turn, row).gives_anything
 
 
 def find_doubtful_subject(session: Session, turn: Turn) -> str:

@@ -23,6 +23,7 @@ from convengine.engine.steps.forms.ask_model import PURPOSE
 from convengine.engine.steps.forms.moves_by_model import (
     MODEL,
     MOVES_SCHEMA,
+    add_doubtful_wish,
     add_moves,
     explain_words,
     find_words,
@@ -80,7 +81,7 @@ def add_findings_of_model(session: Session, turn: Turn, row: OutputSchema, form:
         return reading
     reply = ask(session, turn, _build_question(session, turn, row, form))
     if not isinstance(reply.value, Mapping):
-        return reading
+        return add_doubtful_wish(session, turn, reading)
     rejected: dict[str, str] = {}
     fields = reply.value.get("fields")
     for finding in _list_findings(session, turn, form, reading, fields, rejected):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.leaving import decide_on_leave, find_left_schema
 from convengine.engine.forms.message import find_value, understand_message
+from convengine.engine.forms.user_answer import may_say
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -98,6 +99,12 @@ def add_moves(
         else:
             reading = explain_words(moved, *position)
     return reading
+
+
+def add_doubtful_wish(session: Session, turn: Turn, reading: Reading) -> Reading:
+    """The reading of a message that may want to stop or a person: without a model that decides, this is asked back."""
+    may_leave = not reading.gives_anything and may_say(session, turn, MoveKind.LEAVE, MoveKind.PERSON)
+    return replace(reading, wishes=(*reading.wishes, MoveKind.LEAVE)) if may_leave else reading
 
 
 def _list_moves(answer: Json) -> Iterator[_Move]:
