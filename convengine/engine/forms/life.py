@@ -95,7 +95,9 @@ def leave_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: str)
 
 def forget_question(session: Session) -> Session:
     """The session that neither asks for a field nor knows a form."""
-    return update_dialogue(session, asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None)
+    return update_dialogue(
+        session, asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None, open_offers={}
+    )
 
 
 def leave_old_form(session: Session, turn: Turn) -> Session:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
+from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
-from convengine.engine.forms.user_answer import says_only
+from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -16,7 +17,7 @@ from convengine.engine.turn.enums import DialogueAct, PromptUse
 from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.decide import EARLIER
+from convengine.engine.understanding.decide import EARLIER, OFFER
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
@@ -89,6 +90,33 @@ def add_earlier(reading: Reading, earlier: Reading) -> Reading:
 
 def _list_besides(items: Iterable[_Item], later_fields: Collection[str]) -> tuple[_Item, ...]:
     return tuple(replace(item, start=0, end=0) for item in items if item.field not in later_fields)
+
+
+def keep_offers_open(session: Session, turn: Turn, row: OutputSchema, reading: Reading) -> Session:
+    """The session with the offers that the message leaves unanswered, as it goes on with another field.
+
+    Only where the whole form is confirmed at the end.
+    """
+    state = DialogueState.of(session)
+    if read_on_no(row) is None or not (state.offered or state.open_offers):
+        return session
+    given = {*reading.fields, *reading.named, *(refusal.field for refusal in reading.refused)}
+    objects = says(session, turn, MoveKind.NEGATE, MoveKind.CORRECT, MoveKind.WAIT)
+    goes_on = bool(reading.taken) and given.isdisjoint(state.offered) and not objects
+    offers = {**state.open_offers, **(state.offered if goes_on else {})}
+    return update_dialogue(session, open_offers={path: offers[path] for path in offers if path not in given})
+
+
+def take_open_offers(session: Session, form: Form, reading: Reading) -> Reading:
+    """The reading with the offers that were left open, once nothing else is missing: the summary will name them."""
+    missing = form.status(store_reading(session, form, reading).context).missing
+    offers = DialogueState.of(session).open_offers
+    if not missing or not offers.keys() >= set(missing):
+        return reading
+    return replace(
+        reading,
+        taken=(*reading.taken, *(Taken(path, offers[path], 0, 0, OFFER, is_echoed=True) for path in missing)),
+    )
 
 
 def audit_reading(session: Session, turn: Turn, reading: Reading) -> None:

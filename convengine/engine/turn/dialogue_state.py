@@ -34,6 +34,8 @@ class DialogueState:
     done_schema: int | None = None
     #: By field: the values of "Do you mean Thursday 26 November?", which a yes stores.
     offered: Mapping[str, Json] = field(default_factory=dict)
+    #: Likewise, of offers that the user left unanswered while going on with other fields.
+    open_offers: Mapping[str, Json] = field(default_factory=dict)
     #: The fields whose values the last answer repeated, so that a "no" may mean them.
     echoed: tuple[str, ...] = ()
 
@@ -51,7 +53,7 @@ class DialogueState:
         asked_field, options = branch.get("asked_field"), branch.get("listed_options")
         leaving, known_part = branch.get("leaving"), branch.get("known_part")
         offered, asked_about = branch.get("offered"), branch.get("asked_about")
-        echoed = branch.get("echoed")
+        open_offers, echoed = branch.get("open_offers"), branch.get("echoed")
         return cls(
             asked_field if isinstance(asked_field, str) else None,
             _read_count(branch.get("misses")),
@@ -63,6 +65,7 @@ class DialogueState:
             asked_about if isinstance(asked_about, str) else "",
             _read_id(branch.get("done_schema")),
             offered if isinstance(offered, Mapping) else {},
+            open_offers if isinstance(open_offers, Mapping) else {},
             tuple(map(str, echoed)) if isinstance(echoed, (list, tuple)) else (),
         )
 

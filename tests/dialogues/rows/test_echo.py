@@ -1,4 +1,4 @@
-"""What the bot repeats can be taken back with a "no"."""
+"""What the bot repeats or offers, and what becomes of it when the user says no, yes, or something else."""
 
 from typing import Any
 
@@ -68,3 +68,33 @@ def test_the_turn_tells_what_a_no_took_back(customer: Caller) -> None:
 
     (event,) = list_events(customer, 3, "CORRECTION_STEP_CORRECTION_PATCH_APPLIED")
     assert (event["field"], event["value"], event["previousValue"]) == ("day", None, FRIDAY)
+
+
+@pytest.mark.parametrize(
+    ("lines", "ending", "values"),
+    [
+        pytest.param(("four guests",), "Outside?", {"guests": 4}, id="another field is asked for first"),
+        pytest.param(
+            ("four guests", "yes"),
+            "Is that right?",
+            {"day": FRIDAY, "guests": 4, "outside": True},
+            id="the summary names it when nothing else is missing",
+        ),
+        pytest.param(("four guests", "yes", "yes"), "See you.", {}, id="and a yes to that confirms it"),
+        pytest.param(
+            ("four guests", "on Saturday"), "Outside?", {"day": SATURDAY, "guests": 4}, id="another value replaces it"
+        ),
+        pytest.param(("no", "four guests"), "Which day?", {"guests": 4}, id="a no ends it"),
+        pytest.param(("yes",), "How many guests?", {"day": FRIDAY}, id="a yes takes it at once"),
+    ],
+)
+def test_an_unanswered_offer_stays_open_while_the_user_goes_on(
+    lines: tuple[str, ...], ending: str, values: dict[str, Any], customer: Caller
+) -> None:
+    assert "Do you mean Friday" in get_text(say(customer, OPENER, "maybe Friday"))
+
+    answer = say(customer, *lines)
+
+    assert get_text(answer).endswith(ending)
+    names = ("day", "guests", "outside")
+    assert {name: answer["context"][name] for name in names if name in answer["context"]} == values

@@ -27,11 +27,13 @@ from convengine.engine.forms.store_reading import (
     check_reading,
     find_extractor,
     has_reading_prompt_elsewhere,
+    keep_offers_open,
     list_read,
     list_refused,
     merge_values,
     note_fields_read,
     store_reading,
+    take_open_offers,
 )
 from convengine.engine.forms.user_answer import is_question
 from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
@@ -229,6 +231,8 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
     reading = Reading()
     if extractor != "LLM":
         reading = _read_by_tables(session, turn, row, form, extractor)
+        session = keep_offers_open(session, turn, row, reading)
+        reading = take_open_offers(session, form, reading)
         audit_reading(session, turn, reading)
         session = store_reading(session, form, reading)
         fields = list_read(form, reading)

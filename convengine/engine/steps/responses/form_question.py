@@ -131,8 +131,7 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     form = get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema and is_asking(session) else None
     fields = find_open_fields(form, session.context) if form else []
     field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
-    # What the last answer repeated, and a "no" has emptied, is asked for again first.
-    field = field or next((field for field in fields if field.path in before.echoed), fields[0] if fields else None)
+    field = field or _choose_open_field(before, fields)
     if form is None or field is None:
         return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="", echoed=())
     options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
@@ -146,6 +145,12 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
         echoed=tuple(field.path for field in _list_echoed(session, turn, form)),
     )
     return session.evolve(form_question=_write_question(session, turn, form, field, fields))
+
+
+def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field | None:
+    """The field that is asked for: first what the last answer repeated, and a "no" emptied; last what is offered."""
+    ranked = sorted(fields, key=lambda field: (field.path not in before.echoed, field.path in before.open_offers))
+    return ranked[0] if ranked else None
 
 
 def ask_for_change(session: Session, turn: Turn) -> Session | None:
