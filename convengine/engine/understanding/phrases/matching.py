@@ -245,24 +245,26 @@ def match_phrases(
     `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
     the current flow, which need less confidence in a question.
     """
-    book = get_phrase_book(snapshot)
+    return _match(snapshot, _Message(get_phrase_book(snapshot), text or ""), interrupting=interrupting, own=own)
+
+
+def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: Collection[str]) -> PhraseMatches:
     choice = _Choice(
         live_settings.read(snapshot, MIN_CONFIDENCE).value,
         live_settings.read(snapshot, MARGIN).value,
         live_settings.read(snapshot, MIN_NEAR).value,
         snapshot.interrupting_classifiers if interrupting else None,
     )
-    if not book.phrases or text is None or not list_keys(text):
+    if message.says_nothing:
         return choice.choose(())
-    if same := _match_surely(filter(choice.may_count, book.find_identical(text))):
+    if same := _match_surely(filter(choice.may_count, message.identical)):
         return choice.choose(same)
-    message = _Message(book, text)
-    if same := _match_surely(filter(choice.may_count, message.find_same_terms())):
+    if same := _match_surely(filter(choice.may_count, message.with_same_terms)):
         return choice.choose(same)
-    ranked = [*message.rank_whole()]
+    ranked = [*message.whole]
     if not choice.is_sure(ranked):
-        ranked = _keep_best([*ranked, *message.rank_parts()])
-    if interrupting and message.asks:
+        ranked = _keep_best([*ranked, *message.parts])
+    if interrupting and own and message.asks:
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
@@ -279,12 +281,13 @@ def match_in_turn(
     """What `match_phrases` says, once in a turn, and recorded with it, so that its replay needs no classifier."""
     request = {"text": text, "interrupting": interrupting, "own": sorted(own), "phrases": _find_digest(turn.snapshot)}
 
+    def compare() -> dict[str, Json]:
+        book = get_phrase_book(turn.snapshot)
+        message = turn.memo.get(("compared message", text), lambda: _Message(book, text or ""))
+        return _pack(_match(turn.snapshot, message, interrupting=interrupting, own=own))
+
     def match() -> PhraseMatches:
-        answer = turn.ports.phrases.match(
-            request,
-            lambda: _pack(match_phrases(turn.snapshot, text, interrupting=interrupting, own=own)),
-        )
-        return _unpack(turn.snapshot, answer)
+        return _unpack(turn.snapshot, turn.ports.phrases.match(request, compare))
 
     return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
 
@@ -323,22 +326,36 @@ def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
 
 
 class _Message:
-    """A message that is compared with phrases: as it is, and in its parts."""
+    """A message that is compared with phrases: as it is, and in its parts; each when it is needed, once."""
 
     def __init__(self, book: PhraseBook, text: str) -> None:
-        self._book, self._text, self._ranked = book, text, book.put_in_own_words(text)
-        self._readings = [(language, book.understand(self._ranked, language)) for language in detect_languages(text)]
+        self._book, self._text = book, text
 
     @property
-    def asks(self) -> bool:
-        """True for a question."""
-        return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings)
+    def says_nothing(self) -> bool:
+        """True without words, and without phrases to compare them with."""
+        return not self._book.phrases or not list_keys(self._text)
 
-    def rank_whole(self) -> tuple[IntentMatch, ...]:
+    @cached_property
+    def identical(self) -> Sequence[Phrase]:
+        """The phrases that the message is."""
+        return self._book.find_identical(self._text)
+
+    @cached_property
+    def with_same_terms(self) -> Sequence[Phrase]:
+        """The phrases with exactly the telling words of the message, that ask or state as it does.
+
+        A message of one telling word, "prices", only says what it is about.
+        """
+        return [*self._find_same_terms()]
+
+    @cached_property
+    def whole(self) -> Sequence[IntentMatch]:
         """The intents that the whole message may mean."""
         return self._book.rank(self._ranked)
 
-    def rank_parts(self) -> Iterator[IntentMatch]:
+    @cached_property
+    def parts(self) -> Sequence[IntentMatch]:
         """The intents that the message may mean without its values and slips, and its clauses by themselves."""
         shares: dict[str, float] = {}
         for language, reading in self._readings:
@@ -346,15 +363,26 @@ class _Message:
             for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
                 part = write_plainly(reading, language, start, end)
                 shares[part] = max(share, shares.get(part, 0))
-        for part in sorted(shares.keys() - {"", self._ranked}):
-            for match in self._book.rank(part):
-                yield replace(match, confidence=round(match.confidence * shares[part], 3))
+        return [
+            replace(match, confidence=round(match.confidence * shares[part], 3))
+            for part in sorted(shares.keys() - {"", self._ranked})
+            for match in self._book.rank(part)
+        ]
 
-    def find_same_terms(self) -> Iterator[Phrase]:
-        """The phrases with exactly the telling words of the message, that ask or state as it does.
+    @cached_property
+    def asks(self) -> bool:
+        """True for a question."""
+        return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings)
 
-        A message of one telling word, "prices", only says what it is about.
-        """
+    @cached_property
+    def _ranked(self) -> str:
+        return self._book.put_in_own_words(self._text)
+
+    @cached_property
+    def _readings(self) -> Sequence[tuple[PhraseLanguage, Understanding]]:
+        return [(language, self._book.understand(self._ranked, language)) for language in detect_languages(self._text)]
+
+    def _find_same_terms(self) -> Iterator[Phrase]:
         for language, reading in self._readings:
             force, is_subject = find_force(reading, language), len(list_terms(reading.text, language)) == 1
             for phrase in self._book.find_same_terms(reading.text, language):

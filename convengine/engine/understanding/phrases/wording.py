@@ -1,5 +1,7 @@
 """How texts are compared word for word: their keys and terms, without values and slips."""
 
+from collections.abc import Sequence
+
 from convengine.engine.understanding.phrases.terms import PhraseLanguage
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Word, split_text
@@ -17,10 +19,22 @@ def write_plainly(reading: Understanding, language: PhraseLanguage, start: int, 
         while first > start and reading.words[first - 1].key in language.small:
             first -= 1
         dropped |= set(range(first, span.end))
-    rest = [word for at, word in enumerate(reading.words[start:end], start) if at not in dropped]
-    if all(word.is_sign or word.key in language.small for word in rest):
+    positions = [at for at in range(start, end) if at not in dropped]
+    if all(reading.words[at].is_sign or reading.words[at].key in language.small for at in positions):
         return ""
-    return " ".join(word.key if word.is_mended else reading.text[word.start : word.end] for word in rest)
+    return _write(reading, positions)
+
+
+def _write(reading: Understanding, positions: Sequence[int]) -> str:
+    """Some words of a message without slips, with their signs and blanks: they say something, too."""
+    written, end = "", 0
+    for at in positions:
+        word = reading.words[at]
+        is_next = end == (reading.words[at - 1].end if at else 0)
+        written += reading.text[end : word.start] if is_next else " "
+        written += word.key if word.is_mended else reading.text[word.start : word.end]
+        end = word.end
+    return written.strip()
 
 
 def list_keys(text: str) -> tuple[str, ...]:
