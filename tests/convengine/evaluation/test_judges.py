@@ -19,15 +19,19 @@ def test_a_bot_of_34_intents_is_understood() -> None:
     measured = measure(phrases, read_json("intents-34-test.json"))
 
     assert len(phrases) == 34
-    assert (measured["recall"], measured["precision"]) == (0, 0)
+    assert measured["recall"] >= 0.66
+    assert measured["precision"] >= 0.93
+    assert measured["recall"] + measured["near"] >= 0.85
 
 
 def test_messages_in_other_languages_are_understood_by_english_phrases() -> None:
     corpus = read_corpus(FOLDER / "multilingual-20.json")
-    right = sum(outcome.is_right for outcome in corpus.decide())
-    asked = sum(outcome.is_near for outcome in corpus.decide())
+    outcomes = [*corpus.decide()]
 
-    assert (right, asked, len(corpus.messages)) == (0, 0, 0)
+    right, asked = sum(each.is_right for each in outcomes), sum(each.is_near for each in outcomes)
+    assert len(outcomes) == 40
+    assert right >= 12
+    assert right + asked >= 28
 
 
 def test_questions_are_recognised_by_one_or_two_phrases() -> None:
@@ -36,7 +40,8 @@ def test_questions_are_recognised_by_one_or_two_phrases() -> None:
     outcomes = [*IntentCorpus(phrases, [(text, str(at)) for text, at in document["test"]]).decide()]
 
     right, asked = sum(outcome.is_right for outcome in outcomes), sum(outcome.is_near for outcome in outcomes)
-    assert (right, asked, len(outcomes)) == (0, 0, 0)
+    assert len(outcomes) == 40
+    assert right + asked >= 15
 
 
 def measure(phrases: Mapping[str, Sequence[str]], messages: Sequence[tuple[str, str | None]]) -> Mapping[str, Any]:
