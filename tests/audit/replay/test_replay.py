@@ -10,7 +10,8 @@ from django.core.management.base import CommandError
 from audit.models import CeAudit
 from audit.replay.replay import NotReplayable, find_replay_difference
 from config_admin.flows.mapping import write_rows
-from config_admin.models import CeConfig, CeResponse, CeRule
+from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeResponse, CeRule
+from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
 from convengine.engine.turn.codec import compress, decompress, dumps
 from convengine.server.extensions.registry import TaskEntry, registry
@@ -241,3 +242,35 @@ def test_a_recorded_call_that_is_not_made_is_a_difference_too(caller: Caller) ->
 
     assert difference is not None
     assert "Recorded and not asked for: tool for" in difference.calls[0]
+
+
+@pytest.mark.slow
+def test_300_turns_that_phrases_decided_replay_equal_after_the_phrases_changed(caller: Caller) -> None:
+    phrases = {
+        "PARCELS": ("Where is my parcel?", "Has my order been sent?", "When does the delivery come?"),
+        "REFUNDS": ("I want my money back", "Please pay me back", "Can you return the payment?"),
+    }
+    with change_set():
+        for intent, texts in phrases.items():
+            CeIntent.objects.create(intent_code=intent, description=intent, display_name=intent.title())
+            answer = {"response_type": "EXACT", "exact_text": f"About {intent}."}
+            CeResponse.objects.create(intent_code=intent, state_code="ANY", **answer)
+            for text in texts:
+                CeIntentClassifier.objects.create(
+                    intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text
+                )
+        CeConfig.objects.create(config_type="Phrases", config_key="MIN_CONFIDENCE", config_value="0.2")
+    beginnings = ("hello", "well", "sorry", "look", "now", "please", "listen", "so", "right", "okay")
+    wishes = ("has the parcel left", "give me what I paid", "is the delivery late", "the money is still missing", "why")
+    endings = ("", "today", "at last", "this week", "for me", "again")
+    for beginning in beginnings:
+        for wish in wishes:
+            for ending in endings:
+                caller.say(f"{beginning}, {wish} {ending}")
+    turns = CeConversationHistory.objects.order_by("turn_no")
+    decided = {turn.intent_code for turn in turns}
+    CeIntentClassifier.objects.filter(rule_type="PHRASE").update(pattern="something else altogether")
+
+    assert len(turns) == 300
+    assert {"PARCELS", "REFUNDS"} <= decided
+    assert [turn.turn_no for turn in turns if find_replay_difference(turn)] == []
