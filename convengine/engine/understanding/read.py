@@ -48,6 +48,7 @@ def read_into_form(
     results = _add_asked_yes_no(understanding, form, explained, results)
     labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
     results += [taken for taken, _ in labelled]
+    results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
     touched = {result.field for result in results}
     if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
         results = _add_free_text(understanding, form, tables, explained, claims, results, is_phrase)
@@ -85,6 +86,21 @@ def _add_free_text(
     certain = [claim for claim in claims if claim.field.path in settled]
     text = read_free_text(understanding, form, certain, explained, tables.grammar, is_phrase=is_phrase)
     return [*results, text] if text else results
+
+
+def _list_unread(
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
+) -> Iterator[Refused]:
+    """Choices that are named with a sign and words that are no option: "city: Paris"."""
+    for label in labels:
+        item = form.field(label.field)
+        clause = understanding.find_clause(label.start)
+        if item is None or clause is None or item.path in touched or not item.spec.options:
+            continue
+        if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
+            text = understanding.quote(label.end + 1, clause.end)
+            position = understanding.find_position(label.end + 1, clause.end)
+            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
 
 
 def _asks_about_asked(understanding: Understanding, explained: Explained) -> bool:
