@@ -138,7 +138,7 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
     plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
     inner = {index for span in plain for index in range(span.start + 1, span.end)}
-    inner |= {index for cue in cues for index in range(cue.start + 1, cue.end)}
+    inner |= set(_list_move_words(chart)) | {index for cue in cues for index in range(cue.start + 1, cue.end)}
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
     cues = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
@@ -163,6 +163,16 @@ def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[
     end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
     rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
     return cue.name in ("denial", "supposition", "limit") and not any(not word.is_sign for word in rest)
+
+
+def _list_move_words(chart: Chart) -> Iterator[int]:
+    """The words of moves behind their first one: "don't know yet" is no denial of a "know yet"."""
+    for start in range(len(chart.words)):
+        if match := chart.match_longest("move", start):
+            # "Yes. Do they …" is no "yes do".
+            yield from itertools.takewhile(
+                lambda index: chart.words[index].key not in _SENTENCE_ENDS, range(start + 1, match.end)
+            )
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
@@ -207,8 +217,15 @@ def _list_opening_ends(
             opening.value == "yes"
             or any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
             or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
+            or _begins_move(chart, start, opening.end)
         ):
             yield opening.end
+
+
+def _begins_move(chart: Chart, start: int, end: int) -> bool:
+    """True for the "leave that" of "no leave that", and not for the "need" of "no need"."""
+    match = chart.match_longest("move", start)
+    return (match is None or match.end <= end) and chart.match_longest("move", end) is not None
 
 
 def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:

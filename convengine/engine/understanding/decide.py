@@ -11,6 +11,7 @@ from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.kinds.heads import PERSON
 from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
@@ -170,6 +171,9 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
         return Doubt.SIMILAR
     if claim.is_doubtful:
         return Doubt.UNCLEAR
+    says_little = claim.span.is_weak and claim.label is None and bool(explained.list_talk(claim.clause))
+    if says_little and explained.understanding.find_move(MoveKind.LEAVE):
+        return Doubt.UNEXPLAINED  # "Forget it, I will see first"
     if not explained.list_unexplained(claim.clause):
         return None
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
