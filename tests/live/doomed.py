@@ -11,6 +11,7 @@ import sys
 
 import django
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
+from django.db import connections
 
 from tests.live.processes import end_with_parent
 
@@ -56,6 +57,10 @@ def main() -> None:
 
     assert urlpatterns
     assert application
+    for database in connections.all():
+        if hasattr(database, "close_pool"):
+            # What its threads keep alive, a child does not have.
+            database.close_pool()
     listener = listen(int(sys.argv[1]))
     while True:
         child = os.fork()
