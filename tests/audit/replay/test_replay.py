@@ -261,7 +261,7 @@ def test_300_turns_that_phrases_decided_replay_equal_after_the_phrases_changed(c
                 )
         CeConfig.objects.create(config_type="Phrases", config_key="MIN_CONFIDENCE", config_value="0.2")
     beginnings = ("hello", "well", "sorry", "look", "now", "please", "listen", "so", "right", "okay")
-    wishes = ("has the parcel left", "give me what I paid", "is the delivery late", "the money is still missing", "why")
+    wishes = ("has the parcel left", "give me my money back", "is the delivery late", "pay the money back", "why")
     endings = ("", "today", "at last", "this week", "for me", "again")
     for beginning in beginnings:
         for wish in wishes:
