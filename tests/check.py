@@ -1,4 +1,4 @@
-"""Format, lint, types, arrows, dependencies, system checks: each in turn, all of them told."""
+"""Format, lint, complexity, types, arrows, dependencies, system checks: each in turn, all of them told."""
 
 import os
 import shutil
@@ -12,6 +12,7 @@ KEPT = Path(".mypy_cache")
 CHECKS = {
     "format": ["ruff", "format", "--check", "--quiet", "."],
     "lint": ["ruff", "check", "--quiet", "."],
+    "complexity": ["python", "-m", "tests.complexity"],
     "types": ["mypy"],
     "arrows": ["lint-imports", "--no-cache"],
     "dependencies": ["deptry", "."],
