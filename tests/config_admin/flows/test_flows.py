@@ -276,7 +276,7 @@ def test_a_question_in_between_is_answered_and_the_flow_goes_on() -> None:
         ("book a table", "COLLECT", "What is your name?"),
         ("what are your prices?", "COLLECT", free + "What is your name?"),
         ("John Smith", "CONFIRM", "Please check: Name: John Smith. Is that right?"),
-        ("how much is it?", "CONFIRM", free + "Please check: Name: John Smith. Is that right?"),
+        ("how much is a table?", "CONFIRM", free + "Please check: Name: John Smith. Is that right?"),
         ("no", "CONFIRM", "What should I change: name?"),
         ("what are your prices?", "CONFIRM", free + "What should I change: name?"),
         ("the name", "COLLECT", "What is your name?"),
