@@ -7,8 +7,9 @@ from typing import Any
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
-from convengine.engine.understanding.phrases.matching import PhraseMatches, get_phrase_book, match_phrases
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.words import split_text
 from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
 

@@ -8,8 +8,8 @@ from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.classifier import Example
-from convengine.engine.understanding.phrases.matching import get_phrase_book
 from convengine.evaluation.phrase_change import MovedPhrase, PhraseChange, compare_phrases
 
 #: How many new phrases are listed, and how many of those that move are quoted in a sentence.

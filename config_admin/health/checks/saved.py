@@ -10,7 +10,7 @@ from config_admin.validation.save_checks import check_row
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import scope_key
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 
 #: Findings that another health check reports better, with an input or for all rows at once.
 REPORTED_BY_OTHER_CHECKS = frozenset(

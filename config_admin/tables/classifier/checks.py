@@ -12,7 +12,7 @@ from convengine.engine.rules.text_bank import REGEX, get_bank
 from convengine.engine.text.compare import blank, code, norm, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.terms import has_words
 
 Classifier = Draft[rows.Classifier]

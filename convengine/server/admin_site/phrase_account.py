@@ -11,8 +11,8 @@ from convengine.engine.text.wording import join_alternatives
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.book import IntentMatch, Phrase
 from convengine.engine.understanding.phrases.explain import MatchAccount, WordShare, explain_match
-from convengine.engine.understanding.phrases.matching import IntentMatch, Phrase
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.server.admin_site.phrase_reasons import describe_needed_score
 from convengine.server.admin_site.record_columns import row_url

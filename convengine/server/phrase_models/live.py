@@ -6,7 +6,7 @@ import structlog
 from django.db import connections
 
 from convengine.engine.understanding.encoder import load_encoder
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import is_large, is_made
 from convengine.server.interfaces.configuration import ConfigurationName, configuration, named_configurations
 from convengine.server.jobs.background import Background

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import QuerySet
 
 from convengine.engine.turn.job import Counts, Job, Nightly
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import name_vector
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import named_configurations

@@ -1,4 +1,4 @@
-"""What a form asks for in this answer, and when it is given up."""
+"""What a form asks for in this answer."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +28,6 @@ from convengine.engine.forms.life import (
     awaits_confirmation,
     clear_form,
     is_final_state,
-    leave_form,
     leave_old_form,
     read_on_no,
 )
@@ -36,14 +35,13 @@ from convengine.engine.forms.message import read_message
 from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.settings import ASK as ASK_MODE
-from convengine.engine.forms.settings import ECHO, MAX_MISSES
+from convengine.engine.forms.settings import ECHO
 from convengine.engine.forms.user_answer import begins_with_yes, may_change, says, says_only
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
 from convengine.engine.turn.rows import Response
@@ -68,16 +66,6 @@ _IN_PARTS = (Kind.DATE, Kind.DATE_TIME)
 _SLOTS = ("pending_slot", "pendingSlot")
 
 
-def is_given_up(session: Session, turn: Turn) -> bool:
-    """True when the asked field was missed too often and no rule went on."""
-    schema = session.resolved_schema
-    if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
-        return False
-    own = schema.json_schema.get("x-max-misses") if isinstance(schema.json_schema, Mapping) else None
-    limit = own if isinstance(own, int) and own > 0 else turn.config(session, MAX_MISSES)
-    return DialogueState.of(session).misses >= limit
-
-
 def clear_done_form(session: Session, turn: Turn) -> Session:
     """The session after the answer: a form that is done or refused leaves the context."""
     row, result = session.resolved_schema, session.action.pending_action_result
@@ -97,23 +85,6 @@ def clear_done_form(session: Session, turn: Turn) -> Session:
 def is_asking(session: Session) -> bool:
     """True while the form of the session is incomplete."""
     return session.resolved_schema is not None and not session.schema_complete
-
-
-def give_up(session: Session, turn: Turn) -> Session:
-    """The session after leaving its form, with FORM_GIVEN_UP."""
-    state, schema = DialogueState.of(session), session.resolved_schema
-    turn.audit(
-        session,
-        FORM_GIVEN_UP,
-        field=state.asked_field,
-        misses=state.misses,
-        schemaId=schema.schema_id if schema else None,
-    )
-    if schema is None:
-        return session
-    # What nobody understands right behind the hand-over is for that person, too.
-    session = update_dialogue(session, not_understood_count=turn.config(session, MAX_MISSES))
-    return leave_form(session, turn, schema, "FORM_GIVEN_UP")
 
 
 def ask_next_field(session: Session, turn: Turn) -> Session:

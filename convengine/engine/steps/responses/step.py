@@ -24,14 +24,8 @@ from convengine.engine.steps.responses.digression import (
     repeat_open_question,
     view_digression,
 )
-from convengine.engine.steps.responses.form_question import (
-    ask_for_change,
-    ask_next_field,
-    clear_done_form,
-    give_up,
-    is_asking,
-    is_given_up,
-)
+from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
+from convengine.engine.steps.responses.giving_up import give_up, is_given_up
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
     find_hand_over_answer,

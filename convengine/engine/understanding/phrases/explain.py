@@ -5,14 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import (
-    IntentMatch,
-    Phrase,
-    PhraseBook,
-    PhraseMatches,
-    get_phrase_book,
-    match_phrases,
-)
+from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, PhraseBook, get_phrase_book
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.words import split_text
 
 #: An intent of less confidence is not near: what a word does to it tells nothing.

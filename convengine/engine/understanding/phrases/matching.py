@@ -7,24 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.finders import FINDERS
-from convengine.engine.understanding.phrases.classifier import Content, Example, Ranked
-from convengine.engine.understanding.phrases.features import Synonyms
+from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, PhraseBook, get_phrase_book
 from convengine.engine.understanding.phrases.force import find_force
-from convengine.engine.understanding.phrases.intent_words import IntentWord, list_intent_words
-from convengine.engine.understanding.phrases.models import Ranker, get_classifier, name_model
-from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR, SYNONYMS
+from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
-from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, spell_plainly, write_plainly
-from convengine.engine.understanding.understand import Understanding, understand
-from convengine.engine.understanding.words import Lexicon, split_text
+from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, write_plainly
+from convengine.engine.understanding.understand import Understanding
 from convengine.json_value import Json
 
 #: How many intents are reported besides those that count, and how many the user is asked about.
@@ -33,43 +25,12 @@ MAX_REPORTED, MAX_ASKED = 5, 3
 _LEAST_REPORTED = 0.01
 #: The user is asked about no intent whose nearest phrase is less like the message, as words are that nothing knows.
 _LEAST_LIKENESS = 0.25
-#: How many intents are ranked, and how many clauses of a message are compared by themselves.
-_RANKED, _CLAUSES = 8, 4
+#: How many clauses of a message are compared by themselves.
+_CLAUSES = 4
 #: Which share of its confidence counts if only a clause of the message speaks for an intent.
 _CLAUSE = 0.8
 #: How much less confidence a question beside the current flow or form needs, and a form with an option that is named.
 _OWN, _OPTION = 0.4, 0.4
-#: The words of these values say when, how long and who, and rarely what.
-_VALUES = tuple(
-    FieldSpec("", kind)
-    for kind in (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.EMAIL, Kind.PHONE, Kind.IBAN)
-)
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """An example sentence, and the intent that it means. `intent` is a code in capitals."""
-
-    key: Hashable
-    intent: str
-    text: str
-
-
-@dataclass(frozen=True)
-class IntentMatch:
-    """How well a message matches an intent."""
-
-    intent: str
-    #: From 0 to 1; 1 if the message is a phrase, but for small words and the order and form of the others.
-    confidence: float
-    #: The phrase of the intent that is nearest to the message, and how near it is, from 0 to 1.
-    phrase: Phrase
-    likeness: float = 1.0
-
-    @property
-    def is_identical(self) -> bool:
-        """True when the message is the phrase."""
-        return self.confidence == 1
 
 
 @dataclass(frozen=True)
@@ -101,140 +62,6 @@ class PhraseMatches:
             "score": match.confidence,
             "minScore": self.min_confidence,
         }
-
-
-class PhraseBook:
-    """All phrases of a configuration."""
-
-    def __init__(self, phrases: Sequence[Phrase], words: Sequence[IntentWord] = (), synonyms: Synonyms = ()) -> None:
-        self.phrases = tuple(phrases)
-        examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
-        self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms)
-        self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
-        self._by_example: dict[Example, list[Phrase]] = {}
-        for phrase, example in zip(self.phrases, examples, strict=True):
-            self._with_keys.setdefault(list_keys(phrase.text), []).append(phrase)
-            self._by_example.setdefault(example, []).append(phrase)
-        self._words = {word.key for phrase in phrases for word in split_text(phrase.text) if not word.is_sign}
-        self._own_words = self._list_own_words()
-        self._lexicons: dict[PhraseLanguage, Lexicon] = {}
-        self._with_terms: dict[PhraseLanguage, dict[frozenset[str], list[Phrase]]] = {}
-        #: The words of the options of an intent's form.
-        self.options: dict[str, set[tuple[str, ...]]] = {}
-        for word in words:
-            if word.is_option and (keys := list_keys(word.text)):
-                self.options.setdefault(word.intent, set()).add(keys)
-
-    @cached_property
-    def model_name(self) -> str:
-        """The name of the classifier that the phrases train."""
-        return name_model(self.content)
-
-    @property
-    def classifier(self) -> Ranker:
-        """What the phrases train. A process keeps only those that it uses."""
-        return get_classifier(self.content, self.model_name)
-
-    def find_identical(self, text: str) -> tuple[Phrase, ...]:
-        """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
-        if same := self._with_keys.get(list_keys(text)):
-            return tuple(same)
-        contents = ([*map(spell_plainly, language.list_content(text))] for language in detect_languages(text))
-        phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
-        return tuple(dict.fromkeys(phrase for same in phrases for phrase in same))
-
-    def find_same_terms(self, text: str, language: PhraseLanguage) -> Sequence[Phrase]:
-        """The phrases with exactly the telling words of a text, in any order and form."""
-        known = self._with_terms.get(language)
-        if known is None:
-            known = self._with_terms[language] = {}
-            for phrase in self.phrases:
-                known.setdefault(self._list_same_terms(phrase.text, language), []).append(phrase)
-        terms = self._list_same_terms(text, language)
-        return known.get(terms, ()) if terms else ()
-
-    def put_in_own_words(self, text: str) -> str:
-        """A text with words of the phrases in the place of synonyms that no phrase has."""
-        words, written, done, at = split_text(text), "", 0, 0
-        keys = tuple(map(spell_plainly, words))
-        while self._own_words and at < len(words):
-            run = next((run for run in self._own_words if keys[at : at + len(run)] == run), ())
-            if run:
-                written += text[done : words[at].start] + self._own_words[run]
-                done = words[at + len(run) - 1].end
-            at += len(run) or 1
-        return written + text[done:]
-
-    def _list_own_words(self) -> dict[tuple[str, ...], str]:
-        """For synonyms that no phrase has, the first of their group that phrases have; longer ones first."""
-        spelled: dict[tuple[str, ...], str] = {}
-        known = {key for phrase in self.phrases for key in list_keys(phrase.text)}
-        for group in self.content.synonyms:
-            keys = {text: run for text in group if (run := list_keys(text))}
-            own = next((text for text, run in keys.items() if known.issuperset(run)), None)
-            if own is not None:
-                spelled |= {run: own for run in keys.values() if not known.issuperset(run)}
-        return dict(sorted(spelled.items(), key=lambda item: -len(item[0])))
-
-    def _list_same_terms(self, text: str, language: PhraseLanguage) -> frozenset[str]:
-        """The terms of a text, of synonyms that of the first one."""
-        groups = [[list_terms(word, language) for word in group] for group in self.content.synonyms]
-        first = {min(terms): min(group[0]) for group in groups for terms in group if len(terms) == len(group[0]) == 1}
-        return frozenset(first.get(term, term) for term in list_terms(text, language))
-
-    def understand(self, text: str, language: PhraseLanguage) -> Understanding:
-        """A message, with slips mended to words of the phrases, and with the values that say rarely what it means."""
-        lexicon = self._lexicons.get(language)
-        if lexicon is None:
-            lexicon = self._lexicons[language] = Lexicon(self._words, base=language.tables.lexicon)
-        return understand(text, language.tables, FINDERS, _VALUES, lexicon)
-
-    def rank(self, text: str, most: int = _RANKED) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first. Capitals throughout are no names: they only shout."""
-        plain = text.lower() if text.isupper() else text
-        return tuple(map(self._make_match, self.classifier.rank(plain, most)))
-
-    def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
-        """The phrase of an intent that a phrase is more like than the others of its own, and by how much.
-
-        Null if there is none, and for the only phrase of its intent.
-        """
-        own: list[float] = []
-        others: list[tuple[float, Example]] = []
-        for example, likeness in self.classifier.list_likenesses(phrase.text.strip()):
-            if example.text == phrase.text.strip():
-                continue
-            if example.intent == phrase.intent:
-                own.append(likeness)
-            elif example.intent == intent:
-                others.append((likeness, example))
-        if not own or not others or max(others)[0] <= max(own):
-            return None
-        likeness, example = max(others)
-        return self._by_example[example][0], likeness - max(own)
-
-    def _make_match(self, ranked: Ranked) -> IntentMatch:
-        phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]
-        return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)
-
-
-def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
-    """The enabled phrases of enabled intents; collected once per version of the tables."""
-    return snapshot.memo.get("phrase book", lambda: _find_book(snapshot))
-
-
-def _find_book(snapshot: Snapshot) -> PhraseBook:
-    synonyms = read_synonyms(snapshot)
-    listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
-    in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))
-    words = tuple(dict.fromkeys(word for word in list_intent_words(snapshot) if word.intent in in_use))
-
-    def build() -> PhraseBook:
-        used = (row for row in listed if code(row.intent_code) in in_use)
-        phrases = (Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in used)
-        return PhraseBook([*phrases], words, synonyms)
-
-    return snapshot.table(rows.Classifier).memo.get(("phrase book", in_use, words, synonyms), build)
 
 
 def match_phrases(
@@ -452,18 +279,6 @@ class _Choice(NamedTuple):
         hits = rivals if best >= self.min_confidence else ()
         near = tuple(match for match in counted if match not in hits and match.confidence >= _LEAST_REPORTED)
         return PhraseMatches(hits, near[:MAX_REPORTED], needed, self.min_near)
-
-
-def _is_in_use(snapshot: Snapshot, intent: str) -> bool:
-    return snapshot.is_active(intent) and intent not in (ANY, UNKNOWN, "")
-
-
-def read_synonyms(snapshot: Snapshot) -> Synonyms:
-    """The lists of words in the setting; other values are ignored."""
-    groups = live_settings.read(snapshot, SYNONYMS).value
-    return tuple(
-        tuple(word for word in group if isinstance(word, str)) for group in groups if isinstance(group, (list, tuple))
-    )
 
 
 def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:

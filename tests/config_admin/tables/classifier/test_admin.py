@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from config_admin.models import CeIntent, CeIntentClassifier
 from convengine.engine.understanding.phrases import models
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.phrase_models.models import CePhraseModel

@@ -1,7 +1,7 @@
 import pytest
 
 from config_admin.models import CeIntent, CeIntentClassifier
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import is_made
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.phrase_models import live

@@ -6,7 +6,7 @@ import pytest
 from config_admin.drafts.models import CeDraft
 from config_admin.drafts.open_draft import open_draft
 from config_admin.models import CeIntent, CeIntentClassifier
-from convengine.engine.understanding.phrases.matching import get_phrase_book
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import name_vector
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations

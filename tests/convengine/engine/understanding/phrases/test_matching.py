@@ -4,14 +4,8 @@ import pytest
 
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.matching import (
-    IntentMatch,
-    Phrase,
-    PhraseMatches,
-    describe_matches,
-    get_phrase_book,
-    match_phrases,
-)
+from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, get_phrase_book
+from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from tests.builders import make_classifier, make_config, make_intent, make_schema, make_snapshot
 
 TRACK = make_classifier("TRACK", "Where is my order?", rule_type="PHRASE", classifier_id=1)

@@ -1,0 +1,39 @@
+"""When a form is given up, because its question was missed too often."""
+
+from collections.abc import Mapping
+
+from convengine.engine.forms.life import (
+    leave_form,
+)
+from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+
+def is_given_up(session: Session, turn: Turn) -> bool:
+    """True when the asked field was missed too often and no rule went on."""
+    schema = session.resolved_schema
+    if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
+        return False
+    own = schema.json_schema.get("x-max-misses") if isinstance(schema.json_schema, Mapping) else None
+    limit = own if isinstance(own, int) and own > 0 else turn.config(session, MAX_MISSES)
+    return DialogueState.of(session).misses >= limit
+
+
+def give_up(session: Session, turn: Turn) -> Session:
+    """The session after leaving its form, with FORM_GIVEN_UP."""
+    state, schema = DialogueState.of(session), session.resolved_schema
+    turn.audit(
+        session,
+        FORM_GIVEN_UP,
+        field=state.asked_field,
+        misses=state.misses,
+        schemaId=schema.schema_id if schema else None,
+    )
+    if schema is None:
+        return session
+    # What nobody understands right behind the hand-over is for that person, too.
+    session = update_dialogue(session, not_understood_count=turn.config(session, MAX_MISSES))
+    return leave_form(session, turn, schema, "FORM_GIVEN_UP")
