@@ -1,6 +1,6 @@
 """No function becomes harder to follow: those above the limit are listed, and the list only shrinks.
 
-The linter's limit counts branches. This one also counts each `and`, `or`, condition of a comprehension and `x if y else z`.
+The linter's limit counts branches. This one also counts each `and`, `or`, `x if y else z` and condition of a list.
 `--write` takes what became simpler out of the list, or lowers its number; it never adds one.
 """
 

@@ -71,19 +71,19 @@ def test_each_page_of_the_reports_can_be_read(server: Server, ada: Visitor, widt
 
 @SCREENS
 def test_an_unknown_message_becomes_a_phrase(server: Server, ada: Visitor, width: int, scheme: str) -> None:
-    thing = {"light": "parcel", "dark": "bouquet"}[scheme]
-    for text in (f"gift wrapping for my {thing}", f"Gift wrapping for my {thing}s!", "can I pay by cheque"):
+    wish = {"light": "Knit a scarf for my hamster", "dark": "Tune the strings of a violin"}[scheme]
+    for text in (wish, f"{wish}s!", "can I pay by cheque"):
         server.say(text)
     server.manage("jobs", "--once", "update_inbox")
     page = ada.at(width, scheme).go("/admin/audit/ceaudit/inbox/").page
-    group = page.get_by_role("region", name=f"Gift wrapping for my {thing}s!")
+    group = page.get_by_role("region", name=f"{wish}s!")
     expect(group).to_contain_text("2 messages")
     no_violations(page)
     assert ada.fits
 
     with page.expect_navigation():
         group.get_by_role("link", name=_ANY_INTENT).click()
-    expect(page.get_by_label("Wording 1", exact=True)).to_have_value(f"Gift wrapping for my {thing}s!")
+    expect(page.get_by_label("Wording 1", exact=True)).to_have_value(f"{wish}s!")
     no_violations(page)
     assert ada.fits
     page.go_back()

@@ -153,7 +153,7 @@ def answer(guide: Guide, state: str, text: str) -> None:
 
 def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     guide, page = Guide(analyst, "why"), analyst.page
-    asked = "Where is the invoice of my last order?"
+    asked = "Where is the bill of my order?"
     page.get_by_role("link", name="Try & test").first.click()
     guide.visitor.say(asked)
     expect(page.locator("#last")).to_contain_text("Track an order")
@@ -172,9 +172,9 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="Understanding the bill").click()
     add(guide, "Phrases")
-    guide.fill(rule_type="PHRASE", pattern="where is the invoice of my last order", state_code="IDLE")
+    guide.fill(rule_type="PHRASE", pattern="where is the bill of my order", state_code="IDLE")
     guide.did("Open the right intent, and add a phrase as users type it.")
-    guide.save("questions about invoices went to the tracking of orders")
+    guide.save("questions about bills went to the tracking of orders")
 
     page.get_by_role("link", name="Try a conversation").first.click()
     guide.visitor.say(asked)
