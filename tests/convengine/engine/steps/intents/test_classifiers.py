@@ -12,7 +12,7 @@ from convengine.engine.turn.recording import Playback, Recording, Reuse, TapedPh
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.phrases import matching, models
+from convengine.engine.understanding.phrases import book, models
 from convengine.engine.understanding.phrases.matching import match_in_turn
 from tests.builders import (
     make_classifier,
@@ -62,7 +62,7 @@ def test_a_phrase_decides_by_the_classifier_and_the_event_has_its_figures() -> N
 
 def test_a_message_that_is_a_phrase_needs_no_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "get_classifier", None)
-    monkeypatch.setattr(matching, "get_classifier", None)
+    monkeypatch.setattr(book, "get_classifier", None)
     session, turn = run(MONEY_BACK, CALL_OFF, WHERE, text="please call off my order!")
 
     assert session.intent == "CANCEL"
@@ -167,7 +167,7 @@ def test_what_a_reader_derives_of_phrases_is_what_was_counted(text: str, order: 
 def test_what_a_message_means_is_recorded_and_replayed_without_a_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot, text, tape = make_snapshot(*INTENTS, MONEY_BACK, CALL_OFF, WHERE), "please stop my order", Recording()
     live = match_in_turn(make_turn(snapshot, text=text, phrases=TapedPhrases(tape)), text)
-    monkeypatch.setattr(matching, "match_phrases", None)
+    monkeypatch.setattr(book, "get_classifier", None)
     played = Playback(loads(dumps(tape.entries).encode()))
     again = match_in_turn(make_turn(snapshot, text=text, phrases=TapedPhrases(played)), text)
 
