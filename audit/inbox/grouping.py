@@ -104,7 +104,7 @@ def group_by_meaning(messages: Sequence[Message]) -> list[Group]:
 
 
 def _number_meanings(texts: Sequence[str]) -> Iterator[int]:
-    """Yield the number of the group of each text. Texts are not one group only because each is near the next."""
+    """Yield the number of the group of each text. A chain of near texts is not one group."""
     if len(texts) < 2:
         yield from range(len(texts))
         return

@@ -13,7 +13,7 @@ from convengine.json_value import Json
 #: References inside references are followed so far; a schema that has itself ends there.
 _DEPTH = 12
 _NULL = {"type": "null"}
-#: Keys with a list of schemas of which one holds.
+#: Keys that list schemas. One of these schemas holds.
 _ALTERNATIVES = ("anyOf", "oneOf")
 _PARTS = ("then", "else")
 
@@ -74,7 +74,7 @@ def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -
 
 
 def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], depth: int) -> dict[str, Json]:
-    """The node with the only branch that is no null in its place, or with options of its constants."""
+    """Replace alternatives by their only branch that is not null, or by options if all branches are constants."""
     rest = {name: value for name, value in node.items() if name != key}
     branches = [
         _write_out(branch, root, depth - 1) if isinstance(branch, Mapping) and depth else branch for branch in node[key]
@@ -89,7 +89,7 @@ def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], de
 
 
 def _follow(root: Mapping[str, Json], reference: str) -> Json:
-    """The part of the document that a reference names; null for none."""
+    """Find the part of the document that a reference names. Returns None if the document has no such part."""
     if not reference.startswith("#"):
         return None
     part: Json = root

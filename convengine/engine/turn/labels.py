@@ -124,7 +124,7 @@ def format_percent(share: float | None) -> str:
 
 
 def format_confidence(confidence: float) -> str:
-    """A confidence from 0 to 1, such as `83.4 %`. It has the digits of the record, so that two are told apart."""
+    """A confidence from 0 to 1, such as `83.4 %`. It shows all recorded digits, so that readers can compare two."""
     return join_unit(f"{100 * confidence:.1f}".removesuffix(".0"), "%")
 
 

@@ -80,7 +80,7 @@ class Clause:
 _CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
 _BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial", "request", "question")
-#: Sorts of which one value is more than another.
+#: Values of these sorts can be compared: one is more than another.
 _ORDERED = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.NUMBER)
 _FORCES = {
     "rejection": Force.DENIES,

@@ -139,7 +139,7 @@ def decide(
 
 
 def _tells_of_part(understanding: Understanding, claim: Claim, explained: Explained) -> bool:
-    """True for people of whom something is told that nothing explains: "one of us is vegan" are not all of us."""
+    """True if the message says something else about these people: "one of us is vegan" does not count the group."""
     chart, end = understanding.chart, claim.span.end
     if chart is None or not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
         return False

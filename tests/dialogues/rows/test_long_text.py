@@ -1,4 +1,4 @@
-"""A field for whole sentences keeps what is told, also of people who should have helped."""
+"""A field for whole sentences keeps the whole message, even if it complains about a person."""
 
 from typing import Any
 

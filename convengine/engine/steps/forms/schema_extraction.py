@@ -263,7 +263,7 @@ def _read_by_tables(session: Session, turn: Turn, row: OutputSchema, form: Form,
 
 
 def _join_earlier(session: Session) -> Session:
-    """The session whose text, for a model, has the earlier message that begins the form, too."""
+    """Put the earlier message, which began the form, before the text that a model reads."""
     earlier = session.earlier_message
     return session if earlier is None else _set_text(session, f"{earlier.text}\n{session.user_text}")
 

@@ -128,7 +128,7 @@ def ask_for_change(session: Session, turn: Turn) -> Session | None:
     """The session that asks what to change, after a message to the confirmation that gave nothing.
 
     A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, the summary
-    is told once more instead, in other words. Returns None if no form with `x-on-no` waits.
+    is repeated in other words. Returns None if no form with `x-on-no` waits.
     """
     row = session.resolved_schema
     if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):

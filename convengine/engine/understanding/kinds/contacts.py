@@ -56,7 +56,7 @@ class PhoneFinder:
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The number in the form of E.164; without a country as its digits. The locale's country is supplied.
 
-        It binds nobody: a number that is none of that country is kept as typed.
+        A number that is not valid in that country is kept as typed.
         """
         text = str(span.phrase.slots["text"])
         resolved = check_phone(text, find_own_country(spec, situation))

@@ -149,7 +149,7 @@ class PhraseBook:
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
         """The phrase of an intent that a phrase is more like than the others of its own, and by how much.
 
-        Null if there is none, and for the only phrase of its intent.
+        Returns None if there is no such phrase, or if the intent has no other phrase.
         """
         own: list[float] = []
         others: list[tuple[float, Example]] = []

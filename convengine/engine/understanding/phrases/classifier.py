@@ -30,7 +30,7 @@ WHOLE = VECTOR_SHARE + 2
 _WORDS_SHARE = 0.5
 #: General sentences that are so near to a phrase are none of "none of them".
 _NEAR_PHRASE = 0.6
-#: Up to so many texts, each is told by its products with all of them; more by hashed terms.
+#: Up to this number of texts, products of texts train the classifier. Above it, hashed terms do.
 _MOST_PRODUCTS = 3000
 #: The class "none of them".
 _NONE = ""

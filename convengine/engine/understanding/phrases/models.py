@@ -36,7 +36,7 @@ _LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
 _MOST_KEPT, _MOST_INTERIM = 8, 2
 #: More phrases take longer to learn than a user waits for an answer.
 _MOST_AT_ONCE = 1500
-#: So many new phrases are compared at once while a classifier is made.
+#: While a classifier is made, at most this number of new phrases is encoded.
 _MOST_ENCODED = 50
 _VECTOR_TYPE = np.float16
 
@@ -193,7 +193,7 @@ def name_vector(text: str) -> str:
 
 
 def load_vectors(texts: Sequence[str], store: ModelStore, *, most_new: int | None = None) -> dict[str, Vector]:
-    """The vectors of texts, of which only new ones are encoded, at most so many. They have the digits that are stored.
+    """The vectors of texts, with the digits that are stored. This encodes new texts only, at most `most_new` of them.
 
     Vectors of classifiers that this process has are not read again.
     """

@@ -10,7 +10,7 @@ _MOST = 3
 
 
 def name_by_words(texts: Collection[str]) -> str:
-    """The commonest telling words of some texts, in their usual order: `Deliver abroad`. Blank if there are none."""
+    """The commonest telling words of some texts, in their usual order; a blank text if no word is common."""
     counts: Counter[str] = Counter()
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     positions: defaultdict[str, list[float]] = defaultdict(list)
