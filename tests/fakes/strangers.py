@@ -107,9 +107,12 @@ def meet(*names: str, pause: float = 0.2) -> Iterator[list[Stranger]]:
     async def stop(strangers: list[Stranger]) -> None:
         for server in servers:
             server.close()
-        for task in [task for stranger in strangers for task in stranger._tasks]:
-            task.cancel()
-        await asyncio.sleep(0.01)
+        # A task that was never begun would leave its connection open.
+        while running := asyncio.all_tasks() - {asyncio.current_task()}:
+            for stranger in strangers:
+                for task in stranger._tasks:
+                    task.cancel()
+            await asyncio.wait(running, timeout=0.01)
 
     strangers = [asyncio.run_coroutine_threadsafe(start(name), loop).result(5) for name in names]
     try:
