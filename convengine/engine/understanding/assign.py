@@ -22,7 +22,8 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_part
+from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_in_longer
+from convengine.engine.understanding.words import cover, is_within
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
 _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
@@ -60,9 +61,9 @@ def list_claims(
     claims: list[Claim] = []
     sides = find_sides(understanding, form)
     for span in understanding.spans:
-        if span.is_weak and (is_part(understanding, span) or is_beaten(understanding, span)):
+        if span.is_weak and (is_in_longer(understanding, span) or is_beaten(understanding, span)):
             continue
-        clause = next((item for item in understanding.clauses if item.start <= span.start < item.end), None)
+        clause = understanding.find_clause(span.start)
         if clause is None or clause.force not in _STATING:
             continue
         bound = bind_label(understanding, form, labels, span.start, span.end)
@@ -198,8 +199,7 @@ def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Sp
     """
     if any(word.key not in form.own_words for word in understanding.words[span.start : span.end]):
         return False
-    small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
-    around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - small
+    around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - cover(understanding.cues)
     is_beside = any(understanding.words[index].key in form.own_words for index in around)
     return span.phrase.means == PART or (span.is_weak and label is None and is_beside)
 
@@ -207,9 +207,9 @@ def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Sp
 def _begins_only(understanding: Understanding, clause: Clause, span: Span) -> bool:
     """True for a small word that is a time only by itself: the "now" of "now I need another table"."""
     cues = [cue for cue in clause.cues if cue.name == "filler"]
-    if span.sort is Sort.NUMBER or not any(cue.start <= span.start and span.end <= cue.end for cue in cues):
+    if span.sort is Sort.NUMBER or not any(is_within(span, cue) for cue in cues):
         return False
-    small = {index for cue in clause.cues for index in range(cue.start, cue.end)}
+    small = cover(clause.cues)
     return any(not (n in small or understanding.words[n].is_sign) for n in range(clause.start, clause.end))
 
 
@@ -225,7 +225,7 @@ def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool
     `kinds`: only such moves; without any, all.
     """
     moves = [move for move in understanding.moves if move.is_whole and (not kinds or move.kind in kinds)]
-    return any(move.start <= span.start and span.end <= move.end for move in moves)
+    return any(is_within(span, move) for move in moves)
 
 
 def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
@@ -233,16 +233,13 @@ def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, 
 
     A yes or no beside it answers what was asked.
     """
-    if any(cue.start <= span.start and span.end <= cue.end for cue in clause.cues):
-        return False
-    if any(word.is_mended for word in understanding.words[span.start : span.end]):
+    if any(is_within(span, cue) for cue in clause.cues) or understanding.chart.is_mended(span.start, span.end):
         return False
     answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
     asks_yes_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
     if asks_yes_no and understanding.find_move(*answers) and not is_contrasted(understanding, span):
         return False
-    known = {index for cue in clause.cues for index in range(cue.start, cue.end)}
-    known |= {index for other in understanding.spans if not other.is_weak for index in range(other.start, other.end)}
+    known = cover(clause.cues) | cover(other for other in understanding.spans if not other.is_weak)
     if form.is_opener:
         known |= {index for index, word in enumerate(understanding.words) if word.key in form.own_words}
     return all(

@@ -4,11 +4,10 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Extent, Word, cover
 
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
@@ -32,16 +31,6 @@ class Force(StrEnum):
     TELLS = "tells"
 
 
-class Extent(Protocol):
-    """From one word up to another."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Cue:
     """Words of a class that are not part of a value."""
@@ -62,7 +51,7 @@ class Clause:
     #: How likely it asks, where that was learned from sentences.
     probability: float = 1.0
 
-    def overlaps(self, other: "Extent") -> bool:
+    def overlaps(self, other: Extent) -> bool:
         """True for words that both have."""
         return self.start < other.end and other.start < self.end
 
@@ -97,7 +86,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     What cuts a message, or says what a clause does with its values, has no slip: "Weber" is no "weder".
     `fillers`: words of the form that say nothing; where the language has another cue, that one counts.
     """
-    covered = {index for span in spans if not span.is_weak for index in range(span.start, span.end)}
+    covered = cover(span for span in spans if not span.is_weak)
     cues: list[Cue] = []
     at = 0
     while at < len(chart.words):
@@ -127,8 +116,7 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
     ends = [
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
-        if (match := chart.match_longest(name, start))
-        and not any(word.is_mended for word in chart.words[start : match.end])
+        if (match := chart.match_exactly(name, start))
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None

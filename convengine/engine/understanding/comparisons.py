@@ -13,7 +13,7 @@ _MOST_WORDS = 4
 def is_only_compared(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
     """True for an option behind a word that compares; where it was asked for, also in a clause that asks about it."""
     chart = understanding.chart
-    if chart is None or span.sort is not Sort.OPTION or not holds(Principle.COMPARISONS):
+    if span.sort is not Sort.OPTION or not holds(Principle.COMPARISONS):
         return False
     before = range(max(0, span.start - _MOST_WORDS), span.start)
     if any(match.end == span.start for at in before for match in chart.match("comparing", at)):

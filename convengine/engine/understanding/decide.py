@@ -16,6 +16,7 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
 
 #: `means` of a span that is only near to an option: it is offered, never taken.
 NEAR = "near"
@@ -36,17 +37,12 @@ class Explained:
     ) -> None:
         self.understanding = understanding
         self.form = form
-        small = {index for cue in understanding.cues for index in range(cue.start, cue.end)}
-        moves = {index for move in understanding.moves if move.is_whole for index in range(move.start, move.end)}
-        named = {index for label in labels for index in range(label.start, label.end)}
-        valued = {index for claim in claims for index in range(claim.span.start, claim.span.end)}
+        small, named = cover(understanding.cues), cover(labels)
+        moves = cover(move for move in understanding.moves if move.is_whole)
         typed = (span for span in understanding.spans if span.sort is not Sort.PERSON)  # Any new word may be a name.
-        valued |= {index for span in typed for index in range(span.start, span.end)}
-        self.content = {
-            index for index, word in enumerate(understanding.words) if not word.is_sign and index not in small
-        }
+        valued = cover(claim.span for claim in claims) | cover(typed)
+        self.content = {index for index, word in enumerate(understanding.words) if not word.is_sign} - small
         self._named = named
-        self._labels = labels
         self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
         self._own = {index for index in self.content if self._is_own(index)}
         self._known = moves | named | valued | self.talk | self._own
@@ -66,8 +62,7 @@ class Explained:
         return frozenset(map(self._stem, words))
 
     def _stem(self, word: str) -> str:
-        chart = self.understanding.chart
-        return stem(word, get_stemmer_name(chart.grammar)) if chart else word
+        return stem(word, get_stemmer_name(self.understanding.chart.grammar))
 
     def says_more(self, start: int, end: int) -> bool:
         """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is."""
@@ -100,10 +95,6 @@ class Explained:
         following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
         return following is not None and following.force is Force.SUPPOSES and bool(self.list_unexplained(following))
 
-    def has_content(self, clause: Clause) -> bool:
-        """True when a clause has words besides cues."""
-        return any(index in self.content for index in range(clause.start, clause.end))
-
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
         """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""
         own = [claim for claim in claims if claim.clause is clause]
@@ -135,15 +126,15 @@ def decide(
         elif (doubt := _find_doubt(form, claim, explained)) is None:
             yield _take(understanding, form, claim, explained)
         else:
-            yield Offered(claim.field.path, claim.resolved.value, *_find_position(understanding, claim), doubt)
+            position = understanding.find_position(claim.span.start, claim.span.end)
+            yield Offered(claim.field.path, claim.resolved.value, *position, doubt)
 
 
 def _tells_of_part(understanding: Understanding, claim: Claim, explained: Explained) -> bool:
     """True if the message says something else about these people: "one of us is vegan" does not count the group."""
-    chart, end = understanding.chart, claim.span.end
-    if chart is None or not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
+    if not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
         return False
-    match = chart.match_longest("predicate", end)
+    match = understanding.chart.match_longest("predicate", claim.span.end)
     clause = understanding.find_clause(match.end) if match else None
     return (
         clause is not None and match is not None and any(at >= match.end for at in explained.list_unexplained(clause))
@@ -181,8 +172,8 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
 
 def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:
     by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= ASKED_TIE else KIND
-    words = understanding.words[claim.span.start : claim.span.end]
-    is_mended = claim.span.sort not in _AS_TYPED and any(word.is_mended for word in words)
+    start, end = claim.span.start, claim.span.end
+    is_mended = claim.span.sort not in _AS_TYPED and understanding.chart.is_mended(start, end)
     is_echoed = (
         is_mended
         or not form.is_open(claim.field.path)
@@ -192,24 +183,20 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
         or claim.clause.has("least")
     )
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
-    position = _find_position(understanding, claim)
-    return Taken(claim.field.path, claim.resolved.value, *position, by, is_echoed, assumed)
+    return Taken(
+        claim.field.path, claim.resolved.value, *understanding.find_position(start, end), by, is_echoed, assumed
+    )
 
 
 def _refuse(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Iterator[Refused]:
     """A refusal is said where the value was surely meant for this field: the asked one, or that of a plain clause."""
     is_plain = claim.label is not None or not claim.span.is_weak
     if claim.field is form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
-        text = understanding.quote(claim.span.start, claim.span.end)
-        reason, position = claim.resolved.reason or Reason.AMBIGUOUS, _find_position(understanding, claim)
-        yield Refused(claim.field.path, text, reason, _describe(claim), *position)
+        start, end = claim.span.start, claim.span.end
+        text, position = understanding.quote(start, end), understanding.find_position(start, end)
+        yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim), *position)
 
 
 def _describe(claim: Claim) -> dict[str, object]:
     values = claim.resolved.values
     return dict(claim.resolved.data) | ({"candidates": list(values)} if len(values) > 1 else {})
-
-
-def _find_position(understanding: Understanding, claim: Claim) -> tuple[int, int]:
-    words = understanding.words
-    return words[claim.span.start].start, words[claim.span.end - 1].end

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from convengine.engine.understanding.assign import Claim, is_text
-from convengine.engine.understanding.clauses import Clause, Cue, Force
+from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
@@ -21,14 +21,11 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import Word, has_same_letters
+from convengine.engine.understanding.words import cover, has_same_letters, is_within
 
 TEXT, RELATION = "TEXT", "RELATION"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 _BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
-#: What is taken off the ends of a text, and of a name.
-_AROUND = ("lead_in", "lead_out", "joint")
-_AROUND_NAMES = (*_AROUND, "courtesy", "introduction")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
 #: A name has no more words, and no small ones.
@@ -73,7 +70,7 @@ def _says_more(understanding: Understanding, explained: Explained, claims: Seque
     if clause.force is Force.ASKS or not explained.says_more(clause.start, clause.end):
         return False
     moves = [move for move in understanding.moves if move.kind in _BESIDE_TEXT and move.is_whole and not move.is_mended]
-    if any(move.start <= clause.start and clause.end <= move.end for move in moves):
+    if any(is_within(clause, move) for move in moves):
         return False
     return bool(explained.list_unexplained(clause)) or not any(claim.clause is clause for claim in claims)
 
@@ -166,14 +163,6 @@ def list_labelled_texts(
         yield text, (clause.start, max(end, clause.end))
 
 
-def _strip_cues(understanding: Understanding, start: int, end: int) -> tuple[int, int]:
-    """A part without the words of correction that it begins with."""
-    cues = {cue.start: cue.end for cue in understanding.cues if cue.name == "correction"}
-    while start in cues:
-        start = cues[start]
-    return start, end
-
-
 def _find_labelled(understanding: Understanding, form: OpenForm, label: Label, clause: Clause) -> tuple[int, int]:
     """Where the text of a named field stands: behind a joint or a sign, or after "What should I change?" in the next
     clause. Nowhere: the start is not before the end.
@@ -199,38 +188,15 @@ def _strip_end(understanding: Understanding, start: int, end: int) -> int:
 def _list_matches(understanding: Understanding, name: str) -> Iterator[tuple[int, int]]:
     """Where words of a class stand that have no slip: in a free text "Tom" is no "to"."""
     for start in range(len(understanding.words)):
-        match = understanding.chart.match_longest(name, start) if understanding.chart else None
-        if match is not None and not any(word.is_mended for word in understanding.words[start : match.end]):
+        if match := understanding.chart.match_exactly(name, start):
             yield start, match.end
-
-
-def _is_mended(words: Sequence[Word], cue: Cue) -> bool:
-    """True for a cue with a slip, which in a free text is rather a name: "Tom" is no "to"."""
-    return any(word.is_mended for word in words[cue.start : cue.end])
-
-
-def _strip_lead(understanding: Understanding, labels: Sequence[Label], start: int, end: int) -> tuple[int, int]:
-    """The part between lead-ins and courtesies, behind names of fields: the name of "it is Ann Hill here"."""
-    matches = (match for name in _AROUND_NAMES for match in _list_matches(understanding, name))
-    small = {at for first, last in matches for at in range(first, last)}
-    small |= {index for index, word in enumerate(understanding.words) if word.key in _ENDS}
-    named = {index for label in labels for index in range(label.start, label.end)}
-    named = {index for index in named if not understanding.words[index].is_mended}
-    while start < end and start in small | named:
-        start += 1
-    while end > start and end - 1 in small:
-        end -= 1
-    return start, end
 
 
 def _is_name(understanding: Understanding, start: int, end: int) -> bool:
     """True for a few words of which none is a small one or a number, and one is in no table."""
-    small = {
-        index
-        for cue in understanding.cues
-        if cue.name in _NOT_IN_NAMES and not _is_mended(understanding.words, cue)
-        for index in range(cue.start, cue.end)
-    }
+    # In a free text, a cue with a slip is rather a name: "Tom" is no "to".
+    is_mended = understanding.chart.is_mended
+    small = cover(cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES and not is_mended(cue.start, cue.end))
     words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
     is_new = _has_new_word(understanding, start, end)
     return (
@@ -240,6 +206,6 @@ def _is_name(understanding: Understanding, start: int, end: int) -> bool:
 
 def _has_new_word(understanding: Understanding, start: int, end: int) -> bool:
     """True when a word is in no table, or has a slip there, and for an initial: "T. Lang"."""
-    known, words = understanding.chart.grammar.words if understanding.chart else (), understanding.words
+    known, words = understanding.chart.grammar.words, understanding.words
     is_initial = end - start > 2 and len(words[start].key) == 1 and words[start + 1].key == "."
     return is_initial or any(word.key not in known or word.is_mended for word in words[start:end] if not word.is_sign)

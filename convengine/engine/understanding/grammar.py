@@ -170,6 +170,15 @@ class Chart:
         """The longest match that begins at a word."""
         return next(iter(self.match(name, start)), None)
 
+    def match_exactly(self, name: str, start: int) -> Match | None:
+        """The longest match that begins at a word; none that has a word with a slip."""
+        match = self.match_longest(name, start)
+        return None if match is None or self.is_mended(start, match.end) else match
+
+    def is_mended(self, start: int, end: int) -> bool:
+        """True when a word of a part has a slip."""
+        return any(word.is_mended for word in self.words[start:end])
+
     def _may_begin(self, name: str, start: int) -> bool:
         """False for most words of a message: no phrase of this name begins with them."""
         words, readers = self.grammar.list_beginnings(name)

@@ -1,17 +1,18 @@
 """Names of fields in a message: "size L", "my name is Ann", "change the day"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
 
 #: Between the name of a field and its text.
 _LABEL_SIGNS = frozenset({":", "="})
-#: Kinds whose names stand beside other values, too: "day", "time".
-_COMMON = ("date", "time")
+#: What may stand between the name of a field and its value, besides its joint.
+_SMALL, _SIGNS = ("label_joint", "filler", "correction", "least"), frozenset({":", "=", "-"})
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Label:
 def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
     """The names of fields in a message; the longest at each word. A word that several fields have names none."""
     keys = tuple(word.key for word in understanding.words)
-    passed = {index for cue in understanding.cues if cue.name != "lead_in" for index in range(cue.start, cue.end)}
+    passed = cover(cue for cue in understanding.cues if cue.name != "lead_in")
     passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
     labels: list[Label] = []
     at = 0
@@ -84,7 +85,8 @@ def bind_label(
     """The label directly before or after a value, with nothing but joints and fillers between; without one, that which
     the clause before rejects: "the start is wrong, it should be the 4th".
     """
-    small = set(_list_small(understanding))
+    small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
+    small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
     before = [
         label
         for label in labels
@@ -98,26 +100,14 @@ def bind_label(
 
 def find_value_start(understanding: Understanding, label: Label) -> int:
     """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name."""
-    words, chart = understanding.words, understanding.chart
-    matches = [chart.match_longest(name, label.end) for name in ("label_joint", "lead_in")] if chart else []
-    ends = [
-        match.end for match in matches if match and not any(word.is_mended for word in words[label.end : match.end])
-    ]
+    words = understanding.words
+    matches = (understanding.chart.match_exactly(name, label.end) for name in ("label_joint", "lead_in"))
     sign = label.end < len(words) and words[label.end].key in _LABEL_SIGNS
-    return max([label.end + sign, *ends])
+    return max([label.end + sign, *(match.end for match in matches if match)])
 
 
 def says_nothing(understanding: Understanding, label: Label) -> bool:
     """True for "note: none": what is said for the field is that it stays empty."""
     clause, start = understanding.find_clause(label.start), find_value_start(understanding, label)
-    match = understanding.chart.match_longest("move", start) if understanding.chart and start > label.end else None
+    match = understanding.chart.match_longest("move", start) if start > label.end else None
     return match is not None and clause is not None and match.end == clause.end and match.value.means == MoveKind.SKIP
-
-
-def _list_small(understanding: Understanding) -> Iterator[int]:
-    for cue in understanding.cues:
-        if cue.name in ("label_joint", "filler", "correction", "least"):
-            yield from range(cue.start, cue.end)
-    for index, word in enumerate(understanding.words):
-        if word.key in (":", "=", "-"):
-            yield index

@@ -9,7 +9,7 @@ from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sentences import ASKS, NONE, Subject, list_known_words, rate
 from convengine.engine.understanding.span import Span
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Word, cover
 
 #: From these probabilities on a move counts: a yes that runs an action, one that ends or hands over, any other.
 SURE_YES, SURE_END, SURE = 0.7, 0.6, 0.5
@@ -59,8 +59,7 @@ def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
     if clause.force not in (Force.ASKS, Force.STATES) or not looks_asking:
         return False
     inside = [span for span in spans if clause.start <= span.start < clause.end]
-    valued = {index for span in inside for index in range(span.start, span.end)}
-    return any(not span.is_weak for span in inside) and not valued.issuperset(_list_words(chart, clause))
+    return any(not span.is_weak for span in inside) and not cover(inside).issuperset(_list_words(chart, clause))
 
 
 def _settle(chart: Chart, clause: Clause) -> Clause:
@@ -127,7 +126,7 @@ def _is_open(chart: Chart, clause: Clause, spans: Sequence[Span], own: Sequence[
     is_plain = len(own) == 1 and _is_covered(clause, words, own)
     if not 1 < len(words) <= _MOST_WORDS or is_plain or any(map(_is_sure, own)):
         return False
-    small = {index for cue in clause.cues for index in range(cue.start, cue.end)}
+    small = cover(clause.cues)
     inside = [span for span in spans if clause.start <= span.start < clause.end]
     if any(not (span.is_weak and small.issuperset(range(span.start, span.end))) for span in inside):
         return False
@@ -147,9 +146,8 @@ def _is_sure(move: Move) -> bool:
 
 def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bool:
     """True for words of moves, and nothing besides courtesies."""
-    beside = {index for cue in clause.cues if cue.name in _BESIDE for index in range(cue.start, cue.end)}
-    covered = {index for move in own if move.is_whole for index in range(move.start, move.end)}
-    return (covered | beside).issuperset(words)
+    beside = cover(cue for cue in clause.cues if cue.name in _BESIDE)
+    return (beside | cover(move for move in own if move.is_whole)).issuperset(words)
 
 
 def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:

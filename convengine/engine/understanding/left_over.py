@@ -12,6 +12,7 @@ from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
 
 #: A longer rest is a sentence, and no value.
 _MOST_WORDS, _MOST_PIECES = 8, 4
@@ -36,17 +37,12 @@ class LeftOver:
     """The pieces of a message."""
 
     def __init__(self, understanding: Understanding, explained: Explained, claims: Sequence[Claim]) -> None:
-        self._understanding = understanding
+        self._understanding, self._chart = understanding, understanding.chart
         self._explained = explained
         plain = [span for span in understanding.spans if not (span.is_weak or span.sort in (Sort.OPTION, Sort.PATTERN))]
         plain += [claim.span for claim in claims]
-        self._valued = {n for span in plain for n in range(span.start, span.end)}
-        self._valued |= {
-            n
-            for move in understanding.moves
-            if move.is_whole and not move.is_mended
-            for n in range(move.start, move.end)
-        }
+        moves = (move for move in understanding.moves if move.is_whole and not move.is_mended)
+        self._valued = cover(plain) | cover(moves)
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
@@ -59,11 +55,7 @@ class LeftOver:
     @cached_property
     def uses_capitals(self) -> bool:
         """True where a capital means a name: in the language, and in a message that has other words, too."""
-        return any(True for _ in self._list_lower()) and bool(self._grammar and self._grammar.nodes.get("capital_word"))
-
-    @property
-    def _grammar(self) -> Grammar | None:
-        return self._understanding.chart.grammar if self._understanding.chart else None
+        return any(True for _ in self._list_lower()) and bool(self._chart.grammar.nodes.get("capital_word"))
 
     def _list_lower(self) -> Iterator[int]:
         for index, word in enumerate(self._understanding.words):
@@ -84,7 +76,7 @@ class LeftOver:
     def _list_numbers(self) -> list[int]:
         """Numbers that can be no value of any field, with what is written together with them: "12345", "A12"."""
         words = self._understanding.words
-        spanned = self._valued | {n for span in self._understanding.spans for n in range(span.start, span.end)}
+        spanned = self._valued | cover(self._understanding.spans)
         numbers = {n for n, word in enumerate(words) if word.is_number and n not in spanned and self._may_give(n)}
         glued = {n - 1 for n in numbers if n and words[n].is_glued}
         glued |= {n + 1 for n in numbers if n + 1 < len(words) and words[n + 1].is_glued}
@@ -97,10 +89,9 @@ class LeftOver:
 
     def _is_name(self, index: int) -> bool:
         """True for a capital letter that does not begin a sentence, in a message that has small letters, too."""
-        chart, begins = self._understanding.chart, self._understanding.begins
-        if not (chart and self.uses_capitals and self._is_capital(index)) or index in begins:
+        if not (self.uses_capitals and self._is_capital(index)) or index in self._understanding.begins:
             return False
-        return chart.match_longest("capital_word", index) is None
+        return self._chart.match_longest("capital_word", index) is None
 
     def _is_capital(self, index: int) -> bool:
         return self._understanding.text[self._understanding.words[index].start].isupper()
@@ -120,14 +111,14 @@ class LeftOver:
 
     def _belongs(self, end: int, index: int) -> bool:
         """True where the words from one piece to the next word belong to both."""
-        words, chart = self._understanding.words, self._understanding.chart
+        words = self._understanding.words
         if not self._understanding.begins.isdisjoint(range(end, index + 1)):
             return False
         if any(words[n].is_sign and words[n].key not in _INNER_SIGNS for n in range(end, index)):
             return False
         joints = [n for n in range(end, index) if not words[n].is_sign and not words[n].is_number]
         is_name = not self.uses_capitals or (self._is_capital(end - 1) and self._is_capital(index))
-        return not joints or (is_name and all(chart and chart.match_longest("name_joint", n) for n in joints))
+        return not joints or (is_name and all(self._chart.match("name_joint", n) for n in joints))
 
     def _widen(self, start: int, end: int) -> tuple[int, int]:
         """The piece with the numbers beside it: "2306 Almaden Road", "Area 51"."""
@@ -144,9 +135,9 @@ class LeftOver:
 
     def _list_relations(self, start: int) -> Iterator[str]:
         """What the nearest word of relation before a piece says, with nothing but small words between."""
-        chart, at, begins = self._understanding.chart, start - 1, self._understanding.begins
-        while chart is not None and at >= 0 and at + 1 not in begins:
-            matches = [match for match in chart.match("relation", at) if match.end <= start]
+        at, begins = start - 1, self._understanding.begins
+        while at >= 0 and at + 1 not in begins:
+            matches = [match for match in self._chart.match("relation", at) if match.end <= start]
             if matches or at in self._explained.content:
                 yield from (str(match.value) for match in matches)
                 return

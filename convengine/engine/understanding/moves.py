@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from convengine.engine.understanding.clauses import Clause, Cue, Force
 from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.words import cover
 
 
 class MoveKind(StrEnum):
@@ -55,7 +56,7 @@ _BESIDE = ("filler", "courtesy", "joint", "lead_in", "lead_out", "label_joint", 
 def find_moves(chart: Chart, clauses: Sequence[Clause]) -> tuple[Move, ...]:
     """The moves of a message, in its order."""
     moves = [move for clause in clauses for move in _find_in_clause(chart, clause)]
-    return tuple(sorted(set(moves), key=lambda move: (move.start, -move.end)))
+    return tuple(sorted(dict.fromkeys(moves), key=lambda move: (move.start, -move.end)))
 
 
 def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
@@ -69,13 +70,13 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
         if cue is not None and _says_more(chart, clause, cue):
-            is_mended = any(word.is_mended for word in chart.words[cue.start : cue.end])
+            is_mended = chart.is_mended(cue.start, cue.end)
             yield Move(kind, cue.start, cue.end, is_whole=False, is_mended=is_mended)
 
 
 def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
     """False for the "sorry" that ends a message and stands by itself, which corrects nothing."""
-    small = {index for other in clause.cues for index in range(other.start, other.end)}
+    small = cover(clause.cues)
     is_followed = any(not word.is_sign for word in chart.words[cue.end :])
     return is_followed or any(
         index not in small and not chart.words[index].is_sign and chart.match_longest("move", index) is None
@@ -98,7 +99,7 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
     """The moves that the whole clause is made of, with nothing but small words between; none if it says more."""
     asks = clause.force is Force.ASKS
     beside = (*_BESIDE, "request") if asks else _BESIDE
-    small = {index for cue in clause.cues if cue.name in beside for index in range(cue.start, cue.end)}
+    small = cover(cue for cue in clause.cues if cue.name in beside)
     #: By position: the moves that cover the clause from there on; null where none do.
     covers: dict[int, list[Move] | None] = {clause.end: []}
     for at in range(clause.end - 1, clause.start - 1, -1):
@@ -120,8 +121,7 @@ def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list
     for match in sorted(matches, key=lambda match: -match.end):
         rest = covers[match.end]
         if rest is not None and not _is_part(chart, at, match.end, clause):
-            is_mended = any(word.is_mended for word in chart.words[at : match.end])
-            return [Move(MoveKind(match.value.means), at, match.end, is_mended=is_mended), *rest]
+            return [Move(MoveKind(match.value.means), at, match.end, is_mended=chart.is_mended(at, match.end)), *rest]
     return None
 
 

@@ -24,8 +24,6 @@ from convengine.engine.understanding.understand import Understanding
 _MOST_OPTION_WORDS = 2
 #: Between the name of a field and its value.
 _SIGNS = frozenset({":", "="})
-#: The value of a yes/no field whose name stands behind one of these words: "with breakfast".
-_INCLUSIONS = {"inclusion": True, "denial": False, "clearing": False}
 
 
 def read_into_form(
@@ -165,11 +163,10 @@ def _add_asked_yes_no(
 def _list_edges(understanding: Understanding) -> Iterator[tuple[bool, int, int]]:
     """The yes or no that begins a clause which states something, or ends the last one: "no booze", "floor yes"."""
     stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
-    for clause in stating if understanding.chart else ():
+    for clause in stating:
         last = clause.end - 1 if clause is understanding.clauses[-1] else clause.start
         for at in dict.fromkeys((clause.start, last)):
-            match = understanding.chart.match_longest("opening", at) if understanding.chart else None
-            if match is not None and not any(word.is_mended for word in understanding.words[at : match.end]):
+            if match := understanding.chart.match_exactly("opening", at):
                 yield match.value == "yes", at, match.end
                 return
 

@@ -8,6 +8,7 @@ from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import is_part
 
 #: The classes of words before the first and before the last value.
 _SIDES = ("first_of_two", "last_of_two")
@@ -34,7 +35,7 @@ def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]
 def _list_spans(understanding: Understanding, sort: Sort) -> list[Span]:
     """The values of a sort, without those inside a longer one."""
     own = [span for span in understanding.spans if span.sort is sort and not span.field]
-    return [span for span in own if not any(a is not span and a.start <= span.start and span.end <= a.end for a in own)]
+    return [span for span in own if not any(is_part(span, other) for other in own)]
 
 
 def _find_side(understanding: Understanding, span: Span, spans: Sequence[Span]) -> int | None:
@@ -42,9 +43,9 @@ def _find_side(understanding: Understanding, span: Span, spans: Sequence[Span]) 
     chart = understanding.chart
     since = max((other.end for other in spans if other.end <= span.start), default=0)
     begins = max((start for start in understanding.begins if start <= span.start), default=0)
-    for at in range(span.start - 1, max(since, begins) - 1, -1) if chart else ():
+    for at in range(span.start - 1, max(since, begins) - 1, -1):
         for side, name in enumerate(_SIDES):
-            match = chart.match_longest(name, at) if chart else None
+            match = chart.match_longest(name, at)
             if match is not None and match.end <= span.start:
                 return side
     return None

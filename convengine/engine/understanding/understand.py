@@ -20,7 +20,7 @@ from convengine.engine.understanding.learned_moves import (
 from convengine.engine.understanding.moves import Move, MoveKind, find_moves
 from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
-from convengine.engine.understanding.words import Lexicon, Word, read_words
+from convengine.engine.understanding.words import Lexicon, Word, cover, is_part, read_words
 
 #: More values of a sort are no answer.
 _MOST_SPANS = 12
@@ -32,21 +32,21 @@ class Understanding:
 
     text: str
     words: tuple[Word, ...]
-    spans: tuple[Span, ...] = ()
-    cues: tuple[Cue, ...] = ()
-    clauses: tuple[Clause, ...] = ()
-    moves: tuple[Move, ...] = ()
+    spans: tuple[Span, ...]
+    cues: tuple[Cue, ...]
+    clauses: tuple[Clause, ...]
+    moves: tuple[Move, ...]
     #: Moves that are likely, and not sure enough for what they would do: they are asked back.
-    doubtful_moves: tuple[Move, ...] = ()
+    doubtful_moves: tuple[Move, ...]
     #: The words that say nothing of a value: "looking", "place".
-    talk: frozenset[int] = frozenset()
+    talk: frozenset[int]
     #: What the tables match in the message.
-    chart: Chart | None = field(default=None, repr=False)
+    chart: Chart = field(repr=False)
 
     @cached_property
     def begins(self) -> frozenset[int]:
         """The words that sentences begin with."""
-        return frozenset(start for start, _, _ in list_sentences(self.chart, self.spans)) if self.chart else frozenset()
+        return frozenset(start for start, _, _ in list_sentences(self.chart, self.spans))
 
     def quote(self, start: int, end: int) -> str:
         """The text from one word up to another, as typed."""
@@ -73,15 +73,13 @@ class Understanding:
     @property
     def has_value_beside_moves(self) -> bool:
         """True for a message with something like a value that is no part of a move or a small word: "yes, but at 5"."""
-        covered = {index for move in self.moves for index in range(move.start, move.end)}
-        covered |= {index for cue in self.cues for index in range(cue.start, cue.end)}
+        covered = cover(self.moves) | cover(self.cues)
         return any(not covered.issuperset(range(span.start, span.end)) for span in self.spans)
 
     @property
     def is_bare_move(self) -> bool:
         """True when the message says nothing but moves and courtesies."""
-        covered = {index for move in self.moves if move.is_whole for index in range(move.start, move.end)}
-        covered |= {index for cue in self.cues for index in range(cue.start, cue.end)}
+        covered = cover(move for move in self.moves if move.is_whole) | cover(self.cues)
         if not self.moves or self.is_cut_off or any(map(self._doubts, self.clauses)):
             return False
         return all(index in covered or word.is_sign for index, word in enumerate(self.words))
@@ -134,14 +132,8 @@ def understand(
 
 def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Move, ...]:
     """The moves by the tables. The "person" of "one more person" asks for nobody."""
-    plain = [(span.start, span.end) for span in spans if not span.is_weak]
-    return tuple(
-        move
-        for move in find_moves(chart, clauses)
-        if not any(
-            start <= move.start and move.end <= end and move.end - move.start < end - start for start, end in plain
-        )
-    )
+    plain = [span for span in spans if not span.is_weak]
+    return tuple(move for move in find_moves(chart, clauses) if not any(is_part(move, span) for span in plain))
 
 
 def _counts(move: Move) -> bool:

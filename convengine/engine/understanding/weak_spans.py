@@ -3,14 +3,14 @@
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import is_part, is_within
 
 
-def is_part(understanding: Understanding, span: Span) -> bool:
+def is_in_longer(understanding: Understanding, span: Span) -> bool:
     """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
-    longer = [(other.start, other.end) for other in understanding.spans if not other.is_weak]
-    longer += [(move.start, move.end) for move in understanding.moves if move.kind is not MoveKind.ASK]
-    size = span.end - span.start
-    return any(start <= span.start and span.end <= end and end - start > size for start, end in longer)
+    plain = (other for other in understanding.spans if not other.is_weak)
+    moves = (move for move in understanding.moves if move.kind is not MoveKind.ASK)
+    return any(is_part(span, other) for other in plain) or any(is_part(span, move) for move in moves)
 
 
 def is_beaten(understanding: Understanding, span: Span) -> bool:
@@ -21,7 +21,7 @@ def is_beaten(understanding: Understanding, span: Span) -> bool:
         return True
     plain = [other for other in understanding.spans if not other.is_weak]
     if span.sort is Sort.PATTERN:
-        return any(span.start <= other.start and other.end <= span.end for other in plain)
+        return any(is_within(other, span) for other in plain)
     if any(other.sort is Sort.OPTION and other.end == span.start for other in plain) and _is_filler(
         understanding, span
     ):
@@ -35,7 +35,7 @@ def is_beaten(understanding: Understanding, span: Span) -> bool:
 def _is_other_choice(understanding: Understanding, span: Span) -> bool:
     """True for the 3 of "3 or 4 people" as anything but a number."""
     chart = understanding.chart
-    behind = {match.end for match in (chart.match("alternative", span.end) if chart else ())}
+    behind = {match.end for match in chart.match("alternative", span.end)}
     before = {cue.start for cue in understanding.cues if cue.name == "alternative" and cue.end == span.start}
     plain = [other for other in understanding.spans if not other.is_weak]
     sorts = {other.sort for other in plain if other.start in behind or other.end in before}
@@ -49,5 +49,5 @@ def _is_filler(understanding: Understanding, span: Span) -> bool:
 def begins_range(understanding: Understanding, span: Span) -> bool:
     """True for the first value of a range or a choice: the 3rd of "3rd to 7th July", the 3 of "3 or 4 people"."""
     chart = understanding.chart
-    ends = {match.end for name in ("range", "alternative") for match in (chart.match(name, span.end) if chart else ())}
+    ends = {match.end for name in ("range", "alternative") for match in chart.match(name, span.end)}
     return any(other.sort is span.sort and other.start in ends for other in understanding.spans)

@@ -1,16 +1,15 @@
 """A message as words: folded, with their positions, and mended where they are one slip away from a known word."""
 
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 #: No more characters and words of a message are read: what is longer is a letter, and no answer.
 MOST_CHARS, MOST_WORDS = 1000, 250
 #: So many words of a message are mended, and none that is shorter.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
-#: A mended small word with fewer letters must have the letters of the word that it is mended to: "hate" is no "have".
-SHORTEST_MENDED_SMALL = 5
 _APOSTROPHES = "'’‘ʼ`´"
 _DASHES = "-–—−‐‑"
 _VOWELS = "aeiou"
@@ -37,6 +36,31 @@ class Word:
     @property
     def is_sign(self) -> bool:
         return not self.key[0].isalnum()
+
+
+class Extent(Protocol):
+    """A part of a message, from one word up to another."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+def cover(parts: Iterable[Extent]) -> set[int]:
+    """The words of some parts of a message."""
+    return {index for part in parts for index in range(part.start, part.end)}
+
+
+def is_within(part: Extent, whole: Extent) -> bool:
+    """True for a part of another one, or all of it."""
+    return whole.start <= part.start and part.end <= whole.end
+
+
+def is_part(part: Extent, whole: Extent) -> bool:
+    """True for a part of a longer one."""
+    return is_within(part, whole) and part.end - part.start < whole.end - whole.start
 
 
 @lru_cache(maxsize=8192)

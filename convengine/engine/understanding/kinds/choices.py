@@ -9,7 +9,7 @@ from typing import Protocol
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
-from convengine.engine.understanding.words import Word, split_text
+from convengine.engine.understanding.words import Word, cover, split_text
 
 #: How alike a word must be to an option to be taken for it, and to be offered; and how much more than any other option.
 TAKE, OFFER, MARGIN = 84.0, 72.0, 8.0
@@ -138,9 +138,8 @@ class ChoiceFinder:
         places = [(at, match) for at in range(len(chart.words)) if (match := chart.match_longest(PLACE, at))]
         for index in indexes:
             spans = named[index.name]
-            own = {at for span in spans for at in range(span.start, span.end)}
-            spans += _find_words(chart, index, small | own)
-            own |= {at for span in spans for at in range(span.start, span.end)}
+            spans += _find_words(chart, index, small | cover(spans))
+            own = cover(spans)
             spans += _find_alike(chart, index, small | own | known)
             for at, match in places:
                 number = next(iter(match.value.slots.values()))

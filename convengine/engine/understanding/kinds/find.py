@@ -80,7 +80,7 @@ def _is_joined(words: Sequence[Word], first: int, last: int) -> bool:
 
 def is_weak(chart: Chart, start: int, end: int, phrase: Phrase) -> bool:
     """True for a phrase that the tables call weak, unless its outer phrase is `strong`, and for a word with a slip."""
-    if any(word.is_mended for word in chart.words[start:end]):
+    if chart.is_mended(start, end):
         return True
     inner = (value for value in phrase.slots.values() if isinstance(value, Phrase))
     return not phrase.slots.get("strong") and bool(

@@ -9,6 +9,7 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span, choose_among, list_sorts
+from convengine.engine.understanding.words import cover
 
 #: `means` of a span with two values for one field.
 PAIR = "pair"
@@ -37,8 +38,7 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
 
 def _list_others(spans: Sequence[Span], sort: Sort) -> set[int]:
     """The words of longer values of other sorts: the 12 of "12 Mill Lane" is no day."""
-    others = [span for span in spans if not span.is_weak and span.sort is not sort and span.end > span.start + 1]
-    return {at for span in others for at in range(span.start, span.end)}
+    return cover(span for span in spans if not span.is_weak and span.sort is not sort and span.end > span.start + 1)
 
 
 def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
@@ -92,7 +92,7 @@ def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) ->
 
 
 def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
-    plain = {*others} | {at for other in spans if not other.is_weak for at in range(other.start, other.end)}
+    plain = {*others} | cover(other for other in spans if not other.is_weak)
     before, behind = range(max(0, span.start - 3), span.start - 1), range(span.end + 1, span.end + 2)
     for starts in (before, behind):
         half = _find_half(chart, span, [at for at in starts if at not in plain])

@@ -7,7 +7,7 @@ from convengine.engine.rules.patterns import Pattern, PatternError, compile_patt
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Word, cover
 
 _FORMATS: Mapping[str, str] = {
     "uuid": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
@@ -32,7 +32,7 @@ class PatternFinder:
         spans: list[Span] = []
         for spec in specs:
             extracts = _list_extracts(chart, spec)
-            words = {index for span in extracts for index in range(span.start, span.end)}
+            words = cover(extracts)
             codes = _list_codes(chart, spec) if spec.kind is Kind.PATTERN else []
             spans += [*extracts, *(code for code in codes if words.isdisjoint(range(code.start, code.end)))]
         return spans
