@@ -82,9 +82,7 @@ def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -
 def bind_label(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
 ) -> Label | None:
-    """The label directly before or after a value, with nothing but joints and fillers between; without one, that which
-    the clause before rejects: "the start is wrong, it should be the 4th".
-    """
+    """The label directly before or after a value, with nothing but joints and fillers between."""
     small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
     small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
     before = [
@@ -93,9 +91,7 @@ def bind_label(
         if label.end <= start and small.issuperset(range(find_value_start(understanding, label), start))
     ]
     after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
-    return max(before, key=lambda label: label.end, default=None) or min(
-        after, key=lambda label: label.start, default=None
-    )
+    return next(iter((*reversed(before), *after)), None)
 
 
 def find_value_start(understanding: Understanding, label: Label) -> int:
