@@ -83,8 +83,7 @@ def bind_label(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
 ) -> Label | None:
     """The label directly before or after a value, with nothing but joints and fillers between."""
-    small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
-    small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
+    small = _cover_small(understanding)
     before = [
         label
         for label in labels
@@ -92,6 +91,11 @@ def bind_label(
     ]
     after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
     return next(iter((*reversed(before), *after)), None)
+
+
+def _cover_small(understanding: Understanding) -> set[int]:
+    small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
+    return small | {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
 
 
 def find_value_start(understanding: Understanding, label: Label) -> int:
