@@ -46,7 +46,7 @@ Kind, _STATUS = CeInboxGroup.Kind, CeInboxGroup.Status
 #: What the groups of a kind are, and what to do about them.
 ABOUT: Mapping[str, str] = {
     Kind.NOT_UNDERSTOOD: "Messages that nobody understood. Choose the intent that they mean: they become its phrases.",
-    Kind.TWO_INTENTS: "Messages that fitted several intents, so users were asked. Teach the one that they mean.",
+    Kind.TWO_INTENTS: "Messages after which users were asked which intent they mean. Teach that intent.",
     Kind.REFUSED_VALUE: "Values that a field of a form refused. Add a choice, a synonym or another kind of value.",
     Kind.FORM_GIVEN_UP: "Forms that ended before they were done. Look at the question of the field.",
     Kind.HANDED_OVER: "Messages that led to a person. Teach those that the bot can answer, or make a flow for them.",

@@ -18,7 +18,8 @@ class CeInboxGroup(models.Model):
         """What went wrong with the messages of a group."""
 
         NOT_UNDERSTOOD = "NOT_UNDERSTOOD", "Not understood"
-        TWO_INTENTS = "TWO_INTENTS", "Two intents"
+        #: The API has this code. The question may also have named one intent, or three.
+        TWO_INTENTS = "TWO_INTENTS", "Asked what was meant"
         REFUSED_VALUE = "REFUSED_VALUE", "Refused values"
         FORM_GIVEN_UP = "FORM_GIVEN_UP", "Forms given up"
         HANDED_OVER = "HANDED_OVER", "Handed over"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, OuterRef, Subquery, Sum, Window
+from django.db.models import Case, Count, OuterRef, Q, Subquery, Sum, Value, When, Window
 from django.urls import reverse
 from django.utils import timezone
 
@@ -20,6 +20,7 @@ from convengine.server.interfaces.turn_reports import MessageGroup, Verdict, Wee
 from convengine.server.sessions.models import CeConversationHistory
 
 WEEK = timedelta(days=7)
+_Kind = CeInboxGroup.Kind
 #: From this share on, in percent, somebody should look, whatever it was before.
 _HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, NEEDED_PERSON: 30.0, FAILED: 3.0}
 #: How many groups the week shows.
@@ -35,24 +36,21 @@ def summarise_week() -> WeekSummary:
     previous = sum((of_release for _, of_release in releases_before), Totals())
     release_groups = group_releases(_join(releases_before, releases))
     effects = list(list_effects(release_groups, releases[0][0])) if releases else []
-    groups = _list_largest_groups()
+    inbox = _read_inbox()
     return WeekSummary(
         now - WEEK,
         totals.turns,
         previous.turns,
         list(_list_rates(totals, previous, release_groups, now)),
         effects,
-        groups[0].count_of_groups if groups else 0,
-        groups[0].count_of_messages if groups else 0,
-        [
-            MessageGroup(
-                shorten_line(group.text, _LONGEST_TEXT), group.messages, group.this_week, group.week_before, group.pk
-            )
-            for group in groups
-        ],
+        inbox.groups,
+        inbox.messages,
+        inbox.largest_groups,
         ORDER_OF_NOT_UNDERSTOOD,
+        inbox.asked_messages,
         reverse("admin:audit_ceaudit_reports"),
         reverse("admin:audit_ceaudit_inbox"),
+        f"{reverse('admin:audit_ceaudit_inbox')}?kind={_Kind.TWO_INTENTS}",
         reverse("admin:audit_ceaudit_week"),
     )
 
@@ -92,14 +90,40 @@ def _list_rates(
         )
 
 
-def _list_largest_groups() -> list[Any]:
-    """The first open groups in the order of the inbox; each knows how many are open. One query."""
+class _Inbox(NamedTuple):
+    """The open groups of the inbox."""
+
+    groups: int = 0
+    messages: int = 0
+    largest_groups: Sequence[MessageGroup] = ()
+    #: Messages of the week after which users were asked what they meant.
+    asked_messages: int = 0
+
+
+def _read_inbox() -> _Inbox:
+    """What was not understood, in the order of the inbox; and how much was asked. One query."""
     leader = CeConversationHistory._base_manager.filter(pk=OuterRef("leader"))
-    groups = CeInboxGroup.objects.filter(
-        status=CeInboxGroup.Status.OPEN, kind=CeInboxGroup.Kind.NOT_UNDERSTOOD
-    ).annotate(
-        text=Subquery(leader.values("user_input")[:1]),
-        count_of_groups=Window(Count("pk")),
-        count_of_messages=Window(Sum("messages")),
+    is_asked = Q(kind=_Kind.TWO_INTENTS)
+    groups = order_groups(
+        CeInboxGroup.objects.filter(
+            status=CeInboxGroup.Status.OPEN, kind__in=[_Kind.NOT_UNDERSTOOD, _Kind.TWO_INTENTS]
+        ).annotate(
+            text=Subquery(leader.values("user_input")[:1]),
+            count_of_groups=Window(Count(Case(When(~is_asked, then="pk")))),
+            count_of_messages=Window(Sum(Case(When(~is_asked, then="messages"), default=Value(0)))),
+            asked_messages=Window(Sum(Case(When(is_asked, then="this_week"), default=Value(0)))),
+        )
     )
-    return list(order_groups(groups)[:MOST_GROUPS])
+    # Each row has the counts, so one of any kind is enough.
+    asked_last = Case(When(is_asked, then=Value(1)), default=Value(0))
+    first: list[Any] = list(groups.order_by(asked_last, *groups.query.order_by)[:MOST_GROUPS])
+    if not first:
+        return _Inbox()
+    largest = [
+        MessageGroup(
+            shorten_line(group.text, _LONGEST_TEXT), group.messages, group.this_week, group.week_before, group.pk
+        )
+        for group in first
+        if group.kind == _Kind.NOT_UNDERSTOOD
+    ]
+    return _Inbox(first[0].count_of_groups, first[0].count_of_messages, largest, first[0].asked_messages)

@@ -155,8 +155,11 @@ class WeekSummary(NamedTuple):
     largest_groups: Sequence[MessageGroup]
     #: This order in words.
     inbox_order: str
+    #: Messages of open groups after which users were asked what they meant.
+    asked_messages: int
     report_url: str
     inbox_url: str
+    asked_url: str
     week_url: str
 
     @property

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.inbox.job import update_inbox
 from audit.models import CeInboxGroup
 from audit.reports.counting import count_new_turns
 from audit.reports.week import summarise_week
@@ -168,6 +169,22 @@ def test_answers_to_the_questions_of_a_flow_are_taught_last() -> None:
             last_at=now,
         )
     assert [group.text for group in summarise_week().largest_groups] == ["said in UNKNOWN", "said in LOAN"]
+
+
+def test_messages_after_which_users_were_asked_are_counted_with_a_link_to_them(client: Client) -> None:
+    create_help_desk()
+    client.force_login(User.objects.create_superuser("ada"))
+    assert summarise_week().asked_messages == 0
+    for text in ("hours and fees", "fees and hours"):
+        take_turn(TurnRequest(str(CeConversation().conversation_id), text))
+    list(update_inbox())
+    week = summarise_week()
+    assert (week.inbox_messages, week.asked_messages) == (0, 2)
+    for name in ("admin:index", "admin:audit_ceaudit_week"):
+        page = client.get(reverse(name)).content.decode()
+        assert "After 2 messages of these days users were asked what they meant." in page
+        assert f'href="{week.asked_url}"' in page
+    assert [line.title for line in client.get(week.asked_url).context["lines"]] == ["fees and hours"]
 
 
 def test_without_turns_the_week_is_empty() -> None:
