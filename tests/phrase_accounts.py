@@ -13,7 +13,9 @@ from convengine.engine.understanding.phrases.matching import PhraseMatches, matc
 from convengine.engine.understanding.words import split_text
 from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
 
-_STRAY = re.compile(r"The phrase “(.+)” of (.+) is more like “(.+)” of (.+) than like the other phrases of (.+)\. If ")
+_STRAY = re.compile(
+    r"The phrase “(.+)” of “(.+)” is more like “(.+)” of “(.+)” than like the other phrases of “(.+)”\. If "
+)
 _SAME = re.compile(r"the phrase “(.+?)”")
 #: A word that changes less is only counted.
 _POINT = 0.01
@@ -81,8 +83,8 @@ def _is_sound(line: str, snapshot: Snapshot, matches: PhraseMatches) -> bool:
         told = {match.group(1) for match in _SAME.finditer(line)}
         return bool(told) and told <= {match.phrase.text for match in matches.hits if match.is_identical}
     if line.startswith("If the message does not mean "):
-        return len(matches.hits) == 1 and get_intent_name(snapshot, matches.hits[0].intent) in line
-    return len(matches.hits) != 1 and any(name in line for name in names)
+        return len(matches.hits) == 1 and f"“{get_intent_name(snapshot, matches.hits[0].intent)}”" in line
+    return len(matches.hits) != 1 and any(f"“{name}”" in line for name in names)
 
 
 def _is_stray(snapshot: Snapshot, phrase: str, intent: str, nearer: str) -> bool:

@@ -118,7 +118,7 @@ def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], reco
     if ranked and ranked[0].confidence == recorded.get(ranked[0].phrase.key) == recorded[key]:
         return ""
     row = snapshot.row(rows.Classifier, key)
-    name = get_intent_name(snapshot, row.intent_code) if row else f"phrase {key}"
+    name = _quote_intent(snapshot, row.intent_code) if row else f"phrase {key}"
     before = format_confidence(recorded[key])
     return f"These figures were computed now. In the turn, {name} was the likeliest, with {before}."
 
@@ -126,7 +126,7 @@ def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], reco
 def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
     """A phrase to add, and phrases to move."""
     near, hits = account.near, account.matches.hits
-    names = [get_intent_name(snapshot, match.intent) for match in near[:_NAMED]]
+    names = [_quote_intent(snapshot, match.intent) for match in near[:_NAMED]]
     if not names:
         yield "No intent is near. Add the message as a phrase of the intent that it means."
     elif not near[0].is_identical:
@@ -135,11 +135,11 @@ def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
         phrase = _quote(hits[0].phrase)
         yield f"The message has the telling words of {phrase}. If that means another intent, move the phrase there."
     else:
-        first, second = (f"{_quote(match.phrase)} of {get_intent_name(snapshot, match.intent)}" for match in hits[:2])
+        first, second = (f"{_quote(match.phrase)} of {_quote_intent(snapshot, match.intent)}" for match in hits[:2])
         yield f"The message has the telling words of {first} and of {second}. Delete one of them, or reword it."
     if account.stray:
         stray, nearer = account.stray
-        own, other = (get_intent_name(snapshot, each.intent) for each in account.stray)
+        own, other = (_quote_intent(snapshot, each.intent) for each in account.stray)
         yield (
             f"{_quote(stray, 'The phrase')} of {own} is more like “{shorten_line(nearer.text, _LONGEST)}” of {other} "
             f"than like the other phrases of {own}. If it means {other}, move it there."
@@ -152,6 +152,10 @@ def _advise_to_add(names: Sequence[str], *, is_sure: bool) -> str:
     if len(names) == 1:
         return f"If the message means {names[0]}, add it as a phrase of {names[0]}."
     return f"Add the message as a phrase of the intent that it means: {join_alternatives(names)}."
+
+
+def _quote_intent(snapshot: Snapshot, intent: str) -> str:
+    return quote_name(get_intent_name(snapshot, intent))
 
 
 def _quote(phrase: Phrase, noun: str = "the phrase") -> str:

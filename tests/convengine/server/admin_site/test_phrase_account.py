@@ -51,8 +51,12 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             "The message has the telling words of the phrase “Track my parcel”. If that means",
         ),
         (SAME, "track my parcel", " and of the phrase “Track my parcel” of "),
-        (PHRASES, "how do I refund the order", "If the message does not mean Refund, add it as a phrase of the intent"),
-        (MISPLACED, "where would the parcel be", "If it means Parcel, move it there."),
+        (
+            PHRASES,
+            "how do I refund the order",
+            "If the message does not mean “Refund”, add it as a phrase of the intent",
+        ),
+        (MISPLACED, "where would the parcel be", "If it means “Parcel”, move it there."),
     ],
 )
 def test_it_says_what_to_do(phrases: dict[str, tuple[str, ...]], message: str, expected: str) -> None:
@@ -67,8 +71,8 @@ def test_an_intent_that_is_not_sure_is_told_as_one_to_choose() -> None:
     )
 
     assert several.startswith("Add the message as a phrase of the intent that it means: ")
-    assert {"Refund", "Parcel"} <= set(several.rstrip(".").replace(",", "").split())
-    assert one == "If the message means Refund, add it as a phrase of Refund."
+    assert {"“Refund”", "“Parcel”"} <= set(several.rstrip(".").replace(",", "").split())
+    assert one == "If the message means “Refund”, add it as a phrase of “Refund”."
 
 
 def test_words_are_told_with_what_changes_without_them() -> None:
@@ -91,6 +95,6 @@ def test_other_figures_of_the_turn_are_told() -> None:
         return build_phrase_account(snapshot, message, recorded=recorded).difference
 
     assert tell({phrase: confidence}) == tell(None) == ""
-    assert tell({phrase: 0.123}).endswith("In the turn, Refund was the likeliest, with 12.3\N{NO-BREAK SPACE}%.")
-    assert tell({1: 0.9, phrase: confidence}).endswith("Opening was the likeliest, with 90\N{NO-BREAK SPACE}%.")
+    assert tell({phrase: 0.123}).endswith("In the turn, “Refund” was the likeliest, with 12.3\N{NO-BREAK SPACE}%.")
+    assert tell({1: 0.9, phrase: confidence}).endswith("“Opening” was the likeliest, with 90\N{NO-BREAK SPACE}%.")
     assert tell({}).endswith("In the turn, no intent came into question.")
