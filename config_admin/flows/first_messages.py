@@ -17,6 +17,7 @@ from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.play.first_message import list_reached_intents, play_first_message
 from convengine.server.admin_site.phrase_reasons import describe_match
 from convengine.server.interfaces.turn_reader import ExplainedMessage, turn_reader
@@ -52,6 +53,7 @@ def lay_flow_over(snapshot: Snapshot, reading: FlowReading | None, flow: Documen
     return lay_rows_over(snapshot, place_rows(planned).wanted)
 
 
+@choose_making(Making.PREVIEW)
 def play_sentences(snapshot: Snapshot, flow_code: str, sentences: Sequence[str], at: datetime) -> list[PlayedSentence]:
     """Play each sentence as the first message of a conversation, with a flow laid over."""
     played = []
@@ -77,6 +79,7 @@ def _describe_outcome(snapshot: Snapshot, flow_code: str, intents: Sequence[str]
     return "several", f"The user is asked: {join_names(names)}"
 
 
+@choose_making(Making.PREVIEW)
 def suggest_messages(snapshot: Snapshot, flow_code: str, messages: Iterable[str]) -> list[SuggestedMessage]:
     """The messages that come nearest to a flow without being understood by it, best first."""
     near: list[tuple[float, str, str]] = []

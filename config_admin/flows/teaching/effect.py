@@ -17,6 +17,7 @@ from config_admin.transfer.import_plan import plan_import
 from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import encode, encode_text
+from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.play.first_message import list_reached_intents, play_first_message
 
 #: How many different messages are compared, the most frequent ones; and how many changed ones of each kind are shown,
@@ -109,6 +110,7 @@ class Effect:
         return counts.most_common()
 
 
+@choose_making(Making.PREVIEW)
 def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, with_tests: bool = True) -> Effect:
     """Compare the configuration of the request without and with the phrases.
 

@@ -56,6 +56,12 @@ class DatabaseStore:
 
         transaction.on_commit(save)
 
+    def load(self, name: str) -> bytes | None:
+        """The weights of a name, if they are there."""
+        with _tolerate_faults():
+            return _read(name)
+        return None
+
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
         weights = None

@@ -50,7 +50,8 @@ class Making(Enum):
     BACKGROUND = auto()
     #: It is made now, and not stored: nobody else needs it.
     OWN = auto()
-    #: The same; but one of many phrases is not made at all, and an `InterimClassifier` answers.
+    #: What is stored is read; else it is made now, and not stored: the configuration is not saved. One of many phrases
+    #: is not made at all, and an `InterimClassifier` answers.
     PREVIEW = auto()
 
 
@@ -73,6 +74,9 @@ class ModelStore(Protocol):
     def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors that were not known."""
 
+    def load(self, name: str) -> bytes | None:
+        """The weights of a name, if they are there."""
+
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
 
@@ -90,9 +94,13 @@ class NoStore:
     def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
         """Keep nothing."""
 
+    def load(self, name: str) -> bytes | None:
+        """None."""
+        return None
+
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
-        """Make the weights."""
-        return make()
+        """The weights, made if they are not there."""
+        return self.load(name) or make()
 
     def start(self, work: Callable[[], None]) -> bool:
         """Do it now."""
@@ -135,9 +143,11 @@ class _ReadOnlyStore(NoStore):
     def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
         return _models.store.load_vectors(names)
 
+    def load(self, name: str) -> bytes | None:
+        return _models.store.load(name)
+
 
 _models = _Models()
-_unshared = NoStore()
 _making: ContextVar[Making] = ContextVar("making", default=Making.SHARED)
 
 
@@ -167,7 +177,7 @@ def get_classifier(content: Content, name: str) -> Ranker:
         return _models.find(name) or _get_interim(content, name)
     if is_large(content) and how is Making.PREVIEW:
         return _get_interim(content, name)
-    return _make(content, name, _models.store if how in (Making.SHARED, Making.BACKGROUND) else _unshared)
+    return _make(content, name, _get_store())
 
 
 def is_large(content: Content) -> bool:
@@ -241,12 +251,21 @@ def _make(content: Content, name: str, store: ModelStore) -> Classifier:
     return classifier
 
 
+def _get_store() -> ModelStore:
+    match _making.get():
+        case Making.OWN:
+            return NoStore()
+        case Making.PREVIEW:
+            return _ReadOnlyStore()
+    return _models.store
+
+
 def _get_interim(content: Content, name: str) -> InterimClassifier:
     interim = _models.interims.get(name)
     if interim is None:
         phrases = frozenset(content.examples)
         last = max(_models.list_kept(), key=lambda classifier: len(classifier.phrases & phrases), default=None)
-        vectors = load_vectors([example.text for example in content.examples], _models.store, most_new=_MOST_ENCODED)
+        vectors = load_vectors([example.text for example in content.examples], _get_store(), most_new=_MOST_ENCODED)
         interim = InterimClassifier(phrases, last, vectors)
         with _models.lock:
             _models.interims[name] = interim

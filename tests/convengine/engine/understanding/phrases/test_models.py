@@ -35,6 +35,9 @@ class LateStore:
     def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
         self.stored |= vectors
 
+    def load(self, name: str) -> bytes | None:
+        return self.stored.get(name)
+
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         if name not in self.stored:
             self.stored[name] = make()
@@ -93,6 +96,22 @@ def test_what_nobody_else_needs_is_not_stored(store: LateStore, how: Making, is_
         get(CONTENT)
 
     assert (name_model(CONTENT) in store.stored) == is_stored
+
+
+def test_a_preview_reads_what_is_stored_and_stores_no_vector(
+    store: LateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    get(CONTENT)
+    stored = dict(store.stored)
+    monkeypatch.setattr(models, "_models", models._Models())
+    models.use_store(store)
+    monkeypatch.setattr(models, "train", lambda texts: pytest.fail("trained"))
+
+    with choose_making(Making.PREVIEW):
+        assert isinstance(get(CONTENT), Classifier)
+        get(EDITED)
+
+    assert store.stored == stored
 
 
 def test_a_process_keeps_the_classifiers_that_it_used_last(store: LateStore, monkeypatch: pytest.MonkeyPatch) -> None:
