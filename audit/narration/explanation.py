@@ -18,6 +18,7 @@ from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
     INTENT_CLASSIFIER_COLLISION,
     INTENT_CLASSIFIER_NO_MATCH,
+    INTENT_CLASSIFIER_SUBSTITUTED,
 )
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -29,7 +30,12 @@ from convengine.server.interfaces.turn_reader import ExplainedMessage
 from convengine.server.sessions.models import CeExtensionFault
 
 #: The events that say what the phrases gave.
-_RESULTS = frozenset({INTENT_CLASSIFICATION_MATCHED, INTENT_CLASSIFIER_COLLISION, INTENT_CLASSIFIER_NO_MATCH})
+_RESULTS = frozenset(
+    {
+        *(INTENT_CLASSIFICATION_MATCHED, INTENT_CLASSIFIER_COLLISION, INTENT_CLASSIFIER_NO_MATCH),
+        INTENT_CLASSIFIER_SUBSTITUTED,
+    }
+)
 #: How many compared phrases are described.
 _MOST = 3
 #: How much of a traceback is shown: the last calls.

@@ -58,9 +58,10 @@ class DatabaseStore:
 
     def load(self, name: str) -> bytes | None:
         """The weights of a name, if they are there."""
+        known: dict[str, bytes | None] = {}
         with _tolerate_faults():
-            return _read(name)
-        return None
+            known[name] = _read(name)
+        return known.get(name)
 
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""

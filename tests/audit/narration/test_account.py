@@ -37,7 +37,7 @@ from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PEND
 from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
-from convengine.engine.steps.intents.stages import INTENT_MISSING, STATE_MISSING
+from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_SUBSTITUTED, INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_TRANSFORM_FAILED
@@ -236,6 +236,9 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "Could not fill in the placeholders of the answer: no name; used the fallback text instead."),
     (INPUT_PARAM_IGNORED, {"keys": ["mcp"]},
      "Ignored mcp: callers must not send these parameters, they are reserved for the engine."),
+    (INTENT_CLASSIFIER_SUBSTITUTED, {"reason": "BEING_MADE"},
+     "The classifier of the present phrases was still being made: the one before compared the message, and new "
+     "phrases counted by their likeness."),
     (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to Unknown."),
     (KB_UNAVAILABLE, {"knowledgeBase": "manuals"}, "The knowledge base manuals was not used."),
     (MCP_DB_SQL_EXECUTION, {"tool_code": "orders", "sql": "SELECT 1", "row_count": 1},

@@ -20,6 +20,7 @@ from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
     INTENT_CLASSIFIER_COLLISION,
     INTENT_CLASSIFIER_NO_MATCH,
+    INTENT_CLASSIFIER_SUBSTITUTED,
 )
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
@@ -354,6 +355,8 @@ def _count_by_type(snapshot: Snapshot, interrupting: bool) -> Mapping[str, int]:
 
 
 def _audit_classification(session: Session, turn: Turn, result: Classification) -> None:
+    if result.comparison and result.comparison.substitution:
+        turn.audit(session, INTENT_CLASSIFIER_SUBSTITUTED, reason=result.comparison.substitution)
     matched = {str(row.classifier_id): row.intent_code for row in result.hits}
     if result.winner is not None:
         turn.audit(

@@ -33,6 +33,8 @@ class Comparison:
     askable: tuple[rows.Classifier, ...] = ()
     #: What the event of the match says besides the rows.
     details: Mapping[str, Any] = field(default_factory=dict)
+    #: Why another classifier decided than that of the phrases.
+    substitution: str = ""
 
     def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
         """The compared values of a row, or null."""
@@ -69,7 +71,7 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
         for match in (*matches.hits, *matches.near)
         if (row := find_row(match.phrase.key))
     )
-    return Comparison(hits, near, askable, details=describe_matches(matches) if hits else {})
+    return Comparison(hits, near, askable, describe_matches(matches) if hits else {}, matches.substitution)
 
 
 def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:

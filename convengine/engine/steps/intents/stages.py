@@ -2,6 +2,7 @@
 
 from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.understanding.phrases.interim import BEING_MADE
 
 INTENT_RESOLVE_START = declare_stage(
     "INTENT_RESOLVE_START",
@@ -95,6 +96,21 @@ INTENT_CLASSIFIER_NO_MATCH = declare_stage(
             "{confidence}, and {needed} is needed."
         ),
         SentenceTemplate("No phrase matches the message."),
+    ),
+)
+INTENT_CLASSIFIER_SUBSTITUTED = declare_stage(
+    "INTENT_CLASSIFIER_SUBSTITUTED",
+    Family.INTENT,
+    "Another classifier compared the message than that of the present phrases, with the reason.",
+    steps="IntentResolutionStep",
+    keys="reason",
+    sentences=(
+        SentenceTemplate(
+            "The classifier of the present phrases was still being made: the one before compared the message, and new "
+            "phrases counted by their likeness.",
+            {"reason": BEING_MADE},
+            Tone.WARNING,
+        ),
     ),
 )
 INTENT_AGENT_SKIPPED = declare_stage(

@@ -81,6 +81,11 @@ class Classifier:
         self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
 
     @property
+    def substitution(self) -> str:
+        """Blank: it is the classifier of its phrases."""
+        return ""
+
+    @property
     def phrases(self) -> frozenset[Example]:
         """The phrases that it was trained with."""
         return self._texts.list_phrases()

@@ -7,6 +7,8 @@ import numpy as np
 from convengine.engine.understanding.encoder import DIMENSIONS, Vector, encode_text
 from convengine.engine.understanding.phrases.classifier import Classifier, Example, Ranked
 
+#: Why it decides.
+BEING_MADE = "BEING_MADE"
 #: The confidence in a new phrase is its cosine to this power: one half at 0.79, 0.1 at 0.46.
 _POWER = 3
 
@@ -23,6 +25,11 @@ class InterimClassifier:
         self._intents = np.array([phrase.intent for phrase in listed])
         known = last.phrases if last else frozenset()
         self._is_new = np.array([phrase not in known for phrase in listed], bool)
+
+    @property
+    def substitution(self) -> str:
+        """The classifier of the phrases is being made."""
+        return BEING_MADE
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""

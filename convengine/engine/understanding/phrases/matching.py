@@ -42,6 +42,8 @@ class PhraseMatches:
     #: The confidence that an intent needs here, and the one from which the user is asked.
     min_confidence: float = 0.0
     min_near: float = 1.0
+    #: Why another classifier decided than that of these phrases; blank if that one did, or none was needed.
+    substitution: str = ""
 
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
@@ -88,7 +90,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         return choice.choose(same)
     if same := _match_surely(filter(choice.may_count, message.with_same_terms)):
         return choice.choose(same)
-    ranked = [*message.whole]
+    substitution, ranked = message.substitution, [*message.whole]
     if not choice.is_sure(ranked):
         ranked = _keep_best([*ranked, *message.parts])
     if interrupting and own and message.asks:
@@ -99,7 +101,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         ranked = _keep_best(
             replace(match, confidence=min(0.999, value)) for match, value in zip(ranked, eased, strict=True)
         )
-    return choice.choose(ranked)
+    return replace(choice.choose(ranked), substitution=substitution)
 
 
 def match_in_turn(
@@ -137,7 +139,8 @@ def _pack(matches: PhraseMatches) -> dict[str, Json]:
         [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
         for part in (matches.hits, matches.near)
     ]
-    return {"hits": listed[0], "near": listed[1], "bounds": [matches.min_confidence, matches.min_near]}
+    substitution = {"substitution": matches.substitution} if matches.substitution else {}
+    return {"hits": listed[0], "near": listed[1], "bounds": [matches.min_confidence, matches.min_near], **substitution}
 
 
 def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
@@ -149,7 +152,8 @@ def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
         )
         for part in ("hits", "near")
     )
-    return PhraseMatches(hits, near, *answer["bounds"])
+    needed, min_near = answer["bounds"]
+    return PhraseMatches(hits, near, needed, min_near, answer.get("substitution", ""))
 
 
 class _Message:
@@ -175,6 +179,11 @@ class _Message:
         A message of one telling word, "prices", only says what it is about.
         """
         return [*self._find_same_terms()]
+
+    @cached_property
+    def substitution(self) -> str:
+        """Why another classifier ranks than that of the phrases; blank for that one."""
+        return self._book.classifier.substitution
 
     @cached_property
     def whole(self) -> Sequence[IntentMatch]:

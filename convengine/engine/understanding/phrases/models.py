@@ -58,6 +58,10 @@ class Making(Enum):
 class Ranker(Protocol):
     """Ranks the intents that a message may mean."""
 
+    @property
+    def substitution(self) -> str:
+        """Why it decides in the place of the classifier of these phrases; blank for that one."""
+
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
 

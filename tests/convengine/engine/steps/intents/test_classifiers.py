@@ -8,7 +8,7 @@ from convengine.engine.rules.explain import explain
 from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.turn.codec import dumps, loads
-from convengine.engine.turn.recording import Playback, Recording, Reuse, TapedPhrases
+from convengine.engine.turn.recording import Playback, Recording, Reuse, Tape, TapedPhrases
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
@@ -174,6 +174,28 @@ def test_what_a_message_means_is_recorded_and_replayed_without_a_classifier(monk
     assert live == again
     assert live.hits[0].intent == "CANCEL"
     assert played.unasked == []
+
+
+def test_a_turn_says_that_its_classifier_was_still_being_made_and_so_does_its_replay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(models, "_models", models._Models())
+    monkeypatch.setattr(models, "_MOST_AT_ONCE", 2)
+    snapshot, text, tape = make_snapshot(*INTENTS, MONEY_BACK, CALL_OFF, WHERE), "please stop my order", Recording()
+
+    def take(tape: Tape) -> Turn:
+        turn = make_turn(snapshot, text=text, phrases=TapedPhrases(tape))
+        IntentResolutionStep().execute(make_session(user_text=text), turn)
+        return turn
+
+    with models.choose_making(models.Making.PREVIEW):
+        turn = take(tape)
+    monkeypatch.setattr(book, "get_classifier", None)
+    again = take(Playback(loads(dumps(tape.entries).encode())))
+
+    assert payload(turn, "INTENT_CLASSIFIER_SUBSTITUTED") == {"reason": "BEING_MADE"}
+    assert stages(turn) == stages(again)
+    assert "INTENT_CLASSIFIER_SUBSTITUTED" not in stages(run(MONEY_BACK, CALL_OFF, WHERE, text="call off my order")[1])
 
 
 def test_another_configuration_asks_its_own_classifier() -> None:
