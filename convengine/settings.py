@@ -183,6 +183,7 @@ CONVENGINE: dict[str, Any] = {
     "SENTINEL_MASTER": environment.text("CE_SENTINEL_MASTER", "mymaster"),
     "BROKER_URL": environment.broker(environment.text("CE_BROKER_URL")),
     "JOBS_IN_PROCESS": environment.boolean("CE_JOBS_IN_PROCESS"),
+    "TAKES_TURNS": environment.boolean("CE_TAKES_TURNS", default=True),
     "BUS_URL": environment.bus(environment.text("CE_BUS_URL"), environment.text("CE_BROKER_URL")),
     "STREAMS_URL": environment.text("CE_STREAMS_URL"),
     "MAX_STREAMS": environment.integer("CE_MAX_STREAMS", 200, 1),

@@ -162,9 +162,18 @@ class Snapshot:
             ),
         )
 
-    @property
+    @cached_property
     def hand_over_intents(self) -> frozenset[str]:
-        """The intents whose phrases lead to the state HAND_OVER."""
+        """The enabled intents whose phrases lead to the state HAND_OVER."""
+        return self._all_hand_over_intents & self.active_intents
+
+    @property
+    def disabled_hand_over_intents(self) -> frozenset[str]:
+        """The disabled ones."""
+        return self._all_hand_over_intents - self.active_intents
+
+    @property
+    def _all_hand_over_intents(self) -> frozenset[str]:
         intents: frozenset[str] = self.table(rows.Classifier).memo.get(
             "intents that hand over",
             lambda: frozenset(

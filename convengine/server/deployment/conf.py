@@ -102,6 +102,8 @@ DEFAULTS: Mapping[str, Any] = {
     # The name of the broker that Sentinels watch, if `BROKER_URL` or `BUS_URL` names Sentinels.
     "SENTINEL_MASTER": "mymaster",
     "JOBS_IN_PROCESS": False,
+    # Without turns, a process does not load the classifier of phrases before it is ready.
+    "TAKES_TURNS": True,
     # How often a process looks for due jobs; how long a silent process keeps its job.
     "JOB_TICK_SECONDS": 10,
     "JOB_LEASE_SECONDS": 120,

@@ -32,7 +32,8 @@ def prepare_process() -> None:
     for database in connections.all():
         if hasattr(database, "start_watch"):
             database.start_watch()
-    live_classifier.start()
+    if conf.get("TAKES_TURNS"):
+        live_classifier.start()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)

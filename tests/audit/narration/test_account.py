@@ -40,7 +40,11 @@ from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_SUBSTITUTED, INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
-from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_TRANSFORM_FAILED
+from convengine.engine.steps.responses.stages import (
+    EXACT_RESPONSE_RENDERING,
+    HAND_OVER_DISABLED,
+    RESPONSE_TRANSFORM_FAILED,
+)
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED
 from convengine.engine.steps.tools.stages import (
     KB_UNAVAILABLE,
@@ -234,6 +238,8 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "A newer message stopped the turn. Nothing was saved, and the user got no answer to this message."),
     (EXACT_RESPONSE_RENDERING, {"errorMessage": "no name", "fallbackUsed": "FALLBACK_TEXT"},
      "Could not fill in the placeholders of the answer: no name; used the fallback text instead."),
+    (HAND_OVER_DISABLED, {"intents": ["HUMAN"]},
+     "The user asked for a person, but what hands over is disabled: HUMAN."),
     (INPUT_PARAM_IGNORED, {"keys": ["mcp"]},
      "Ignored mcp: callers must not send these parameters, they are reserved for the engine."),
     (INTENT_CLASSIFIER_SUBSTITUTED, {"reason": "BEING_MADE"},

@@ -49,6 +49,7 @@ def test_the_process_of_streams_leaves_the_servers_their_threads(settings: Any) 
         # What all processes inherit has no number.
         assert dict(os.environ).get("CE_THREADS") == before.get("CE_THREADS")
         assert [child.environment.get("CE_THREADS") for child in (*usual, *changed, *streams)] == [None, "7", "1"]
+        assert [child.environment.get("CE_TAKES_TURNS") for child in (*usual, *streams)] == [None, "false"]
     finally:
         for child in (*usual, *changed, *streams):
             child.sockets[0].close()

@@ -176,8 +176,9 @@ def make_servers(
 def make_streams_server(host: str, port: int) -> list[Child]:
     """The process for event streams."""
     (server,) = make_servers(host, port, 1, 1, asgi=True, stop_seconds=_STREAM_STOP_SECONDS)
-    # Jobs belong to the servers of turns.
-    return [replace(server, name="streams", environment={**server.environment, "CE_JOBS_IN_PROCESS": "false"})]
+    # Jobs and classifiers belong to the servers of turns.
+    only_streams = {"CE_JOBS_IN_PROCESS": "false", "CE_TAKES_TURNS": "false"}
+    return [replace(server, name="streams", environment={**server.environment, **only_streams})]
 
 
 def become_server(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> None:

@@ -82,7 +82,8 @@ def find_hand_over_intent(snapshot: Snapshot) -> str | None:
 
 def find_hand_over_answer(snapshot: Snapshot) -> str | None:
     """An intent with an answer for HAND_OVER, if all of them say the same: whom to call is the same for all."""
-    answers = [row for row in snapshot.enabled_rows(Response) if code(row.state_code) == HAND_OVER]
+    listed = (row for row in snapshot.enabled_rows(Response) if code(row.state_code) == HAND_OVER)
+    answers = [row for row in listed if snapshot.is_active(row.intent_code)]
     return code(answers[0].intent_code) if len({row.exact_text for row in answers}) == 1 else None
 
 

@@ -39,6 +39,18 @@ FORM_GIVEN_UP = declare_stage(
         SentenceTemplate("Gave up the form after {misses} failed answers for {field:field}.", tone=Tone.WARNING),
     ),
 )
+HAND_OVER_DISABLED = declare_stage(
+    "HAND_OVER_DISABLED",
+    Family.RESPONSE,
+    "The user asked for a person, and each intent that hands over is disabled.",
+    steps="ResponseResolutionStep",
+    keys="intents",
+    sentences=(
+        SentenceTemplate(
+            "The user asked for a person, but what hands over is disabled: {intents:intents}.", tone=Tone.WARNING
+        ),
+    ),
+)
 HAND_OVER_OFFERED = declare_stage(
     "HAND_OVER_OFFERED",
     Family.RESPONSE,

