@@ -12,6 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from audit.timeline.addresses import timeline_url, turn_url
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
+from convengine.engine.understanding.phrases import models
+from convengine.server.phrase_models.store import DatabaseStore
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.audit.timeline.conftest import long_conversation
@@ -102,6 +104,40 @@ def test_how_sure_it_was_is_told_word_by_word_when_somebody_looks(caller: Caller
     assert "computed now" not in part
     assert "What to do" in part
     assert part in words(page_of(caller, 1, "?words=1"))
+
+
+def test_word_by_word_takes_the_same_queries_for_any_number_of_words_and_phrases(
+    caller: Caller, reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "_models", models._Models())
+    models.use_store(DatabaseStore())
+
+    def count(message: str, turn_no: int) -> int:
+        caller.say(message)
+        address = page_of(caller, turn_no, "?part=words")
+        # What a new release takes once is not the page's.
+        reader.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            assert "What to do" in reader.get(address).content.decode()
+        return len(queries)
+
+    def add_phrases(numbers: range) -> None:
+        with change_set(reason="phrases"):
+            CeIntentClassifier.objects.bulk_create(
+                CeIntentClassifier(
+                    intent_code=("FEES", "HOURS")[number % 2],
+                    state_code="IDLE",
+                    rule_type="PHRASE",
+                    pattern=f"What do I pay for copy {number}?",
+                )
+                for number in numbers
+            )
+
+    add_phrases(range(2))
+    few = count("pay for copies", 1)
+    assert count("pay for the copies of a passport that my sister lost on her way to the library", 2) == few
+    add_phrases(range(2, 300))
+    assert count("pay for copies", 3) == few
 
 
 def test_word_by_word_is_computed_on_the_release_of_the_turn(caller: Caller, words: Words) -> None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, Permission, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.inbox.job import update_inbox
@@ -12,7 +14,10 @@ from audit.models import CeAccessLog, CeInboxGroup
 from config_admin.flows.teaching.page import teach_url
 from config_admin.models import CeDraft, CeIntentClassifier
 from config_admin.releases import head
+from config_admin.releases.change_set import change_set
 from convengine.engine.turn.turn import TurnRequest
+from convengine.engine.understanding.phrases import models
+from convengine.server.phrase_models.store import DatabaseStore
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.worlds import create_help_desk
@@ -92,6 +97,32 @@ def test_taught_phrases_are_compared_with_the_others_when_somebody_asks(analyst:
     assert {phrase.intent for phrase in compared.new} == {"Hours"}
     assert b"Nearest other intent" in page.content
     assert b'name="_save"' in page.content
+
+
+def test_a_comparison_takes_the_same_queries_for_any_number_of_phrases(
+    analyst: Client, group: CeInboxGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "_models", models._Models())
+    models.use_store(DatabaseStore())
+    url = teach_url(group=group.pk, intent="FEES")
+
+    def count() -> int:
+        sent = {"intent": "FEES", "phrase": ["library memberships"], "use": ["0"], "_compare": "1"}
+        # What a new release takes once is not the comparison's.
+        analyst.post(url, sent)
+        with CaptureQueriesContext(connection) as queries:
+            assert analyst.post(url, sent).context["compared"].new
+        return len(queries)
+
+    texts = [f"what time is it in city {number}" for number in range(300)]
+    CeIntentClassifier.objects.create(intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern=texts.pop())
+    few = count()
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.bulk_create(
+            CeIntentClassifier(intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern=text)
+            for text in texts
+        )
+    assert count() == few
 
 
 def test_what_was_not_tried_is_not_saved(analyst: Client, group: CeInboxGroup) -> None:
