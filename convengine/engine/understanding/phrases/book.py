@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
@@ -22,6 +22,8 @@ from convengine.engine.understanding.words import Lexicon, split_text
 
 #: How many intents are ranked.
 _RANKED = 8
+#: The phrases whose words are kept.
+_KEPT = 20_000
 #: The words of these values say when, how long and who, and rarely what.
 _VALUES = tuple(
     FieldSpec("", kind)
@@ -64,10 +66,12 @@ class PhraseBook:
         self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms)
         self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
         self._by_example: dict[Example, list[Phrase]] = {}
+        self._words: set[str] = set()
         for phrase, example in zip(self.phrases, examples, strict=True):
-            self._with_keys.setdefault(list_keys(phrase.text), []).append(phrase)
+            keys, words_of_phrase = _split_phrase(phrase.text)
+            self._with_keys.setdefault(keys, []).append(phrase)
             self._by_example.setdefault(example, []).append(phrase)
-        self._words = {word.key for phrase in phrases for word in split_text(phrase.text) if not word.is_sign}
+            self._words.update(words_of_phrase)
         self._own_words = self._list_own_words()
         self._lexicons: dict[PhraseLanguage, Lexicon] = {}
         self._with_terms: dict[PhraseLanguage, dict[frozenset[str], list[Phrase]]] = {}
@@ -120,7 +124,7 @@ class PhraseBook:
     def _list_own_words(self) -> dict[tuple[str, ...], str]:
         """For synonyms that no phrase has, the first of their group that phrases have; longer ones first."""
         spelled: dict[tuple[str, ...], str] = {}
-        known = {key for phrase in self.phrases for key in list_keys(phrase.text)}
+        known = {key for keys in self._with_keys for key in keys}
         for group in self.content.synonyms:
             keys = {text: run for text in group if (run := list_keys(text))}
             own = next((text for text, run in keys.items() if known.issuperset(run)), None)
@@ -168,6 +172,13 @@ class PhraseBook:
     def _make_match(self, ranked: Ranked) -> IntentMatch:
         phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]
         return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)
+
+
+@lru_cache(_KEPT)
+def _split_phrase(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What compares a phrase word for word, and its words. They are kept, so that an edit splits only what is new."""
+    words = [word for word in split_text(text) if not word.is_sign]
+    return tuple(map(spell_plainly, words)), tuple(word.key for word in words)
 
 
 def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
