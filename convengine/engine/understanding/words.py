@@ -213,9 +213,14 @@ def _drop_letters(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, other: str) -> bool:
-    """True for one letter too many, missing or wrong, and for two neighbours that changed places."""
+    """True for one letter too many, missing or wrong, and for two neighbours that changed places.
+
+    Of three letters, other ones are another word: "NYC" is no "nye", and "true" no "tue".
+    """
     from rapidfuzz.distance import OSA
 
+    if min(len(word), len(other)) <= _SHORTEST_MENDED and set(word) != set(other):
+        return False
     return word[0] in other[:2] and OSA.distance(word, other, score_cutoff=1) == 1
 
 

@@ -32,7 +32,7 @@ _NO_BOUNDS = DateBounds()
 #: Slots that name the day of a month.
 _NUMBERS = ("ordinal", "number_ordinal", "ordinal_word", "day_number")
 #: Slots that name the year.
-YEARS = ("year", "full_year", "short_year")
+YEARS = ("year", "full_year", "short_year", "relative_year")
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,16 @@ def _read_weekday_later(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_relative(slots: Slots, context: DayContext) -> Days:
-    """ "In two weeks", "two weeks from tomorrow", "three days before Christmas Eve"."""
+    """ "In two weeks and a day", "two weeks from tomorrow", "three days before Christmas Eve"."""
     days: Days = (context.today + timedelta(days=slots.get("relative_day", 0)),)
     if "date" in slots:
         days = read_days(slots["date"], context)
     if not isinstance(days, tuple):
         return days
-    return tuple(add_units(day, slots["count"] * slots.get("sign", 1), slots["unit"]) for day in days)
+    for number, unit in (("count", "unit"), ("count_2", "unit_2")):
+        if unit in slots:
+            days = tuple(add_units(day, slots[number] * slots.get("sign", 1), slots[unit]) for day in days)
+    return days
 
 
 def _read_eight_days(slots: Slots, context: DayContext) -> Days:
@@ -273,8 +276,8 @@ def _read_month_period(slots: Slots, context: DayContext) -> Days:
     if "months" in slots:
         first = add_units(context.today.replace(day=1), slots["months"], "month")
     else:
-        year = slots.get("full_year", context.today.year + (slots["month"] < context.today.month))
-        first = date(year, slots["month"], 1)
+        coming = context.today.year + (slots["month"] < context.today.month)
+        first = date(_list_years(slots, context)[0] if "full_year" in slots else coming, slots["month"], 1)
     return _refuse_period(first, find_month_end(first), context)
 
 
@@ -297,8 +300,14 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     return fitting or _refuse_weekday(weekday, chosen[0])
 
 
-def _list_years(slots: Slots, context: DayContext) -> list[int]:
+def _find_year(slots: Slots, context: DayContext) -> int | None:
+    """The year that is named; "+1" stands for the next one."""
     year = next((slots[name] for name in YEARS if name in slots), None)
+    return context.today.year + int(year) if isinstance(year, str) else year
+
+
+def _list_years(slots: Slots, context: DayContext) -> list[int]:
+    year = _find_year(slots, context)
     if year is None:
         period = [context.period[0].year] if context.period else []
         return [context.today.year + offset for offset in (-1, 0, 1)] + period
