@@ -49,6 +49,11 @@ class Claim:
     #: Other plain values for its field that no field took.
     rivals: "tuple[Claim, ...]" = ()
 
+    @property
+    def is_meant(self) -> bool:
+        """True where a name, the question or a correction binds it."""
+        return self.label is not None or self.is_correction or self.score >= ASKED_TIE
+
 
 def list_claims(
     understanding: Understanding,

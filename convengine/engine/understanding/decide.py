@@ -8,7 +8,7 @@ from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
+from convengine.engine.understanding.kinds.choices import NEAR, PART, get_stemmer_name, stem
 from convengine.engine.understanding.kinds.heads import PERSON
 from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.moves import MoveKind
@@ -18,8 +18,6 @@ from convengine.engine.understanding.span import Reason, Resolved, Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
-#: `means` of a span that is only near to an option: it is offered, never taken.
-NEAR = "near"
 #: Values of these sorts are taken letter by letter, so that no word of them is mended.
 _AS_TYPED = (Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN, Sort.PATTERN, Sort.OWN)
 ASKED, LABEL, KIND, CORRECTION = "ASKED", "LABEL", "KIND", "CORRECTION"
@@ -158,16 +156,36 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
     """Why a value is not taken at once; null for one that is."""
     if claim.clause.force is Force.SUPPOSES or explained.is_conditional(claim.clause):
         return Doubt.SUPPOSED
-    if claim.span.phrase.means == NEAR:
+    if _is_similar(claim):
         return Doubt.SIMILAR
     if claim.is_doubtful:
         return Doubt.UNCLEAR
-    says_little = claim.span.is_weak and claim.label is None and bool(explained.list_talk(claim.clause))
-    if says_little and explained.understanding.find_move(MoveKind.LEAVE):
-        return Doubt.UNEXPLAINED  # "Forget it, I will see first"
+    if claim.label is None and _may_be_talk(form, claim, explained):
+        return Doubt.UNEXPLAINED
     if not explained.list_unexplained(claim.clause):
         return None
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
+
+
+def _is_similar(claim: Claim) -> bool:
+    """True for a word that is nearly spelled like an option, and for a word of one beside a single word of the field's
+    name: "check my account balance".
+    """
+    is_named = claim.label is None or claim.label.is_whole or bool(claim.score & ASKED_TIE)
+    return claim.span.phrase.means == NEAR or (claim.span.phrase.means == PART and not is_named)
+
+
+def _may_be_talk(form: OpenForm, claim: Claim, explained: Explained) -> bool:
+    """True in a message that answers no question and begins no form, for "101", and for the "today" of more words; and
+    for the "first" of "forget it, I will see first".
+    """
+    talk = explained.list_talk(claim.clause)
+    if claim.span.is_weak and talk and explained.understanding.find_move(MoveKind.LEAVE):
+        return True
+    if form.is_expected or claim.is_meant or not holds(Principle.EXPECTED):
+        return False
+    counts_from_now = claim.span.phrase.means == "relative_day"
+    return claim.span.is_weak or (counts_from_now and bool(talk or explained.list_unexplained(claim.clause)))
 
 
 def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:

@@ -61,6 +61,11 @@ class OpenForm:
     def asked_field(self) -> FormField | None:
         return self.field(self.asked_path) if self.asked_path else None
 
+    @property
+    def is_expected(self) -> bool:
+        """True for a message that answers a question, or begins the form."""
+        return bool(self.asked_path) or self.is_opener or self.is_confirming or self.asks_what_to_change
+
     @cached_property
     def order(self) -> Mapping[str, int]:
         """The place of each field in the form."""

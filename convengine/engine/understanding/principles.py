@@ -10,6 +10,8 @@ class Principle(StrEnum):
 
     #: A plain value with one field is taken whatever else its clause says.
     SURE_VALUES = "sure-values"
+    #: A message that answers no question and begins no form may be talk: a bare number or a "today" is only offered.
+    EXPECTED = "expected"
     #: An option that is compared or asked about is not chosen.
     COMPARISONS = "comparisons"
     #: Of two values for two fields of a kind, "from", "until" and "back" tell the first from the last, or their order.
