@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from convengine.engine.understanding.encoder import Vector, encode_text
+from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.language import list_languages, read_table
-from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable
+from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable, encode_plainly
 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
@@ -97,7 +97,7 @@ class Classifier:
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
-        shared, vector = self._texts.table.compare(text), encode_text(text)
+        shared, vector = self._texts.table.compare(text), encode_plainly(text)
         terms = self._texts.table.hash_text(text) if self._texts.are_hashed else shared
         scores = terms @ self._by_term + vector @ self._by_vector + self._beforehand
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
@@ -107,7 +107,7 @@ class Classifier:
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-        texts, vector = self._texts, encode_text(text)
+        texts, vector = self._texts, encode_plainly(text)
         shared = texts.table.compare(text)[: texts.phrases]
         likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / WHOLE
         examples = map(Example, texts.intents, texts.texts)
@@ -215,4 +215,4 @@ def _find_odds_needed(phrases: int, total: int) -> float:
     With few phrases a classifier is less sure of what is right, the more so the fewer others tell it what is not.
     Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
     """
-    return 0.17 * phrases / sqrt(1 + total / 200)
+    return 0.26 * phrases / sqrt(1 + total / 60)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
+from convengine.engine.understanding.encoder import Vector, encode_text
 from convengine.engine.understanding.words import split_text
 
 Numbers = npt.NDArray[np.float32]
@@ -23,6 +24,8 @@ Synonyms = tuple[tuple[str, ...], ...]
 _FEWEST_LETTERS, _MOST_LETTERS = 2, 4
 #: The columns of hashed terms; which one, and with which sign, the hash of a term says.
 _COLUMNS, _SIGN = 1024, 1 << 31
+#: Signs at the end of a message that many leave out. A question mark says something.
+_LAST_SIGNS = " .!…"
 #: Words of a message; what follows is not compared.
 _MOST_WORDS = 60
 
@@ -84,6 +87,16 @@ class TextTable:
             length = sqrt(sum(weight * weight for weight in weights.values()))
             for term, weight in weights.items():
                 yield self._columns[term], weight / length
+
+
+def encode_plainly(text: str) -> Vector:
+    """The vector of a text, however its first letter is written, and with or without a full stop."""
+    return encode_text(spell_beginning(text))
+
+
+def spell_beginning(text: str) -> str:
+    """A text with a small first letter and without its full stop."""
+    return text[:1].lower() + text[1:].rstrip(_LAST_SIGNS)
 
 
 @lru_cache(8192)

