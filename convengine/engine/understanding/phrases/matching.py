@@ -90,9 +90,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         return choice.choose(_match_at(1.0, identical))
     substitution, ranked = message.substitution, _compare_words(choice, message)
     if not choice.is_sure(ranked):
-        ranked = _keep_best([*ranked, *message.plain])
-    if not choice.is_sure(ranked):
-        ranked = _compare_clauses(choice, message, ranked)
+        ranked = _compare_parts(choice, message, ranked)
     if interrupting and own and message.asks and not (ranked and ranked[0].is_identical):
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
@@ -120,8 +118,14 @@ def _prefer_same(
     return _keep_best([*certain, *_match_at(choice.min_confidence, same), *others])
 
 
-def _compare_clauses(choice: "_Choice", message: "_Message", ranked: list[IntentMatch]) -> list[IntentMatch]:
-    """The intents with those of clauses. If one is near already, clauses only speak for this one."""
+def _compare_parts(choice: "_Choice", message: "_Message", ranked: list[IntentMatch]) -> list[IntentMatch]:
+    """The intents with those of the message without values and slips; if that is not sure, with those of its clauses.
+
+    If an intent is near already, clauses only speak for this one.
+    """
+    ranked = _keep_best([*ranked, *message.plain])
+    if choice.is_sure(ranked):
+        return ranked
     near = {match.intent for match in ranked[:1] if match.confidence >= choice.min_near}
     return _keep_best([*ranked, *(match for match in message.clauses if not near or match.intent in near)])
 
