@@ -7,13 +7,11 @@ from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.comparisons import is_only_compared
 from convengine.engine.understanding.corrections import (
     CORRECTIONS,
-    is_contrasted,
     may_correct,
     replaces_denied,
 )
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
 from convengine.engine.understanding.labels import Label, bind_label
@@ -113,13 +111,8 @@ def _is_less_likely(form: OpenForm, claim: Claim, later: Claim) -> bool:
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
-    """The claims of the same words. Those for a day and for a time in it are no rivals."""
-    return [
-        other
-        for other in claims
-        if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)
-        and (other.span is claim.span or _overlap(other.span, claim.span))
-    ]
+    """The claims of the same words."""
+    return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
 
 
 def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bool:
@@ -150,7 +143,7 @@ def _make_claim(
     # One answer gives the given and the family name.
     is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
     label = bound if bound and bound.field == item.path else None
-    if form.is_opener and _is_part_of_own_words(understanding, form, span, label):
+    if span.is_weak and label is None and _only_begins(understanding, form, span):
         return None
     if is_only_compared(understanding, form, clause, span):
         return None
@@ -169,12 +162,10 @@ def _make_claim(
         return None
     if span.is_weak and _begins_only(understanding, clause, span):
         return None
-    if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
-        return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
     if span.is_weak and not (is_asked or label) and _answers_asked(form, span):
         return None
     is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
-    if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
+    if span.is_weak and not (is_asked or label or is_alone):
         return None
     is_cued = corrects and (
         (not span.is_weak and clause.has("correction"))
@@ -197,16 +188,9 @@ def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
     return is_cued or (form.is_confirming and span.phrase.means == BEFORE)
 
 
-def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span, label: Label | None) -> bool:
-    """True for words that only begin the form: "book a climbing course" chooses none, "book room 101" counts nobody.
-
-    Not where the name of the field stands beside.
-    """
-    if any(word.key not in form.own_words for word in understanding.words[span.start : span.end]):
-        return False
-    around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - cover(understanding.cues)
-    is_beside = any(understanding.words[index].key in form.own_words for index in around)
-    return span.phrase.means == PART or (span.is_weak and label is None and is_beside)
+def _only_begins(understanding: Understanding, form: OpenForm, span: Span) -> bool:
+    """True for words that begin the form: "book a climbing course" chooses none, "book room 101" counts nobody."""
+    return form.is_opener and all(word.key in form.own_words for word in understanding.words[span.start : span.end])
 
 
 def _begins_only(understanding: Understanding, clause: Clause, span: Span) -> bool:
@@ -224,25 +208,9 @@ def _answers_asked(form: OpenForm, span: Span) -> bool:
     return asked_field is not None and span.sort is Sort.NUMBER and not _NUMERIC.isdisjoint(asked_field.sorts)
 
 
-def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:
-    """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another.
-
-    `kinds`: only such moves; without any, all.
-    """
-    moves = [move for move in understanding.moves if move.is_whole and (not kinds or move.kind in kinds)]
-    return any(is_within(span, move) for move in moves)
-
-
 def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
-    """True when the clause says only plain values and this one, which has no slip and is no small word.
-
-    A yes or no beside it answers what was asked.
-    """
+    """True when the clause says only plain values and this one, which has no slip and is no small word."""
     if any(is_within(span, cue) for cue in clause.cues) or understanding.chart.is_mended(span.start, span.end):
-        return False
-    answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
-    asks_yes_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
-    if asks_yes_no and understanding.find_move(*answers) and not is_contrasted(understanding, span):
         return False
     known = cover(clause.cues) | cover(other for other in understanding.spans if not other.is_weak)
     if form.is_opener:
@@ -335,8 +303,6 @@ def _add_rivals(chosen: Sequence[Claim], claims: Sequence[Claim], settled: Seque
                 if other.field is claim.field
                 and other.clause.force is claim.clause.force
                 and (other.span.is_weak is claim.span.is_weak or claim.score & ASKED_TIE)
-                and other.resolved.values != claim.resolved.values
-                and not any(_overlap(other.span, item.span) for item in chosen)
             ),
         )
         for claim in chosen
@@ -359,7 +325,7 @@ def _settle_rivals(understanding: Understanding, chosen: list[Claim], first: Cla
         cue.name == "alternative" and early.span.end <= cue.start < late.span.start for cue in understanding.cues
     )
     both = tuple(dict.fromkeys((*early.resolved.values, *late.resolved.values)))
-    if not is_choice or len(both) < 2:
+    if not is_choice:
         return False
     chosen.remove(first)
     chosen.append(replace(early, resolved=Resolved(both)))

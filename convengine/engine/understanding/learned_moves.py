@@ -141,7 +141,7 @@ def _is_known(word: Word) -> bool:
 
 def _is_sure(move: Move) -> bool:
     """True for a move that counts beside other words: "I want to talk to someone about my bill", "actually"."""
-    return not move.is_whole or move.kind in (MoveKind.STAY, MoveKind.MORE)
+    return not move.is_whole
 
 
 def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bool:

@@ -15,17 +15,13 @@ def is_in_longer(understanding: Understanding, span: Span) -> bool:
 
 def is_beaten(understanding: Understanding, span: Span) -> bool:
     """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
-    neither a day nor the fourth option; the "one" of "the large one".
+    neither a day nor the fourth option.
     """
     if _is_other_choice(understanding, span):
         return True
     plain = [other for other in understanding.spans if not other.is_weak]
     if span.sort is Sort.PATTERN:
         return any(is_within(other, span) for other in plain)
-    if any(other.sort is Sort.OPTION and other.end == span.start for other in plain) and _is_filler(
-        understanding, span
-    ):
-        return True
     if span.sort is Sort.OPTION:
         return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
     is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
@@ -40,10 +36,6 @@ def _is_other_choice(understanding: Understanding, span: Span) -> bool:
     plain = [other for other in understanding.spans if not other.is_weak]
     sorts = {other.sort for other in plain if other.start in behind or other.end in before}
     return bool(sorts) and span.sort not in sorts
-
-
-def _is_filler(understanding: Understanding, span: Span) -> bool:
-    return any(cue.name == "filler" and (cue.start, cue.end) == (span.start, span.end) for cue in understanding.cues)
 
 
 def begins_range(understanding: Understanding, span: Span) -> bool:
