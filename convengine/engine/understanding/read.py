@@ -37,7 +37,7 @@ def read_into_form(
 ) -> Reading:
     """What of a message goes into the form. `is_phrase`: a phrase of an intent has all of it."""
     labels = find_labels(understanding, form)
-    claims = list_claims(understanding, form, labels, dict(finders), situation)
+    claims = list_claims(understanding, form, labels, finders, situation)
     # "Parking" is no name where it asks about parking.
     claims = [claim for claim in claims if not (is_phrase and claim.span.sort is Sort.PERSON)]
     claims = assign(understanding, form, claims)

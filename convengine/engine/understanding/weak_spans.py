@@ -3,29 +3,28 @@
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import is_part, is_within
+from convengine.engine.understanding.words import is_part
 
 
-def is_in_longer(understanding: Understanding, span: Span) -> bool:
+def is_outdone(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span that something longer or plainer in the message outdoes."""
+    tests = (_is_in_longer, _is_other_choice, _is_beaten)
+    return span.is_weak and any(test(understanding, span) for test in tests)
+
+
+def _is_in_longer(understanding: Understanding, span: Span) -> bool:
     """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
     plain = (other for other in understanding.spans if not other.is_weak)
     moves = (move for move in understanding.moves if move.kind is not MoveKind.ASK)
     return any(is_part(span, other) for other in plain) or any(is_part(span, move) for move in moves)
 
 
-def is_beaten(understanding: Understanding, span: Span) -> bool:
-    """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
-    neither a day nor the fourth option.
-    """
-    if _is_other_choice(understanding, span):
-        return True
-    plain = [other for other in understanding.spans if not other.is_weak]
-    if span.sort is Sort.PATTERN:
-        return any(is_within(other, span) for other in plain)
+def _is_beaten(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span beside a plain option: the "4" of "4 shirts", which is neither a day nor the fourth one."""
+    options = [other for other in understanding.spans if other.sort is Sort.OPTION and not other.is_weak]
     if span.sort is Sort.OPTION:
-        return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
-    is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
-    return is_count and span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
+        return any(other.field == span.field for other in options)
+    return span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT) and any(other.start == span.end for other in options)
 
 
 def _is_other_choice(understanding: Understanding, span: Span) -> bool:
