@@ -135,8 +135,12 @@ class _ClaimMaker:
             return False
         if is_meant:
             return True
-        is_free = not (self._begins_form(span) or self._answers_asked(span))
+        is_free = not (self._is_move(span) or self._begins_form(span) or self._answers_asked(span))
         return is_free and (begins_range(self.understanding, span) or self._stands_alone(span, clause))
+
+    def _is_move(self, span: Span) -> bool:
+        """True for words that are all that a clause wants: the "none" that leaves a field empty is no 0 for another."""
+        return any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
 
     def _begins_form(self, span: Span) -> bool:
         """True for words that begin the form: "book a climbing course" chooses none, "book room 101" counts nobody."""
@@ -230,14 +234,14 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     """The claims that hold, in the order of the message. Of spans that overlap the longest counts, and each goes to the
     field that ranks first. What one field refuses goes to no other.
     """
-    longest = _list_longest(claims)
+    longest = _list_longest(form, claims)
     dealt = _deal(understanding, form, longest)
     fitting = (claim for claim in longest if claim.field.path == dealt.get(id(claim.span), claim.field.path))
     ordered = sorted(fitting, key=lambda claim: _rank(form, claim))
     chosen: dict[str, Claim] = {}
     settled: list[Span] = []
     for claim in ordered:
-        if any(_overlap(claim.span, span) for span in settled):
+        if any(claim.span is span for span in settled):
             continue
         first = chosen.get(claim.field.path)
         joined = claim if first is None else _join_rivals(understanding, first, claim)
@@ -249,13 +253,12 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     return sorted(with_rivals, key=lambda claim: claim.span.start)
 
 
-def _list_longest(claims: Sequence[Claim]) -> list[Claim]:
-    """The claims without those of spans that overlap a longer one."""
+def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims of spans that do not overlap: of several the longest one, then the one that ranks first."""
     spans: list[Span] = []
-    for span in sorted((claim.span for claim in claims), key=lambda span: span.start - span.end):
-        size = span.end - span.start
-        if not any(size < other.end - other.start and _overlap(span, other) for other in spans):
-            spans.append(span)
+    for claim in sorted(claims, key=lambda claim: (claim.span.start - claim.span.end, _rank(form, claim))):
+        if not any(claim.span is not span and _overlap(claim.span, span) for span in spans):
+            spans.append(claim.span)
     return [claim for claim in claims if any(claim.span is span for span in spans)]
 
 

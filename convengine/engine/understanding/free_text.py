@@ -26,8 +26,6 @@ TEXT, RELATION = "TEXT", "RELATION"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
-#: A name has no more words, and no small ones.
-_MOST_NAME_WORDS = 6
 
 
 def read_free_text(
@@ -187,9 +185,8 @@ def _is_name(understanding: Understanding, start: int, end: int) -> bool:
     is_mended = understanding.chart.is_mended
     small = cover(cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES and not is_mended(cue.start, cue.end))
     words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
-    is_new = _has_new_word(understanding, start, end)
-    return (
-        is_new and len(words) <= _MOST_NAME_WORDS and not any(word.is_number or index in small for index, word in words)
+    return _has_new_word(understanding, start, end) and not any(
+        word.is_number or index in small for index, word in words
     )
 
 

@@ -3,12 +3,12 @@
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import is_part
+from convengine.engine.understanding.words import is_part, is_within
 
 
 def is_outdone(understanding: Understanding, span: Span) -> bool:
     """True for a weak span that something longer or plainer in the message outdoes."""
-    tests = (_is_in_longer, _is_other_choice, _is_beaten)
+    tests = (_is_in_longer, _has_value, _is_other_choice, _is_beaten)
     return span.is_weak and any(test(understanding, span) for test in tests)
 
 
@@ -25,6 +25,12 @@ def _is_beaten(understanding: Understanding, span: Span) -> bool:
     if span.sort is Sort.OPTION:
         return any(other.field == span.field for other in options)
     return span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT) and any(other.start == span.end for other in options)
+
+
+def _has_value(understanding: Understanding, span: Span) -> bool:
+    """True for a code with a plain value in it: the "14 May to 7 Hill Road" of an address."""
+    plain = (other for other in understanding.spans if not other.is_weak)
+    return span.sort is Sort.PATTERN and any(is_within(other, span) for other in plain)
 
 
 def _is_other_choice(understanding: Understanding, span: Span) -> bool:
