@@ -86,48 +86,22 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
     )
     if message.says_nothing:
         return choice.choose(())
-    if identical := [*filter(choice.may_count, message.identical)]:
-        return choice.choose(_match_at(1.0, identical))
-    substitution, ranked = message.substitution, _compare_words(choice, message)
+    if same := _match_surely(filter(choice.may_count, message.identical)):
+        return choice.choose(same)
+    substitution, ranked = message.substitution, [*message.whole]
+    if any(map(choice.may_count, message.with_same_terms)):
+        ranked = _favour_same_terms(choice, message, ranked)
     if not choice.is_sure(ranked):
-        ranked = _compare_parts(choice, message, ranked)
-    if interrupting and own and message.asks and not (ranked and ranked[0].is_identical):
+        ranked = _keep_best([*ranked, *message.parts])
+    if interrupting and own and message.asks:
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
-        ranked = _ease(message, ranked, {match.intent for match in ranked} if interrupting else own)
+        beside = {match.intent for match in ranked} if interrupting else own
+        eased = (round(match.confidence / message.eases(match, beside), 3) for match in ranked)
+        ranked = _keep_best(
+            replace(match, confidence=min(0.999, value)) for match, value in zip(ranked, eased, strict=True)
+        )
     return replace(choice.choose(ranked), substitution=substitution)
-
-
-def _compare_words(choice: "_Choice", message: "_Message") -> list[IntentMatch]:
-    """The intents that the whole message may mean, with those of phrases with the same telling words."""
-    same, contrary = ([*filter(choice.may_count, phrases)] for phrases in message.with_same_terms)
-    return _prefer_same(choice, same, contrary, message.whole) if same else [*message.whole]
-
-
-def _prefer_same(
-    choice: "_Choice", same: Collection[Phrase], contrary: Collection[Phrase], ranked: Sequence[IntentMatch]
-) -> list[IntentMatch]:
-    """The intents, where phrases have the same telling words: just sure, and the message itself if it is the likeliest.
-
-    Phrases with these words that do something else (`contrary`) do not count.
-    """
-    intents = {phrase.intent for phrase in same}
-    others = [match for match in ranked if match.intent in intents or match.phrase not in contrary]
-    likeliest = {match.intent for match in choice.list_counted(others)[:1]} or intents
-    certain = _match_at(1.0, (phrase for phrase in same if phrase.intent in likeliest))
-    return _keep_best([*certain, *_match_at(choice.min_confidence, same), *others])
-
-
-def _compare_parts(choice: "_Choice", message: "_Message", ranked: list[IntentMatch]) -> list[IntentMatch]:
-    """The intents with those of the message without values and slips; if that is not sure, with those of its clauses.
-
-    If an intent is near already, clauses only speak for this one.
-    """
-    ranked = _keep_best([*ranked, *message.plain])
-    if choice.is_sure(ranked):
-        return ranked
-    near = {match.intent for match in ranked[:1] if match.confidence >= choice.min_near}
-    return _keep_best([*ranked, *(match for match in message.clauses if not near or match.intent in near)])
 
 
 def match_in_turn(
@@ -198,21 +172,18 @@ class _Message:
         """The phrases that the message is."""
         return self._book.find_identical(self._text)
 
-    @cached_property
-    def with_same_terms(self) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
-        """The phrases with exactly the telling words of the message: those that ask or state as it does, and others.
+    @property
+    def with_same_terms(self) -> Sequence[Phrase]:
+        """The phrases with exactly the telling words of the message, that ask or state as it does.
 
         A message of one telling word, "prices", only says what it is about.
         """
-        same, others = dict[Phrase, None](), dict[Phrase, None]()
-        for language in self._languages:
-            if phrases := self._book.find_same_terms(self._ranked, language):
-                force = find_force(self._readings[language], language)
-                is_subject = len(list_terms(self._ranked, language)) == 1
-            for phrase in phrases:
-                does_same = is_subject or find_force(self._book.understand(phrase.text, language), language) is force
-                (same if does_same else others)[phrase] = None
-        return [*same], [phrase for phrase in others if phrase not in same]
+        return self._same_terms[0]
+
+    @property
+    def with_other_force(self) -> Sequence[Phrase]:
+        """The phrases with exactly these words that ask where the message states, or the other way round."""
+        return self._same_terms[1]
 
     @cached_property
     def substitution(self) -> str:
@@ -225,43 +196,42 @@ class _Message:
         return self._book.rank(self._ranked)
 
     @cached_property
-    def plain(self) -> Sequence[IntentMatch]:
-        """The intents that the message may mean without its values and slips."""
-        whole = (
-            write_plainly(reading, language, 0, len(reading.words)) for language, reading in self._readings.items()
-        )
-        return self._rank_parts(whole)
-
-    @cached_property
-    def clauses(self) -> Sequence[IntentMatch]:
-        """The intents that its clauses may mean by themselves."""
-        clauses = (
-            write_plainly(reading, language, clause.start, clause.end)
-            for language, reading in self._readings.items()
-            for clause in reading.clauses[:_CLAUSES]
-        )
-        matches = self._rank_parts(clauses)
-        return [replace(match, confidence=round(_CLAUSE * match.confidence, 3)) for match in matches]
-
-    def _rank_parts(self, parts: Iterable[str]) -> list[IntentMatch]:
-        return [match for part in sorted({*parts} - {"", self._ranked}) for match in self._book.rank(part)]
+    def parts(self) -> Sequence[IntentMatch]:
+        """The intents that the message may mean without its values and slips, and its clauses by themselves."""
+        shares: dict[str, float] = {}
+        for language, reading in self._readings:
+            clauses = reading.clauses[:_CLAUSES] if len(reading.clauses) > 1 else ()
+            for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
+                part = write_plainly(reading, language, start, end)
+                shares[part] = max(share, shares.get(part, 0))
+        return [
+            replace(match, confidence=round(match.confidence * shares[part], 3))
+            for part in sorted(shares.keys() - {"", self._ranked})
+            for match in self._book.rank(part)
+        ]
 
     @cached_property
     def asks(self) -> bool:
         """True for a question."""
-        return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings.items())
+        return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings)
 
     @cached_property
     def _ranked(self) -> str:
         return self._book.put_in_own_words(self._text)
 
     @cached_property
-    def _languages(self) -> Sequence[PhraseLanguage]:
-        return detect_languages(self._text)
+    def _readings(self) -> Sequence[tuple[PhraseLanguage, Understanding]]:
+        return [(language, self._book.understand(self._ranked, language)) for language in detect_languages(self._text)]
 
     @cached_property
-    def _readings(self) -> Mapping[PhraseLanguage, Understanding]:
-        return {language: self._book.understand(self._ranked, language) for language in self._languages}
+    def _same_terms(self) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
+        same, others = list[Phrase](), list[Phrase]()
+        for language, reading in self._readings:
+            force, is_subject = find_force(reading, language), len(list_terms(reading.text, language)) == 1
+            for phrase in self._book.find_same_terms(reading.text, language):
+                fits = is_subject or find_force(self._book.understand(phrase.text, language), language) is force
+                (same if fits else others).append(phrase)
+        return same, others
 
     def eases(self, match: IntentMatch, beside: Collection[str]) -> float:
         """How much less confidence an intent needs: a question beside what is open, or a form that takes an option."""
@@ -272,15 +242,19 @@ class _Message:
         return _OPTION if named and not self.asks else 1.0
 
 
-def _match_at(confidence: float, phrases: Iterable[Phrase]) -> list[IntentMatch]:
-    """The intents of phrases that the message is, or nearly is."""
-    return _keep_best([IntentMatch(phrase.intent, confidence, phrase) for phrase in phrases])
+def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
+    """The intents of phrases that the message is."""
+    return _keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in phrases])
 
 
-def _ease(message: "_Message", matches: Sequence[IntentMatch], beside: Collection[str]) -> list[IntentMatch]:
-    """The matches with more confidence where an intent needs less."""
-    eased = (min(0.999, round(match.confidence / message.eases(match, beside), 3)) for match in matches)
-    return _keep_best(replace(match, confidence=value) for match, value in zip(matches, eased, strict=True))
+def _favour_same_terms(choice: "_Choice", message: "_Message", ranked: Sequence[IntentMatch]) -> list[IntentMatch]:
+    """The intents of phrases with the same telling words are sure enough; if such a phrase only asks where the message
+    orders, or orders where it asks, it does not count.
+    """
+    same = {phrase.intent: phrase for phrase in filter(choice.may_count, reversed(message.with_same_terms))}
+    sure = [IntentMatch(intent, choice.min_confidence, phrase) for intent, phrase in same.items()]
+    others = [match for match in ranked if match.intent in same or match.phrase not in message.with_other_force]
+    return _keep_best([*others, *sure])
 
 
 def _favour(matches: Sequence[IntentMatch], own: Collection[str]) -> list[IntentMatch]:

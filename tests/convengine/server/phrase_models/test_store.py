@@ -58,8 +58,8 @@ def test_the_same_phrases_have_the_same_weights_when_they_are_made_again(store: 
 def test_an_edit_encodes_only_what_is_new(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
     in_another_process(PROGRAM)
     encoded: list[str] = []
-    encode = models.encode_text
-    monkeypatch.setattr(models, "encode_text", lambda text: encoded.append(text) or encode(text))
+    encode = models.encode_plainly
+    monkeypatch.setattr(models, "encode_plainly", lambda text: encoded.append(text) or encode(text))
     new = Example("REFUND", "Please pay me back")
 
     edited = Content((*CONTENT.examples, new))
