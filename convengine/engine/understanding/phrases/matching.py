@@ -248,12 +248,13 @@ def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
 
 
 def _favour_same_terms(choice: "_Choice", message: "_Message", ranked: Sequence[IntentMatch]) -> list[IntentMatch]:
-    """The intents of phrases with the same telling words are sure enough; if such a phrase only asks where the message
-    orders, or orders where it asks, it does not count.
+    """The intents of phrases with the same telling words: certain if the classifier, too, is for it first, else just
+    sure. If such a phrase only asks where the message orders, or orders where it asks, it does not count.
     """
     same = {phrase.intent: phrase for phrase in filter(choice.may_count, reversed(message.with_same_terms))}
-    sure = [IntentMatch(intent, choice.min_confidence, phrase) for intent, phrase in same.items()]
     others = [match for match in ranked if match.intent in same or match.phrase not in message.with_other_force]
+    certain = {others[0].intent} if others else same.keys()
+    sure = [IntentMatch(intent, 1.0 if intent in certain else choice.min_confidence, same[intent]) for intent in same]
     return _keep_best([*others, *sure])
 
 

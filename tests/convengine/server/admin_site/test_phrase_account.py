@@ -56,7 +56,7 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
             "how do I refund the order",
             "If the message does not mean “Refund”, add it as a phrase of the intent",
         ),
-        (MISPLACED, "where would the parcel be", "If it means “Parcel”, move it there."),
+        (MISPLACED, "where would the parcel of mine be", "If it means “Parcel”, move it there."),
     ],
 )
 def test_it_says_what_to_do(phrases: dict[str, tuple[str, ...]], message: str, expected: str) -> None:

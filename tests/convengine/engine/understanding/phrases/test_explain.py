@@ -49,13 +49,13 @@ def test_the_words_of_a_long_message_are_left_out_up_to_a_bound_and_the_others_c
 def test_a_phrase_that_is_more_like_those_of_the_other_intent_is_named() -> None:
     misplaced = {**PHRASES, "OPENING": (*PHRASES["OPENING"], "Where is the parcel of mine?")}
 
-    account = explain_match(build_snapshot(misplaced), "where would the parcel be")
+    account = explain_match(build_snapshot(misplaced), "where would the parcel of mine be")
 
     assert {match.intent for match in account.ranked[:2]} == {"OPENING", "PARCEL"}
     assert account.stray is not None
     assert account.stray.phrase.text == "Where is the parcel of mine?"
     assert account.stray.nearer.text == "Where is my parcel?"
-    assert explain_match(build_snapshot(PHRASES), "where would the parcel be").stray is None
+    assert explain_match(build_snapshot(PHRASES), "where would the parcel of mine be").stray is None
 
 
 def test_nothing_is_explained_where_no_intent_comes_into_question() -> None:
