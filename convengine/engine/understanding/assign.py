@@ -226,8 +226,8 @@ def _rank(form: OpenForm, claim: Claim) -> tuple[int, int, bool, bool, int]:
     """
     order = form.order[claim.field.path]
     is_number = claim.span.sort is Sort.NUMBER and not form.asked_path
-    place = -order if claim.is_correction else order
-    return -claim.score, claim.span.start, not claim.resolved.is_value, not is_number, place
+    in_form = -order if claim.is_correction else order
+    return -claim.score, claim.span.start, not claim.resolved.is_value, not is_number, in_form
 
 
 def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:

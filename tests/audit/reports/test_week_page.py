@@ -77,7 +77,7 @@ def test_a_week_without_turns_says_so() -> None:
     _, text = read_page()
 
     assert "Nobody has written in the last two weeks." in text
-    assert "No group of messages is open in the inbox." in text
+    assert "No group of such messages is open in the inbox." in text
 
 
 @pytest.mark.parametrize(("group", "status"), [("qa", 200), ("operator", 403)])
