@@ -104,7 +104,10 @@ def group_by_meaning(messages: Sequence[Message]) -> list[Group]:
 
 
 def _number_meanings(texts: Sequence[str]) -> Iterator[int]:
-    """Yield the number of the group of each text. A chain of near texts is not one group."""
+    """Yield the number of the group of each text.
+
+    Texts that are near only through others in between are in different groups.
+    """
     if len(texts) < 2:
         yield from range(len(texts))
         return

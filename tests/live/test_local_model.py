@@ -43,7 +43,7 @@ def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     # On a busy machine it takes many times as long as alone.
     for name, value in (("TIMEOUT_SECONDS", 100), ("MAX_MS_PER_TURN", 100_000), ("TEMPERATURE", 0)):
         configure(f"LLM/{name}", value)
-    # So small a model seldom ends by itself, and an answer that is cut off is none.
+    # Such a small model seldom stops by itself, and an answer that is cut off is refused.
     body = {"max_tokens": 60, "stop": ["."]}
     model = wiring.make_model_client(
         read_connections({"here": {"base_url": address, "models": ["local"], "body": body}})

@@ -176,8 +176,8 @@ def _is_similar(claim: Claim) -> bool:
 
 
 def _may_be_talk(form: OpenForm, claim: Claim, explained: Explained) -> bool:
-    """True in a message that answers no question and begins no form, for "101", and for the "today" of more words; and
-    for the "first" of "forget it, I will see first".
+    """True for a weak value, or a day beside more words, in a message that answers no question and begins no form; and
+    for a weak value among words of talk in a message that leaves.
     """
     talk = explained.list_talk(claim.clause)
     if claim.span.is_weak and talk and explained.understanding.find_move(MoveKind.LEAVE):

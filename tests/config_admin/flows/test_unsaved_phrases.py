@@ -16,7 +16,7 @@ from convengine.engine.understanding.phrases.book import get_phrase_book
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
-NEW = "Can I park my car?"
+NEW = "Is there parking for vans?"
 FLOW = {"code": "PARKING", "title": "Parking", "kind": "answer", "answer": "Behind the house.", "phrases": [NEW]}
 
 

@@ -136,7 +136,7 @@ def counts_heads(spec: FieldSpec, grammar: Grammar) -> bool:
 def _bind_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> Span:
     """The "3 bedrooms" of a field for beds, the "2 hotel rooms" of one for rooms; a noun that only one field has.
 
-    If only the question uses the noun, the number stays weak: "one table" is not one person.
+    If only the question uses the noun, the number stays weak, as in "one table".
     """
     nouns, words = _get_nouns(specs, chart.grammar), chart.words
     for at in range(span.end, min(len(words), span.end + 2)):
