@@ -96,7 +96,7 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    is_doubtful = understanding.is_cut_off or _doubts(understanding) or _is_slip(understanding)
+    is_doubtful = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
     is_doubtful = is_doubtful or understanding.has_value_beside_moves
     if not answers or says_both or others or is_doubtful or reading.gives_anything:
         return None
@@ -147,15 +147,6 @@ def states_more(understanding: Understanding, reading: Reading, own_words: froze
         not own_words.issuperset(fold_label(understanding.text[start:end]))
         and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
         for start, end in reading.unexplained
-    )
-
-
-def _doubts(understanding: Understanding) -> bool:
-    """True when a clause besides the yes or no supposes or denies something, or one word behind it takes it back."""
-    return any(
-        clause.force in (Force.SUPPOSES, Force.DENIES)
-        and not any(move.is_whole and clause.overlaps(move) for move in understanding.moves)
-        for clause in understanding.clauses
     )
 
 

@@ -1,13 +1,12 @@
-"""Which span goes to which field: one score decides (docs/forms.md)."""
+"""Which span goes to which field: one rank decides (docs/forms.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.comparisons import is_only_compared
 from convengine.engine.understanding.corrections import (
     CORRECTIONS,
-    is_contrasted,
     may_correct,
     replaces_denied,
 )
@@ -17,12 +16,11 @@ from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
 from convengine.engine.understanding.labels import Label, bind_label
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.weak_spans import begins_range, is_beaten, is_in_longer
+from convengine.engine.understanding.weak_spans import begins_range, is_outdone
 from convengine.engine.understanding.words import cover, is_within
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
@@ -30,6 +28,7 @@ _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 #: Sorts of values that a bare number may be.
 _NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
+_Rank = tuple[int, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -59,33 +58,131 @@ def list_claims(
     understanding: Understanding,
     form: OpenForm,
     labels: Sequence[Label],
-    finders: dict[Sort, Finder],
+    finders: Mapping[Sort, Finder],
     situation: Situation,
 ) -> list[Claim]:
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
-    sides = find_sides(understanding, form)
+    sides, maker = find_sides(understanding, form), _ClaimMaker(understanding, form, finders, situation)
     for span in understanding.spans:
-        if span.is_weak and (is_in_longer(understanding, span) or is_beaten(understanding, span)):
-            continue
         clause = understanding.find_clause(span.start)
         if clause is None or clause.force not in _STATING:
+            continue
+        if is_outdone(understanding, span) or is_only_compared(understanding, form, clause, span):
             continue
         bound = bind_label(understanding, form, labels, span.start, span.end)
         if bound is None or not bound.is_whole:
             bound = sides.get(id(span), bound)
-        for item in form.fields:
-            claim = _make_claim(understanding, form, item, span, clause, bound, finders, situation)
-            if claim is not None:
-                claims.append(claim)
+        claims += [claim for item in form.fields if (claim := maker.make(item, span, clause, bound))]
     return _doubt(claims, form)
+
+
+@dataclass(frozen=True)
+class _ClaimMaker:
+    """Makes the claims of a message."""
+
+    understanding: Understanding
+    form: OpenForm
+    finders: Mapping[Sort, Finder]
+    situation: Situation
+
+    def make(self, item: FormField, span: Span, clause: Clause, bound: Label | None) -> Claim | None:
+        """The claim of a span for a field; null where it says nothing for it. `bound`: the name that the span has."""
+        if span.sort not in item.sorts or span.field not in ("", item.path):
+            return None
+        label = bound if bound and bound.field == item.path else None
+        # One answer gives the given and the family name.
+        is_asked = self.form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
+        is_meant = is_asked or label is not None
+        if span.is_weak and not self._counts(span, clause, is_meant):
+            return None
+        resolved = resolve(self.finders[span.sort], span, item.spec, self.situation, is_asked=is_meant)
+        if resolved is None:
+            return None
+        score = self._count_ties(span, label, is_asked=is_asked)
+        claim = Claim(item, span, resolved, clause, label, score, is_doubtful=resolved.is_doubtful)
+        return replace(claim, score=score | _OPEN) if self.form.is_open(item.path) else self._correct(claim)
+
+    def _count_ties(self, span: Span, label: Label | None, *, is_asked: bool) -> int:
+        is_strong = not span.is_weak or begins_range(self.understanding, span)
+        return _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
+
+    def _correct(self, claim: Claim) -> Claim | None:
+        """The claim for a field that holds a value: null where nothing says that it replaces this one."""
+        is_named = claim.label is not None and claim.label.is_whole
+        is_plain = is_named or may_correct(self.understanding, self.form, claim.span)
+        is_same = claim.resolved.values == (self.form.held[claim.field.path],)
+        if is_same or (claim.span.is_weak and not is_plain) or not self._answers_again(claim.span, claim.clause):
+            return None
+        score = claim.score | (ASKED_TIE | _OWN) * self._is_cued(claim)
+        return replace(claim, score=score, is_correction=True, is_doubtful=claim.is_doubtful or not is_plain)
+
+    def _is_cued(self, claim: Claim) -> bool:
+        """True for a plain value beside a word of correction, and for one whose other value is denied."""
+        if not claim.span.is_weak and claim.clause.has("correction"):
+            return True
+        finder = self.finders[claim.span.sort]
+        return replaces_denied(self.understanding, self.form, claim.field, claim.span, finder, self.situation)
+
+    def _answers_again(self, span: Span, clause: Clause) -> bool:
+        """True for "change breakfast to no", and at the summary for "with breakfast". Talk and questions name it."""
+        if span.sort is not Sort.YES_NO:
+            return True
+        is_cued = clause.has("correction") and span.phrase.means != NAMED
+        return is_cued or (self.form.is_confirming and span.phrase.means == BEFORE)
+
+    def _counts(self, span: Span, clause: Clause, is_meant: bool) -> bool:
+        """False for a weak span that says nothing here. `is_meant`: its field was asked for, or is named."""
+        begins_form = self._begins_form(span)
+        if self._begins_only(span, clause) or (begins_form and span.phrase.means == PART):
+            return False
+        if is_meant:
+            return True
+        is_free = not (self._is_move(span) or begins_form or self._answers_asked(span))
+        return is_free and (begins_range(self.understanding, span) or self._stands_alone(span, clause))
+
+    def _is_move(self, span: Span) -> bool:
+        """True for words that are all that a clause wants: the "none" that leaves a field empty is no 0 for another."""
+        return any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
+
+    def _begins_form(self, span: Span) -> bool:
+        """True for words that begin the form: "book a climbing course" chooses none, "book room 101" counts nobody."""
+        words = self.understanding.words[span.start : span.end]
+        return self.form.is_opener and all(word.key in self.form.own_words for word in words)
+
+    def _begins_only(self, span: Span, clause: Clause) -> bool:
+        """True for a small word that is a time only by itself: the "now" of "now I need another table"."""
+        fillers = [cue for cue in clause.cues if cue.name == "filler"]
+        if span.sort is Sort.NUMBER or not any(is_within(span, cue) for cue in fillers):
+            return False
+        return not self._covers(clause, cover(clause.cues))
+
+    def _answers_asked(self, span: Span) -> bool:
+        """True for a bare number where another field of numbers, days or times was asked for: it is for none else."""
+        asked_field = self.form.asked_field
+        return asked_field is not None and span.sort is Sort.NUMBER and not _NUMERIC.isdisjoint(asked_field.sorts)
+
+    def _stands_alone(self, span: Span, clause: Clause) -> bool:
+        """True when the clause says only plain values and this one, which has no slip and is no small word."""
+        understanding, form = self.understanding, self.form
+        if any(is_within(span, cue) for cue in clause.cues) or understanding.chart.is_mended(span.start, span.end):
+            return False
+        known = cover((span, *clause.cues)) | cover(other for other in understanding.spans if not other.is_weak)
+        if form.is_opener:
+            known |= {index for index, word in enumerate(understanding.words) if word.key in form.own_words}
+        return self._covers(clause, known)
+
+    def _covers(self, clause: Clause, known: set[int]) -> bool:
+        """True when a clause has nothing besides known words and signs."""
+        words = self.understanding.words
+        return all(index in known or words[index].is_sign for index in range(clause.start, clause.end))
 
 
 def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     """The claims without weak ones of words that several fields could take; plain ones of that kind are doubtful.
 
     A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
-    A correction may be for the field that was asked for last; a bare number at the summary, for a number.
+    A correction may be for the field that ranks first.
     """
     claims = [claim for claim in claims if not _is_for_another(form, claims, claim)]
     certain: list[Claim] = []
@@ -94,7 +191,7 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
         rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
         if claim.score >= ASKED_TIE:
             certain.append(claim)
-        elif rivals and claim.is_correction and all(_is_less_likely(form, other, claim) for other in rivals):
+        elif rivals and claim.is_correction and all(_ranks_before(form, claim, other) for other in rivals):
             certain.append(replace(claim, is_doubtful=True))
         elif not (rivals and (claim.span.is_weak or any(other.score >= ASKED_TIE for other in rivals))):
             fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
@@ -103,23 +200,13 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     return certain
 
 
-def _is_less_likely(form: OpenForm, claim: Claim, later: Claim) -> bool:
-    """True for a correction of a field that the user means less than another one: it was asked for before."""
-
-    def rank(item: Claim) -> tuple[bool, int]:
-        return not form.asked_path and item.span.sort is Sort.NUMBER, form.order[item.field.path]
-
-    return claim.is_correction and rank(claim) < rank(later)
+def _ranks_before(form: OpenForm, claim: Claim, other: Claim) -> bool:
+    return other.is_correction and _rank(form, claim) < _rank(form, other)
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
-    """The claims of the same words. Those for a day and for a time in it are no rivals."""
-    return [
-        other
-        for other in claims
-        if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)
-        and (other.span is claim.span or _overlap(other.span, claim.span))
-    ]
+    """The claims of the same words."""
+    return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
 
 
 def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bool:
@@ -135,239 +222,103 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
     return is_first and any(other.is_correction for other in _list_same(claims, claim))
 
 
-def _make_claim(
-    understanding: Understanding,
-    form: OpenForm,
-    item: FormField,
-    span: Span,
-    clause: Clause,
-    bound: Label | None,
-    finders: dict[Sort, Finder],
-    situation: Situation,
-) -> Claim | None:
-    if span.sort not in item.sorts or (span.field and span.field != item.path):
-        return None
-    # One answer gives the given and the family name.
-    is_asked = form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
-    label = bound if bound and bound.field == item.path else None
-    if form.is_opener and _is_part_of_own_words(understanding, form, span, label):
-        return None
-    if is_only_compared(understanding, form, clause, span):
-        return None
-    finder = finders[span.sort]
-    resolved = resolve(finder, span, item.spec, situation, is_asked=is_asked or label is not None)
-    if resolved is None:
-        return None
-    corrects = not form.is_open(item.path)
-    replaces = corrects and may_correct(understanding, form, span)
-    is_plain = not corrects or replaces or (label is not None and label.is_whole)
-    if corrects and span.is_weak and not (replaces or (label and label.is_whole)):
-        return None
-    if corrects and resolved.is_value and resolved.value == form.held[item.path]:
-        return None
-    if corrects and span.sort is Sort.YES_NO and not _answers_again(form, span, clause):
-        return None
-    if span.is_weak and _begins_only(understanding, clause, span):
-        return None
-    if span.is_weak and _is_move(understanding, span, MoveKind.AFFIRM, MoveKind.NEGATE):
-        return None  # The "ne" of "ne, brauchen wir nicht" is no 1.
-    if span.is_weak and not (is_asked or label) and _answers_asked(form, span):
-        return None
-    is_alone = begins_range(understanding, span) or _stands_alone(understanding, form, clause, span)
-    if span.is_weak and not (is_asked or label or (is_alone and not _is_move(understanding, span))):
-        return None
-    is_cued = corrects and (
-        (not span.is_weak and clause.has("correction"))
-        or replaces_denied(understanding, form, item, span, finder, situation)
-    )
-    score = (
-        _LABELLED * bool(label)
-        + ASKED_TIE * (is_asked or is_cued)
-        + _OWN * is_cued
-        + _OWN * bool(span.field)
-        + _STRONG * (not span.is_weak)
-        + _OPEN * (not corrects)
-    )
-    return Claim(item, span, resolved, clause, label, score, corrects, not is_plain or resolved.is_doubtful)
+def _rank(form: OpenForm, claim: Claim) -> _Rank:
+    """What is settled first: the strongest tie, what stands first, what is a value, at the summary a number.
 
-
-def _answers_again(form: OpenForm, span: Span, clause: Clause) -> bool:
-    """True for "change breakfast to no", and at the summary for "with breakfast". Talk and questions name it, too."""
-    is_cued = clause.has("correction") and span.phrase.means != NAMED
-    return is_cued or (form.is_confirming and span.phrase.means == BEFORE)
-
-
-def _is_part_of_own_words(understanding: Understanding, form: OpenForm, span: Span, label: Label | None) -> bool:
-    """True for words that only begin the form: "book a climbing course" chooses none, "book room 101" counts nobody.
-
-    Not where the name of the field stands beside.
+    Then the field that comes first in the form; of corrections, the one that was asked for last.
     """
-    if any(word.key not in form.own_words for word in understanding.words[span.start : span.end]):
-        return False
-    around = {span.start - 1, span.end}.intersection(range(len(understanding.words))) - cover(understanding.cues)
-    is_beside = any(understanding.words[index].key in form.own_words for index in around)
-    return span.phrase.means == PART or (span.is_weak and label is None and is_beside)
-
-
-def _begins_only(understanding: Understanding, clause: Clause, span: Span) -> bool:
-    """True for a small word that is a time only by itself: the "now" of "now I need another table"."""
-    cues = [cue for cue in clause.cues if cue.name == "filler"]
-    if span.sort is Sort.NUMBER or not any(is_within(span, cue) for cue in cues):
-        return False
-    small = cover(clause.cues)
-    return any(not (n in small or understanding.words[n].is_sign) for n in range(clause.start, clause.end))
-
-
-def _answers_asked(form: OpenForm, span: Span) -> bool:
-    """True for a bare number where another field of numbers, days or times was asked for: it is for no third one."""
-    asked_field = form.asked_field
-    return asked_field is not None and span.sort is Sort.NUMBER and not _NUMERIC.isdisjoint(asked_field.sorts)
-
-
-def _is_move(understanding: Understanding, span: Span, *kinds: MoveKind) -> bool:
-    """True for words that are all that their clause wants: the "none" that leaves a field empty is no 0 for another.
-
-    `kinds`: only such moves; without any, all.
-    """
-    moves = [move for move in understanding.moves if move.is_whole and (not kinds or move.kind in kinds)]
-    return any(is_within(span, move) for move in moves)
-
-
-def _stands_alone(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
-    """True when the clause says only plain values and this one, which has no slip and is no small word.
-
-    A yes or no beside it answers what was asked.
-    """
-    if any(is_within(span, cue) for cue in clause.cues) or understanding.chart.is_mended(span.start, span.end):
-        return False
-    answers = (MoveKind.AFFIRM, MoveKind.NEGATE)
-    asks_yes_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
-    if asks_yes_no and understanding.find_move(*answers) and not is_contrasted(understanding, span):
-        return False
-    known = cover(clause.cues) | cover(other for other in understanding.spans if not other.is_weak)
-    if form.is_opener:
-        known |= {index for index, word in enumerate(understanding.words) if word.key in form.own_words}
-    return all(
-        index in known or understanding.words[index].is_sign or span.start <= index < span.end
-        for index in range(clause.start, clause.end)
-    )
+    order = form.order[claim.field.path]
+    is_number = claim.span.sort is Sort.NUMBER and not form.asked_path
+    in_form = -order if claim.is_correction else order
+    return -claim.score, claim.span.start, not claim.resolved.is_value, not is_number, in_form
 
 
 def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims that hold. Of spans that overlap the longest; each goes to the field with the strongest tie, in the
-    order of the message. What one field refuses goes to no other.
+    """The claims that hold, in the order of the message. Of spans that overlap the longest counts, and each goes to the
+    field that ranks first. What one field refuses goes to no other.
     """
-    spans = _choose_spans(claims)
-    held = [claim for claim in claims if any(claim.span is span for span in spans)]
-    dealt = _list_dealt(form, held)
-    ordered = sorted(
-        (claim for claim in held if claim.field.path in dealt.get(claim.span.sort, (claim.field.path,))),
-        key=lambda claim: (
-            -(claim.score & ~_STRONG & ~(ASKED_TIE * (claim.span.sort in dealt))),
-            claim.span.is_weak and not begins_range(understanding, claim.span),
-            claim.span.start,
-            not claim.resolved.is_value,
-            -form.order[claim.field.path] if claim.is_correction else form.order[claim.field.path],
-        ),
-    )
-    chosen: list[Claim] = []
+    longest = _list_longest(form, claims)
+    dealt = _deal(understanding, form, longest)
+    fitting = (claim for claim in longest if claim.field.path == dealt.get(id(claim.span), claim.field.path))
+    ordered = sorted(fitting, key=lambda claim: _rank(form, claim))
+    chosen: dict[str, Claim] = {}
     settled: list[Span] = []
     for claim in ordered:
         if any(claim.span is span for span in settled):
             continue
-        rival = next((other for other in chosen if other.field is claim.field), None)
-        if rival is None:
-            chosen.append(claim)
+        first = chosen.get(claim.field.path)
+        joined = claim if first is None else _join_rivals(understanding, first, claim)
+        if joined is not None:
+            chosen[claim.field.path] = joined
             settled.append(claim.span)
-        elif _settle_rivals(understanding, chosen, rival, claim):
-            settled.append(claim.span)
-    return sorted(_add_rivals(chosen, ordered, settled), key=lambda claim: claim.span.start)
+    others = [claim for claim in ordered if not any(claim.span is span for span in settled)]
+    with_rivals = (replace(claim, rivals=tuple(_list_rivals(claim, others))) for claim in chosen.values())
+    return sorted(with_rivals, key=lambda claim: claim.span.start)
 
 
-def _list_dealt(form: OpenForm, claims: Sequence[Claim]) -> Mapping[Sort, Sequence[str]]:
-    """Map each sort that has several plain values to the open fields that get them.
-
-    They go to the fields in the order of the form: from the asked one on, or to the last ones.
+def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims of spans that do not overlap: of several the longest one, then a strong one, then the one that ranks
+    first.
     """
-    dealt: dict[Sort, Sequence[str]] = {}
-    for sort in {claim.span.sort for claim in claims} if form.asked_field and holds(Principle.PAIRS) else ():
-        own = [
-            claim for claim in claims if claim.span.sort is sort and claim.resolved.is_value and not claim.span.is_weak
-        ]
-        own = [claim for claim in own if not (claim.is_correction or claim.span.field)]
-        size = len({id(claim.span) for claim in own})
-        paths = sorted({claim.field.path for claim in own}, key=form.order.__getitem__)
-        if 1 < size <= len(paths) and form.asked_path in paths and not any(claim.label for claim in own):
-            first = min(paths.index(form.asked_path), len(paths) - size)
-            dealt[sort] = paths[first : first + size]
+
+    def rank(claim: Claim) -> tuple[int, bool, _Rank]:
+        return claim.span.start - claim.span.end, claim.span.is_weak, _rank(form, claim)
+
+    spans: list[Span] = []
+    for claim in sorted(claims, key=rank):
+        if not any(claim.span is not span and _overlap(claim.span, span) for span in spans):
+            spans.append(claim.span)
+    return [claim for claim in claims if any(claim.span is span for span in spans)]
+
+
+def _deal(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
+    """The field of each span, by identity, of a sort that has several plain values for open fields."""
+    if understanding.find_move(*CORRECTIONS) or not holds(Principle.PAIRS):
+        return {}
+    plain = [claim for claim in claims if _is_plain_answer(claim)]
+    dealt: dict[int, str] = {}
+    for sort in {claim.span.sort for claim in plain}:
+        dealt |= _deal_sort(form, [claim for claim in plain if claim.span.sort is sort])
     return dealt
 
 
-def _choose_spans(claims: Sequence[Claim]) -> list[Span]:
-    """Spans that do not overlap: the longest first, then those of the asked field, plain ones, the strongest tie."""
-    best = sorted(
-        claims,
-        key=lambda claim: (
-            claim.span.start - claim.span.end,
-            not claim.score & ASKED_TIE,
-            claim.span.is_weak,
-            -claim.score,
-            claim.span.start,
-        ),
-    )
-    spans: list[Span] = []
-    for claim in best:
-        is_known = any(claim.span is span for span in spans)
-        if not is_known and not any(_overlap(claim.span, span) for span in spans):
-            spans.append(claim.span)
-    return spans
+def _is_plain_answer(claim: Claim) -> bool:
+    return claim.resolved.is_value and not (claim.span.is_weak or claim.span.field or claim.is_correction)
 
 
-def _add_rivals(chosen: Sequence[Claim], claims: Sequence[Claim], settled: Sequence[Span]) -> list[Claim]:
-    """The chosen claims, each with the second values for its field that no field took."""
-    others = [claim for claim in claims if not any(claim.span is span for span in settled) and claim.resolved.is_value]
-    return [
-        replace(
-            claim,
-            rivals=tuple(
-                other
-                for other in others
-                if other.field is claim.field
-                and other.clause.force is claim.clause.force
-                and (other.span.is_weak is claim.span.is_weak or claim.score & ASKED_TIE)
-                and other.resolved.values != claim.resolved.values
-                and not any(_overlap(other.span, item.span) for item in chosen)
-            ),
-        )
-        for claim in chosen
-    ]
+def _deal_sort(form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
+    """The spans go to the fields in the order of the form: from the asked one on, or to the last ones."""
+    spans = list(dict.fromkeys(id(claim.span) for claim in sorted(claims, key=lambda claim: claim.span.start)))
+    paths = sorted({claim.field.path for claim in claims}, key=form.order.__getitem__)
+    if not 1 < len(spans) <= len(paths) or form.asked_path not in paths or any(claim.label for claim in claims):
+        return {}
+    first = min(paths.index(form.asked_path), len(paths) - len(spans))
+    return dict(zip(spans, paths[first:], strict=False))
 
 
-def _settle_rivals(understanding: Understanding, chosen: list[Claim], first: Claim, second: Claim) -> bool:
-    """Two spans for one field: the later one behind a cue of correction; both are possible behind an "or".
+def _list_rivals(claim: Claim, others: Sequence[Claim]) -> Iterator[Claim]:
+    """The second values for the field of a claim that are as plain, and that no field took."""
+    for other in others:
+        is_as_plain = other.span.is_weak is claim.span.is_weak or claim.score >= ASKED_TIE
+        is_same = other.field is claim.field and other.clause.force is claim.clause.force
+        if is_same and is_as_plain and other.resolved.is_value:
+            yield other
 
-    False where the second one may be for another field.
+
+def _join_rivals(understanding: Understanding, first: Claim, second: Claim) -> Claim | None:
+    """What two spans are for one field: the later one behind a cue of correction; both are possible behind an "or".
+
+    Null where the second one may be for another field.
     """
-    early, late = sorted((first, second), key=lambda claim: claim.span.start)
     if first.resolved.values == second.resolved.values:
-        return True
-    if _is_between(understanding, early, late, CORRECTIONS):
-        chosen.remove(first)
-        chosen.append(replace(late, is_correction=True))
-        return True
-    is_choice = any(
-        cue.name == "alternative" and early.span.end <= cue.start < late.span.start for cue in understanding.cues
-    )
-    both = tuple(dict.fromkeys((*early.resolved.values, *late.resolved.values)))
-    if not is_choice or len(both) < 2:
-        return False
-    chosen.remove(first)
-    chosen.append(replace(early, resolved=Resolved(both)))
-    return True
-
-
-def _is_between(understanding: Understanding, early: Claim, late: Claim, kinds: Sequence[MoveKind]) -> bool:
-    return any(early.span.end <= move.start < late.span.start and move.kind in kinds for move in understanding.moves)
+        return first
+    early, late = sorted((first, second), key=lambda claim: claim.span.start)
+    between = range(early.span.end, late.span.start)
+    if any(move.kind in CORRECTIONS and move.start in between for move in understanding.moves):
+        return replace(late, is_correction=True)
+    if any(cue.name == "alternative" and cue.start in between for cue in understanding.cues):
+        return replace(early, resolved=Resolved(tuple(dict.fromkeys((*early.resolved.values, *late.resolved.values)))))
+    return None
 
 
 def _overlap(first: Span, second: Span) -> bool:

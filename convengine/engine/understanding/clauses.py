@@ -171,8 +171,6 @@ def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
         cue.start == first and (cue.name in ("why", "question") or (cue.name == "request" and cue.end > cue.start + 1))
         for cue in cues
     )
-    if force is Force.TELLS and begins_question and is_asked:
-        return Force.ASKS  # "What year was it built?"
     return force or (Force.ASKS if begins_question or is_asked else Force.STATES)
 
 
@@ -213,7 +211,7 @@ def _list_opening_ends(
 def _begins_move(chart: Chart, start: int, end: int) -> bool:
     """True for the "leave that" of "no leave that", and not for the "need" of "no need"."""
     match = chart.match_longest("move", start)
-    return (match is None or match.end <= end) and chart.match_longest("move", end) is not None
+    return not (match and match.end > end) and chart.match_longest("move", end) is not None
 
 
 def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:
@@ -234,8 +232,7 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     words, start = chart.words, 0
     for index, word in enumerate(words):
         is_glued = _is_inside(words, index) and not _begins_sentence(chart, index)
-        is_end = word.key in _SENTENCE_ENDS and index not in inner and not is_glued
-        if is_end and not (index > start and chart.match_longest("title_word", index - 1)):
+        if word.key in _SENTENCE_ENDS and index not in inner and not is_glued:
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1

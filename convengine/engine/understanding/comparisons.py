@@ -19,9 +19,4 @@ def is_only_compared(understanding: Understanding, form: OpenForm, clause: Claus
     if any(match.end == span.start for at in before for match in chart.match("comparing", at)):
         return True
     before = range(clause.start, span.start) if span.field == form.asked_path else range(0)
-    return _is_asked(understanding, clause) and any(chart.match("inquiry", at) for at in before)
-
-
-def _is_asked(understanding: Understanding, clause: Clause) -> bool:
-    words = understanding.words
-    return clause.force is Force.ASKS or (clause.end < len(words) and words[clause.end].key == "?")
+    return clause.force is Force.ASKS and any(chart.match("inquiry", at) for at in before)

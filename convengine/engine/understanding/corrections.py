@@ -25,9 +25,7 @@ def may_correct(understanding: Understanding, form: OpenForm, span: Span) -> boo
         return not span.is_weak or is_expected or is_contrasted(understanding, span)
     answers_no = form.asked_field is not None and form.asked_field.spec.kind is Kind.YES_NO
     kinds = (MoveKind.CORRECT,) if answers_no else CORRECTIONS
-    # A slip is no sure sign: the "Am Anger 3" of an address corrects no day.
-    is_said = any(move.kind in kinds and not (move.is_mended and span.is_weak) for move in understanding.moves)
-    return is_said or is_contrasted(understanding, span)
+    return understanding.find_move(*kinds) is not None or is_contrasted(understanding, span)
 
 
 def is_contrasted(understanding: Understanding, span: Span) -> bool:

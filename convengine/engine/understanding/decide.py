@@ -6,7 +6,6 @@ from functools import cached_property
 
 from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.corrections import RELATIVE
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import NEAR, PART, get_stemmer_name, stem
 from convengine.engine.understanding.kinds.heads import PERSON
@@ -95,16 +94,12 @@ class Explained:
 
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
         """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""
-        own = [claim for claim in claims if claim.clause is clause]
-        is_meant = any(claim.field is self.form.asked_field or not claim.is_correction for claim in own) or (
-            any(
-                claim.is_correction and (clause.has("correction") or claim.span.phrase.means in RELATIVE)
-                for claim in own
-            )
-        )
         if self.form.is_opener and not self.asks_more(clause):
             return True
-        return not self.list_unexplained(clause) and (self.form.is_opener or (is_meant and not self.asks_more(clause)))
+        own = (claim for claim in claims if claim.clause is clause)
+        is_meant = any(claim.field is self.form.asked_field or not claim.is_correction for claim in own)
+        is_wish = self.form.is_opener or (is_meant and not self.asks_more(clause))
+        return is_wish and not self.list_unexplained(clause)
 
     def asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""

@@ -12,7 +12,6 @@ from convengine.engine.understanding.left_over import (
     LeftOver,
     Piece,
     choose_piece,
-    is_too_long,
     list_relations,
     takes_sentences,
 )
@@ -21,15 +20,12 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import cover, has_same_letters, is_within
+from convengine.engine.understanding.words import cover, has_same_letters
 
 TEXT, RELATION = "TEXT", "RELATION"
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
-_BESIDE_TEXT = (MoveKind.AFFIRM, MoveKind.GREET, MoveKind.THANK, MoveKind.ASK)
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
-#: A name has no more words, and no small ones.
-_MOST_NAME_WORDS = 6
 
 
 def read_free_text(
@@ -69,9 +65,6 @@ def _take_sentences(
 def _says_more(understanding: Understanding, explained: Explained, claims: Sequence[Claim], clause: Clause) -> bool:
     if clause.force is Force.ASKS or not explained.says_more(clause.start, clause.end):
         return False
-    moves = [move for move in understanding.moves if move.kind in _BESIDE_TEXT and move.is_whole and not move.is_mended]
-    if any(is_within(clause, move) for move in moves):
-        return False
     return bool(explained.list_unexplained(clause)) or not any(claim.clause is clause for claim in claims)
 
 
@@ -80,7 +73,7 @@ def _take_piece(
 ) -> Taken | Offered | Refused | None:
     """Take the part of the message that nothing explains. If there are several, the user chooses one."""
     pieces = LeftOver(understanding, explained, claims).pieces
-    if not pieces or is_too_long(pieces):
+    if not pieces:
         return None
     relations = list_relations(item, grammar)
     chosen = choose_piece([piece for piece in pieces if _may_be_meant(piece, relations)], relations)
@@ -150,7 +143,7 @@ def list_labelled_texts(
             continue
         if item.path in touched or says_nothing(understanding, label):
             continue
-        start, end = _find_labelled(understanding, form, label, clause)
+        start, end = _find_labelled(understanding, label, clause)
         if start >= end:
             continue
         is_held = not form.is_open(item.path)
@@ -163,16 +156,10 @@ def list_labelled_texts(
         yield text, (clause.start, max(end, clause.end))
 
 
-def _find_labelled(understanding: Understanding, form: OpenForm, label: Label, clause: Clause) -> tuple[int, int]:
-    """Where the text of a named field stands: behind a joint or a sign, or after "What should I change?" in the next
-    clause. Nowhere: the start is not before the end.
-    """
-    if label.end == clause.end and form.asks_what_to_change:
-        following = next((other for other in understanding.clauses if other.start >= clause.end), None)
-        is_stated = following is not None and following.force is Force.STATES
-        return (following.start, following.end) if following and is_stated else (0, 0)
+def _find_labelled(understanding: Understanding, label: Label, clause: Clause) -> tuple[int, int]:
+    """Where the text of a named field stands: behind a joint or a sign. Nowhere: the start is not before the end."""
     start = find_value_start(understanding, label)
-    is_behind = label.end < start < clause.end or (label.leads_in and label.end < clause.end)
+    is_behind = label.end < start < clause.end
     return (start, _strip_end(understanding, start, clause.end)) if is_behind else (0, 0)
 
 
@@ -198,14 +185,12 @@ def _is_name(understanding: Understanding, start: int, end: int) -> bool:
     is_mended = understanding.chart.is_mended
     small = cover(cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES and not is_mended(cue.start, cue.end))
     words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
-    is_new = _has_new_word(understanding, start, end)
-    return (
-        is_new and len(words) <= _MOST_NAME_WORDS and not any(word.is_number or index in small for index, word in words)
+    return _has_new_word(understanding, start, end) and not any(
+        word.is_number or index in small for index, word in words
     )
 
 
 def _has_new_word(understanding: Understanding, start: int, end: int) -> bool:
-    """True when a word is in no table, or has a slip there, and for an initial: "T. Lang"."""
+    """True when a word is in no table, or has a slip there."""
     known, words = understanding.chart.grammar.words, understanding.words
-    is_initial = end - start > 2 and len(words[start].key) == 1 and words[start + 1].key == "."
-    return is_initial or any(word.key not in known or word.is_mended for word in words[start:end] if not word.is_sign)
+    return any(word.key not in known or word.is_mended for word in words[start:end] if not word.is_sign)

@@ -19,14 +19,13 @@ _SMALL, _SIGNS = ("label_joint", "filler", "correction", "least"), frozenset({":
 class Label:
     """The name of a field, from one word up to another.
 
-    `is_whole`: not only one of its words. `leads_in`: its value follows without a joint, as behind "my name is".
+    `is_whole`: not only one of its words.
     """
 
     field: str
     start: int
     end: int
     is_whole: bool = True
-    leads_in: bool = False
 
 
 def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:

@@ -156,13 +156,12 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     name = max(rated, key=lambda name: rated[name])
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
-        is_none = rated[name] >= SURE_YES and not is_covered
-        dropped = tuple(move for move in own if move.is_whole and is_none)
+        dropped = tuple(own) if rated[name] >= SURE_YES and not is_covered else ()
         return Learned(clause, None, dropped, asks=len(dropped) == len(own) and _asks_unmarked(chart, clause))
     move = Move(MoveKind(name), clause.start, clause.end, probability=rated[name])
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):
-        return Learned(clause, None, others if move.probability >= SURE else ())
+        return Learned(clause, None, others)
     is_likely = move.probability >= (SURE if own else DOUBTFUL) and _is_possible(chart, clause, move.kind)
     return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
 

@@ -14,11 +14,6 @@ from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
-#: A longer rest is a sentence, and no value.
-_MOST_WORDS, _MOST_PIECES = 8, 4
-#: Signs inside a value: "Aslam's", "New-Ulm", "Seattle, WA", "R&B".
-_INNER_SIGNS = frozenset("-,&'’/#.:")
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -114,8 +109,6 @@ class LeftOver:
         words = self._understanding.words
         if not self._understanding.begins.isdisjoint(range(end, index + 1)):
             return False
-        if any(words[n].is_sign and words[n].key not in _INNER_SIGNS for n in range(end, index)):
-            return False
         joints = [n for n in range(end, index) if not words[n].is_sign and not words[n].is_number]
         is_name = not self.uses_capitals or (self._is_capital(end - 1) and self._is_capital(index))
         return not joints or (is_name and all(self._chart.match("name_joint", n) for n in joints))
@@ -168,8 +161,3 @@ def choose_piece(pieces: Sequence[Piece], relations: Collection[str]) -> tuple[P
             return (narrow[0],)
         pieces = narrow or pieces
     return tuple(pieces)
-
-
-def is_too_long(pieces: Sequence[Piece]) -> bool:
-    """True for a rest that is a sentence."""
-    return len(pieces) > _MOST_PIECES or sum(piece.end - piece.start for piece in pieces) > _MOST_WORDS

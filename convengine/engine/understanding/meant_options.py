@@ -17,8 +17,8 @@ from convengine.engine.understanding.understand import Understanding
 
 #: The least cosine of an option that is offered, and how near a second one is that is offered, too.
 _LEAST, _MARGIN = 0.45, 0.1
-#: Of more options or longer pieces nothing is compared.
-_MOST_OPTIONS, _MOST_WORDS = 50, 6
+#: More options are not compared.
+_MOST_OPTIONS = 50
 _MOST_NEAR = 2
 
 
@@ -54,8 +54,7 @@ def _list_pieces(understanding: Understanding, explained: Explained) -> Iterator
             words = enumerate(explained.list_unexplained(clause) or explained.list_talk(clause))
             for _, group in itertools.groupby(words, lambda item: item[1] - item[0]):
                 piece = [index for _, index in group]
-                if len(piece) <= _MOST_WORDS:
-                    yield piece[0], piece[-1] + 1
+                yield piece[0], piece[-1] + 1
 
 
 def _rate(text: str, options: tuple[Option, ...]) -> list[float]:

@@ -79,8 +79,7 @@ def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
     small = cover(clause.cues)
     is_followed = any(not word.is_sign for word in chart.words[cue.end :])
     return is_followed or any(
-        index not in small and not chart.words[index].is_sign and chart.match_longest("move", index) is None
-        for index in range(clause.start, cue.start)
+        index not in small and not chart.words[index].is_sign for index in range(clause.start, cue.start)
     )
 
 
@@ -112,7 +111,7 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
     kinds = {move.kind for move in moves}
     if {MoveKind.NEGATE, MoveKind.LEAVE} <= kinds:
         moves = [move for move in moves if move.kind is not MoveKind.LEAVE]  # "Don't cancel my order"
-    return [move for move in moves if move.kind is not MoveKind.GREET or kinds == {MoveKind.GREET}]
+    return moves
 
 
 def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list[Move] | None]) -> list[Move] | None:
@@ -120,11 +119,6 @@ def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list
     matches = [match for match in chart.match("move", at) if match.end <= clause.end]
     for match in sorted(matches, key=lambda match: -match.end):
         rest = covers[match.end]
-        if rest is not None and not _is_part(chart, at, match.end, clause):
+        if rest is not None:
             return [Move(MoveKind(match.value.means), at, match.end, is_mended=chart.is_mended(at, match.end)), *rest]
     return None
-
-
-def _is_part(chart: Chart, start: int, end: int, clause: Clause) -> bool:
-    """True for a move that is part of a longer cue: the "not" of "if not"."""
-    return any(cue.start <= start and end < cue.end for cue in clause.cues if cue.name in ("supposition", "rejection"))

@@ -14,7 +14,7 @@ class Principle(StrEnum):
     EXPECTED = "expected"
     #: An option that is compared or asked about is not chosen.
     COMPARISONS = "comparisons"
-    #: Of two values for two fields of a kind, "from", "until" and "back" tell the first from the last, or their order.
+    #: Of two values for two fields of a kind, "from", "until" and "back" tell the first from the last.
     SIDES = "sides"
     #: Words of wanting, going and having explain themselves, and so do those of the last answer.
     TALK = "talk"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.decide import ASKED, CORRECTION, Explained, decide
+from convengine.engine.understanding.decide import ASKED, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import (
@@ -37,7 +37,7 @@ def read_into_form(
 ) -> Reading:
     """What of a message goes into the form. `is_phrase`: a phrase of an intent has all of it."""
     labels = find_labels(understanding, form)
-    claims = list_claims(understanding, form, labels, dict(finders), situation)
+    claims = list_claims(understanding, form, labels, finders, situation)
     # "Parking" is no name where it asks about parking.
     claims = [claim for claim in claims if not (is_phrase and claim.span.sort is Sort.PERSON)]
     claims = assign(understanding, form, claims)
@@ -148,8 +148,6 @@ def _add_asked_yes_no(
         return results
     own = [item for item in results if item.field == asked_field.path]
     values = {value for value, _, _ in answers} | {item.value for item in own if isinstance(item, Taken)}
-    if values == {False} and any(isinstance(item, Taken) and item.by == CORRECTION for item in results):
-        return results  # "No, it is 6" says no to the 5.
     if len(values) != 1 or _is_doubtful(understanding, explained, answers):
         return [item for item in results if item not in own]
     if own:

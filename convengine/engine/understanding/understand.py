@@ -80,14 +80,16 @@ class Understanding:
     def is_bare_move(self) -> bool:
         """True when the message says nothing but moves and courtesies."""
         covered = cover(move for move in self.moves if move.is_whole) | cover(self.cues)
-        if not self.moves or self.is_cut_off or any(map(self._doubts, self.clauses)):
+        if not self.moves or self.is_cut_off or self.is_doubted:
             return False
         return all(index in covered or word.is_sign for index, word in enumerate(self.words))
 
-    def _doubts(self, clause: Clause) -> bool:
-        """True for a clause that denies or supposes something and is no move: "yes but not now"."""
-        is_plain = clause.force in (Force.STATES, Force.ASKS)
-        return not is_plain and not any(move.is_whole and clause.overlaps(move) for move in self.moves)
+    @property
+    def is_doubted(self) -> bool:
+        """True when a clause that is no move denies or supposes something: "yes but not now"."""
+        doubting = [clause for clause in self.clauses if clause.force in (Force.SUPPOSES, Force.DENIES)]
+        whole = [move for move in self.moves if move.is_whole]
+        return any(not any(map(clause.overlaps, whole)) for clause in doubting)
 
 
 def understand(

@@ -6,30 +6,31 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import is_part, is_within
 
 
-def is_in_longer(understanding: Understanding, span: Span) -> bool:
+def is_outdone(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span that something longer or plainer in the message outdoes."""
+    tests = (_is_in_longer, _has_value, _is_other_choice, _is_beaten)
+    return span.is_weak and any(test(understanding, span) for test in tests)
+
+
+def _is_in_longer(understanding: Understanding, span: Span) -> bool:
     """True for a weak span in something longer: the "3" of "3 pm" is no day, "speak to one of you" no time."""
     plain = (other for other in understanding.spans if not other.is_weak)
     moves = (move for move in understanding.moves if move.kind is not MoveKind.ASK)
     return any(is_part(span, other) for other in plain) or any(is_part(span, move) for move in moves)
 
 
-def is_beaten(understanding: Understanding, span: Span) -> bool:
-    """True for a weak span beside a plain value: a code with one in it; the "4" of "4 shirts", which counts them and is
-    neither a day nor the fourth option; the "one" of "the large one".
-    """
-    if _is_other_choice(understanding, span):
-        return True
-    plain = [other for other in understanding.spans if not other.is_weak]
-    if span.sort is Sort.PATTERN:
-        return any(is_within(other, span) for other in plain)
-    if any(other.sort is Sort.OPTION and other.end == span.start for other in plain) and _is_filler(
-        understanding, span
-    ):
-        return True
+def _is_beaten(understanding: Understanding, span: Span) -> bool:
+    """True for a weak span beside a plain option: the "4" of "4 shirts", which is neither a day nor the fourth one."""
+    options = [other for other in understanding.spans if other.sort is Sort.OPTION and not other.is_weak]
     if span.sort is Sort.OPTION:
-        return any(other.field == span.field and other.sort is Sort.OPTION for other in plain)
-    is_count = any(other.sort is Sort.OPTION and other.start == span.end for other in plain)
-    return is_count and span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT)
+        return any(other.field == span.field for other in options)
+    return span.sort in (Sort.DAY, Sort.CLOCK, Sort.MOMENT) and any(other.start == span.end for other in options)
+
+
+def _has_value(understanding: Understanding, span: Span) -> bool:
+    """True for a code with a plain value in it: the "14 May to 7 Hill Road" of an address."""
+    plain = (other for other in understanding.spans if not other.is_weak)
+    return span.sort is Sort.PATTERN and any(is_within(other, span) for other in plain)
 
 
 def _is_other_choice(understanding: Understanding, span: Span) -> bool:
@@ -40,10 +41,6 @@ def _is_other_choice(understanding: Understanding, span: Span) -> bool:
     plain = [other for other in understanding.spans if not other.is_weak]
     sorts = {other.sort for other in plain if other.start in behind or other.end in before}
     return bool(sorts) and span.sort not in sorts
-
-
-def _is_filler(understanding: Understanding, span: Span) -> bool:
-    return any(cue.name == "filler" and (cue.start, cue.end) == (span.start, span.end) for cue in understanding.cues)
 
 
 def begins_range(understanding: Understanding, span: Span) -> bool:

@@ -151,20 +151,13 @@ def _find_end(chart: Chart, start: int, *, is_sure: bool) -> int:
             count += 1
         elif not (
             (is_sure and (_is_new(chart, at) or not (count or chart.match("filler", at) or _is_small(chart, at))))
-            or (count and chart.match("name_particle", at) and _is_particle(chart, at))
+            or (count and chart.match("name_particle", at))
         ):
             break
         else:
             count += 1
         at += 1
     return at if count else start
-
-
-def _is_particle(chart: Chart, at: int) -> bool:
-    """True for the "van" and the "der" of "Ann van der Berg"."""
-    while at < len(chart.words) and chart.match("name_particle", at) and not _is_capital(chart, at):
-        at += 1
-    return at < len(chart.words) and chart.words[at - 1].key[0].isalpha() and _is_capital(chart, at)
 
 
 def _joins(chart: Chart, at: int) -> bool:
