@@ -90,6 +90,7 @@ def test_they_pass_with_and_without_the_plugin_of_django(pharmacy: Path, options
     assert "6 passed" in ended.stdout
 
 
+@pytest.mark.long
 def test_a_failure_shows_why(run_with_failures: "subprocess.CompletedProcess[str]") -> None:
     printed = run_with_failures.stdout
 

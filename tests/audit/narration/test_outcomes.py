@@ -58,6 +58,7 @@ def say_all(bot: str, key: str) -> None:
             caller.say(message.removeprefix(_APPROVED), **approved)
 
 
+@pytest.mark.long
 def test_accounts_of_the_help_desk(tmp_path: Path, settings: Any) -> None:
     with install_helpdesk(tmp_path, settings):
         load_rows()
