@@ -1,12 +1,16 @@
 """The server as a Django app. It registers checks and does nothing else at import."""
 
 import gc
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
+
+if TYPE_CHECKING:
+    from convengine.engine.understanding.encoder import Vector
 
 
 class ConvEngineConfig(AppConfig):
@@ -23,14 +27,23 @@ class ConvEngineConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the checks, find the log, and collect garbage from now on: nearly everything is imported."""
+        from convengine.engine.understanding.phrases.encoders import use_service
         from convengine.server.deployment.logs import use_project_logging
         from convengine.server.startup import checks
 
         checks.register()
+        use_service(_embed)
         use_project_logging()
         if not gc.isenabled():  # by `convengine.cli` or `convengine.wsgi`; other entry points keep their ways
             gc.freeze()
             gc.enable()
+
+
+def _embed(name: str, texts: Sequence[str]) -> Sequence["Vector"]:
+    # What a process is built from takes long to import, and most processes ask no model.
+    from convengine.server import wiring
+
+    return wiring.embed(name, texts)
 
 
 def _check_app_name(name: str) -> None:

@@ -28,6 +28,8 @@ from convengine.engine.turn.ports import (
 from convengine.engine.turn.recording import Tape, TapedModel, TapedPace, TapedPhrases, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
+from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
@@ -58,6 +60,14 @@ def model() -> ModelPort:
     if not connections.all:
         return NoModel()
     return EchoModel() if connections.all[0].provider == ECHO else make_model_client(connections)
+
+
+def embed(name: str, texts: Sequence[str]) -> Sequence[Vector]:
+    """A vector for each text by a model of the deployment. Raises EncoderUnavailable."""
+    current = model()
+    if not isinstance(current, OpenAiModel):
+        raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No model is configured, so {name} was not asked.")
+    return current.embed(name, texts)
 
 
 def load_model() -> None:

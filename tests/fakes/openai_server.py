@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -137,3 +137,18 @@ def model_server(*answers: Says, by: Callable[[dict[str, Any]], Says] | None = N
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def say_vectors(encode: Callable[[str], Sequence[float]]) -> Callable[[dict[str, Any]], Says]:
+    """Answers for embeddings, the last text first, as the protocol allows."""
+
+    def answer(body: dict[str, Any]) -> Says:
+        vectors = [
+            {"object": "embedding", "index": index, "embedding": [*encode(text)]}
+            for index, text in enumerate(body["input"])
+        ]
+        usage = {"prompt_tokens": 7, "total_tokens": 7}
+        document = {"object": "list", "model": body["model"], "data": vectors[::-1], "usage": usage}
+        return Says(raw=json.dumps(document).encode())
+
+    return answer

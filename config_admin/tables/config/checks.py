@@ -23,6 +23,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
 from convengine.engine.turn.scope import ANY
+from convengine.engine.understanding.phrases import settings as phrases
 from convengine.server.deployment.environment import suggest_variable
 
 Config = Draft[rows.Config]
@@ -193,6 +194,7 @@ _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     tools.ALLOWED_NEXT.name: _check_allowed_next,
     intents.RESET_INTENT_CODES.name: _check_reset_codes,
     llm.MODEL.name: _check_model_name,
+    phrases.EMBEDDING_MODEL.name: _check_model_name,
     audit.REDACT_KEYS.name: _check_redact_keys,
     audit.REDACT_PATTERNS.name: _check_redact_patterns,
     llm.REDACT_PATTERNS.name: _check_redact_patterns,

@@ -30,7 +30,12 @@ def encode(texts: Sequence[str]) -> Vector:
 
 def encode_text(text: str) -> Vector:
     """The vector of a text, read-only."""
-    return _encode(" ".join(text.split())[:_MOST_CHARACTERS])
+    return _encode(shorten_text(text))
+
+
+def shorten_text(text: str) -> str:
+    """What is encoded of a text. Half of a character, which a client may send, cannot be."""
+    return " ".join(text.split())[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
 
 
 def load_encoder() -> None:
@@ -43,10 +48,9 @@ def load_encoder() -> None:
 
 @lru_cache(_KEPT)
 def _encode(text: str) -> Vector:
-    # Half of a character, which a client may send, cannot be encoded. One by one: a text in a batch differs slightly.
-    storable = text.encode("utf-8", "replace").decode()
+    # One by one: a text in a batch differs slightly.
     with _encoding:
-        vector: Vector = np.asarray(_load().encode(storable), np.float32)
+        vector: Vector = np.asarray(_load().encode(text), np.float32)
     vector.flags.writeable = False
     return vector
 

@@ -16,12 +16,15 @@ from convengine.engine.understanding.phrases.explain import MatchAccount, WordSh
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.server.admin_site.phrase_reasons import describe_needed_score
 from convengine.server.admin_site.record_columns import row_url
+from convengine.server.resilience.time_left import limit_waits
 
 #: How many intents are listed, and how many are named in what to do.
 _LISTED, _NAMED = 5, 3
 #: A word that changes the confidence by less is not listed.
 _LEAST_CHANGE = 0.01
 _LONGEST = 80
+#: How long a page waits for the model that gives vectors, if there is one.
+_MOST_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def build_phrase_account(
     recorded: Mapping[Any, float] | None = None,
 ) -> PhraseAccount:
     """Explain what a message means on a configuration. `recorded`: the confidences of a turn, by phrase."""
-    with choose_making(Making.PREVIEW):
+    with choose_making(Making.PREVIEW), limit_waits(_MOST_SECONDS):
         account = explain_match(snapshot, text, interrupting=interrupting, own=own)
     ranked, matches = account.ranked, account.matches
     confidence = ranked[0].confidence if ranked else 0.0

@@ -2,19 +2,24 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from convengine.engine.extras import describe_missing, is_installed
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
+from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
-from convengine.server.model_clients.retries import Try, read_completion, read_fault
+from convengine.server.model_clients.retries import Try, read_completion, read_embeddings, read_fault
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
@@ -29,7 +34,17 @@ MAX_BYTES = 10 * 1024 * 1024
 _CLOSE_SECONDS = 5.0
 #: Seconds between two attempts: a random part of a limit that doubles from the first to the second.
 _WAIT, _LONGEST_WAIT = 0.25, 4.0
+#: How long a service may take for the vectors of some texts.
+_EMBEDDING_SECONDS = 10.0
 Target = tuple[Connection, str]
+
+
+class _Call(NamedTuple):
+    """What is asked of a service, and what its answer means."""
+
+    seconds: float
+    start: "Callable[[AsyncOpenAI, Connection, str], Coroutine[Any, Any, Any]]"
+    read: Callable[[Any], Try]
 
 
 @dataclass
@@ -64,6 +79,21 @@ class OpenAiModel:
             record_model_attempt(refused)
             return refused
 
+    def embed(self, name: str, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, by a model. One attempt. Raises EncoderUnavailable."""
+        try:
+            target = self.connections.find(name)
+            call = _Call(_EMBEDDING_SECONDS, partial(_embed, texts), partial(read_embeddings, texts=len(texts)))
+            with self.wait():
+                attempt = self._try_unless_open(call, target, clip_seconds(_EMBEDDING_SECONDS))
+        except ModelUnknown as unknown:
+            raise EncoderUnavailable("LLM_NOT_CONFIGURED", str(unknown)) from None
+        except Overloaded as error:
+            raise EncoderUnavailable(OVERLOADED, str(error)) from None
+        if attempt.answer.error_code:
+            raise EncoderUnavailable(attempt.answer.error_code, attempt.answer.error_message or "")
+        return [np.array(vector, np.float32) for vector in attempt.vectors]
+
     def allows(self, name: str) -> bool:
         """Whether a connection has this model."""
         return name in self.connections.names
@@ -89,13 +119,14 @@ class OpenAiModel:
         ends, tries = time.monotonic() + seconds, list[Try]()
         jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
         fallback = self.connections.find(target[0].fallback) if target[0].fallback else None
+        call = _Call(request.timeout_ms / 1000, partial(_complete, request), read_completion)
 
         def attempt_once() -> Try:
             seconds_left = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
             chosen = fallback if fallback and is_for_fallback() else target
-            attempt = self._try_unless_open(request, chosen, seconds_left)
+            attempt = self._try_unless_open(call, chosen, seconds_left)
             if fallback and attempt.answer.error_code == CIRCUIT_OPEN:
-                attempt = self._try_unless_open(request, fallback, seconds_left)
+                attempt = self._try_unless_open(call, fallback, seconds_left)
             tries.append(attempt)
             return attempt
 
@@ -117,16 +148,16 @@ class OpenAiModel:
         *earlier, last = [attempt.answer for attempt in tries]
         return replace(last, earlier=tuple(earlier))
 
-    def _try_unless_open(self, request: LlmRequest, target: Target, seconds: float) -> Try:
+    def _try_unless_open(self, call: _Call, target: Target, seconds: float) -> Try:
         """One attempt, unless the service failed too often."""
         connection, model = target
         if not connection.circuit_failures:
-            return self._try(request, connection, model, seconds)
+            return self._try(call, connection, model, seconds)
         circuit = self.circuits.of(connection.name)
         try:
-            with circuit.call(connection.circuit_failures, connection.circuit_seconds * 1000) as call:
-                attempt = self._try(request, connection, model, seconds)
-                call.failed = _find_failure(attempt, seconds < request.timeout_ms / 1000)
+            with circuit.call(connection.circuit_failures, connection.circuit_seconds * 1000) as counted:
+                attempt = self._try(call, connection, model, seconds)
+                counted.failed = _find_failure(attempt, seconds < call.seconds)
                 return attempt
         except CircuitOpen as error:
             message = f"The connection {connection.name} is not called. {error}"
@@ -134,12 +165,10 @@ class OpenAiModel:
             record_model_attempt(refused)
             return Try(refused)
 
-    def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:
+    def _try(self, call: _Call, connection: Connection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
         try:
-            body = build_body(request, connection, model)
-            call = self._client(connection).chat.completions.create(**body, extra_body=dict(connection.body) or None)
-            outcome = read_completion(outgoing.run(call, seconds))
+            outcome = call.read(outgoing.run(call.start(self._client(connection), connection, model), seconds))
         except Exception as error:
             # Any exception of the client library is a fault of the service or the network.
             outcome = read_fault(error, seconds, connection)
@@ -168,6 +197,20 @@ def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
     if attempt.answer.error_code == "LLM_TIMEOUT" and was_cut_short:
         return None
     return attempt.again or None
+
+
+def _complete(
+    request: LlmRequest, client: "AsyncOpenAI", connection: Connection, model: str
+) -> Coroutine[Any, Any, Any]:
+    body: dict[str, Any] = build_body(request, connection, model)
+    call: Coroutine[Any, Any, Any] = client.chat.completions.create(**body, extra_body=dict(connection.body) or None)
+    return call
+
+
+def _embed(texts: Sequence[str], client: "AsyncOpenAI", connection: Connection, model: str) -> Coroutine[Any, Any, Any]:
+    body: dict[str, Any] = {"model": model, "input": [*texts], "encoding_format": "float"}
+    call: Coroutine[Any, Any, Any] = client.embeddings.create(**body, extra_body=dict(connection.body) or None)
+    return call
 
 
 def _client(connection: Connection) -> "AsyncOpenAI":

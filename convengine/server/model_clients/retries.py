@@ -1,6 +1,8 @@
 """The result of one attempt: the service's answer or the library's exception, as a value."""
 
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +36,8 @@ class Try:
     again: bool = False
     #: The pause that the service asks for, in seconds.
     wait: float = 0.0
+    #: Of texts, in their order.
+    vectors: Sequence[Sequence[float]] = ()
 
 
 def read_completion(completion: Any) -> Try:
@@ -58,6 +62,33 @@ def read_completion(completion: Any) -> Try:
     if getattr(choice, "finish_reason", None) == "length":
         return Try(_with_fault(answer, "LLM_INVALID_RESPONSE", "The answer is cut off: it has too many tokens."))
     return Try(answer)
+
+
+def read_embeddings(response: Any, texts: int) -> Try:
+    """The vectors of so many texts, which the service may answer in any order."""
+    entries = getattr(response, "data", None)
+    listed = entries if isinstance(entries, list) else []
+    indexes = [getattr(entry, "index", None) for entry in listed]
+    if sorted(map(str, indexes)) != sorted(map(str, range(texts))):
+        message = f"The service was asked for {texts} vectors, and gave {len(listed)}, with the indexes {indexes}."
+        return _build_failed_try("LLM_INVALID_RESPONSE", shorten(message, _LONGEST_MESSAGE))
+    vectors: list[Any] = [
+        getattr(entry, "embedding", None) for entry in sorted(listed, key=lambda entry: int(entry.index))
+    ]
+    if not all(map(_is_vector, vectors)) or len(set(map(len, vectors))) > 1:
+        message = f"The service gave no vectors of one length: {shorten(str(vectors), 120)}"
+        return _build_failed_try("LLM_INVALID_RESPONSE", message)
+    tokens = _count(getattr(getattr(response, "usage", None), "prompt_tokens", None))
+    return Try(LlmAnswer(input_tokens=tokens), vectors=vectors)
+
+
+def _is_vector(vector: Json) -> bool:
+    """True for numbers of which some are not 0."""
+    return isinstance(vector, list) and all(map(_is_number, vector)) and any(vector)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
 
 
 def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:

@@ -7,7 +7,7 @@ from django.db import connections
 
 from convengine.engine.understanding.encoder import load_encoder
 from convengine.engine.understanding.phrases.book import get_phrase_book
-from convengine.engine.understanding.phrases.models import is_large, is_made
+from convengine.engine.understanding.phrases.models import is_large, is_made, load_classifier
 from convengine.server.interfaces.configuration import ConfigurationName, configuration, named_configurations
 from convengine.server.jobs.background import Background
 from convengine.server.phrase_models.models import CePhraseModel
@@ -61,7 +61,7 @@ def _load() -> None:
     try:
         book = get_phrase_book(configuration().current())
         if book.phrases:
-            _ = book.classifier
+            load_classifier(book.content, book.model_name)
     except Exception as fault:
         # A turn says what is wrong, if it is still so.
         log.warning("classifier of phrases not loaded", error=f"{type(fault).__name__}: {fault}".strip())

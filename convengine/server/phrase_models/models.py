@@ -25,7 +25,7 @@ class CePhraseVector(models.Model):
     """What a text means, as numbers, so that an edit encodes only what is new."""
 
     name = models.CharField(max_length=64, primary_key=True, help_text="The hash of the text and of the encoder.")
-    vector = models.BinaryField(help_text="512 numbers of two bytes.")
+    vector = models.BinaryField(help_text="Numbers of two bytes.")
     made_at = models.DateTimeField("made", help_text="When it was stored.")
 
     class Meta:

@@ -256,6 +256,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("Phrases/MIN_CONFIDENCE", "L", "decimal", 0.5),
     ("Phrases/MARGIN", "L", "decimal", 0.05),
     ("Phrases/MIN_NEAR", "L", "decimal", 0.1),
+    ("Phrases/EMBEDDING_MODEL", "LR", "text", ""),
     ("LLM/MAX_MS_PER_TURN", "LR", "int", 30_000),
     ("LLM/MAX_TOKENS_PER_TURN", "LR", "int", 0),
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),

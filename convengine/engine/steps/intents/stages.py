@@ -2,6 +2,7 @@
 
 from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.understanding.phrases.encoders import NO_VECTORS
 from convengine.engine.understanding.phrases.interim import BEING_MADE
 
 INTENT_RESOLVE_START = declare_stage(
@@ -109,6 +110,11 @@ INTENT_CLASSIFIER_SUBSTITUTED = declare_stage(
             "The classifier of the present phrases was still being made: the one before compared the message, and new "
             "phrases counted by their likeness.",
             {"reason": BEING_MADE},
+            Tone.WARNING,
+        ),
+        SentenceTemplate(
+            "The embedding model gave no vectors: a classifier that only knows words and letters compared the message.",
+            {"reason": NO_VECTORS},
             Tone.WARNING,
         ),
     ),

@@ -14,7 +14,7 @@ from convengine.engine.understanding.phrases.classifier import Content, Example,
 from convengine.engine.understanding.phrases.features import Synonyms
 from convengine.engine.understanding.phrases.intent_words import IntentWord, list_intent_words
 from convengine.engine.understanding.phrases.models import Ranker, get_classifier, name_model
-from convengine.engine.understanding.phrases.settings import SYNONYMS
+from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL, SYNONYMS
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import list_keys, list_terms, spell_plainly
 from convengine.engine.understanding.understand import Understanding, understand
@@ -60,10 +60,16 @@ class IntentMatch:
 class PhraseBook:
     """All phrases of a configuration."""
 
-    def __init__(self, phrases: Sequence[Phrase], words: Sequence[IntentWord] = (), synonyms: Synonyms = ()) -> None:
+    def __init__(
+        self,
+        phrases: Sequence[Phrase],
+        words: Sequence[IntentWord] = (),
+        synonyms: Synonyms = (),
+        encoder: str = "",
+    ) -> None:
         self.phrases = tuple(phrases)
         examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
-        self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms)
+        self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms, encoder)
         self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
         self._by_example: dict[Example, list[Phrase]] = {}
         self._words: set[str] = set()
@@ -89,7 +95,11 @@ class PhraseBook:
     @property
     def classifier(self) -> Ranker:
         """What the phrases train. A process keeps only those that it uses."""
-        return get_classifier(self.content, self.model_name)
+        return self.get_classifier(())
+
+    def get_classifier(self, messages: Sequence[str]) -> Ranker:
+        """What the phrases train, or what decides on these messages in its place."""
+        return get_classifier(self.content, self.model_name, [*map(_write_quietly, messages)])
 
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
@@ -145,10 +155,10 @@ class PhraseBook:
             lexicon = self._lexicons[language] = Lexicon(self._words, base=language.tables.lexicon)
         return understand(text, language.tables, FINDERS, _VALUES, lexicon)
 
-    def rank(self, text: str, most: int = _RANKED) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first. Capitals throughout are no names: they only shout."""
-        plain = text.lower() if text.isupper() else text
-        return tuple(map(self._make_match, self.classifier.rank(plain, most)))
+    def rank(self, text: str, classifier: Ranker | None = None) -> tuple[IntentMatch, ...]:
+        """The intents that a text may mean, best first."""
+        classifier = classifier or self.get_classifier([text])
+        return tuple(map(self._make_match, classifier.rank(_write_quietly(text), _RANKED)))
 
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
         """The phrase of an intent that a phrase is more like than the others of its own, and by how much.
@@ -174,6 +184,11 @@ class PhraseBook:
         return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)
 
 
+def _write_quietly(text: str) -> str:
+    """Capitals throughout are no names: they only shout."""
+    return text.lower() if text.isupper() else text
+
+
 @lru_cache(_KEPT)
 def _split_phrase(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What compares a phrase word for word, and its words. They are kept, so that an edit splits only what is new."""
@@ -187,7 +202,7 @@ def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
 
 
 def _find_book(snapshot: Snapshot) -> PhraseBook:
-    synonyms = read_synonyms(snapshot)
+    synonyms, encoder = read_synonyms(snapshot), live_settings.read(snapshot, EMBEDDING_MODEL).value.strip()
     listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
     in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))
     words = tuple(dict.fromkeys(word for word in list_intent_words(snapshot) if word.intent in in_use))
@@ -195,9 +210,9 @@ def _find_book(snapshot: Snapshot) -> PhraseBook:
     def build() -> PhraseBook:
         used = (row for row in listed if code(row.intent_code) in in_use)
         phrases = (Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in used)
-        return PhraseBook([*phrases], words, synonyms)
+        return PhraseBook([*phrases], words, synonyms, encoder)
 
-    return snapshot.table(rows.Classifier).memo.get(("phrase book", in_use, words, synonyms), build)
+    return snapshot.table(rows.Classifier).memo.get(("phrase book", in_use, words, synonyms, encoder), build)
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.language import list_languages, read_table
-from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable, encode_plainly
+from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
+from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable
 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
@@ -72,7 +73,7 @@ class Classifier:
         self._by_term = weights.by_row.astype(np.float32)
         self._beforehand = weights.beforehand
         if texts.are_hashed:
-            self._by_term, self._by_vector = np.split(self._by_term, [-texts.vectors.shape[1]])
+            self._by_term, self._by_vector = np.split(self._by_term, [len(self._by_term) - texts.vectors.shape[1]])
             self._by_vector = self._by_vector * sqrt(VECTOR_SHARE)
         else:
             self._by_vector = VECTOR_SHARE * (texts.vectors.T @ self._by_term)
@@ -82,8 +83,13 @@ class Classifier:
 
     @property
     def substitution(self) -> str:
-        """Blank: it is the classifier of its phrases."""
-        return ""
+        """Blank, unless it does without vectors."""
+        return NO_VECTORS if self.encoder.name == NO_VECTORS else ""
+
+    @property
+    def encoder(self) -> Encoder:
+        """What gives it vectors."""
+        return self._texts.encoder
 
     @property
     def phrases(self) -> frozenset[Example]:
@@ -97,7 +103,7 @@ class Classifier:
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
-        shared, vector = self._texts.table.compare(text), encode_plainly(text)
+        shared, vector = self._texts.table.compare(text), self.encoder.encode(text)
         terms = self._texts.table.hash_text(text) if self._texts.are_hashed else shared
         scores = terms @ self._by_term + vector @ self._by_vector + self._beforehand
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
@@ -107,15 +113,16 @@ class Classifier:
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-        texts, vector = self._texts, encode_plainly(text)
+        texts, vector = self._texts, self.vectors.get(text)
+        vector = self.encoder.encode(text) if vector is None else vector
         shared = texts.table.compare(text)[: texts.phrases]
-        likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / WHOLE
+        likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / texts.whole
         examples = map(Example, texts.intents, texts.texts)
         return zip(examples, map(float, likenesses), strict=False)
 
     def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
         members = self._members[each]
-        likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / WHOLE
+        likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / self._texts.whole
         nearest = int(likeness.argmax())
         text = self._texts.texts[members[nearest]]
         intent = self._texts.classes[each + 1]
@@ -129,6 +136,8 @@ class Content(NamedTuple):
     #: Words of the intents that are no sentences: their names, and the options of their forms.
     words: tuple[Example, ...] = ()
     synonyms: Synonyms = ()
+    #: What gives the texts their vectors; blank for the encoder of this process.
+    encoder: str = ""
 
     def list_texts(self) -> list[str]:
         """The texts whose vectors are needed."""
@@ -139,8 +148,9 @@ class Content(NamedTuple):
 class TrainingTexts:
     """The texts that train a classifier, in an order that only depends on them, with their vectors."""
 
-    def __init__(self, content: Content, vectors: Mapping[str, Vector]) -> None:
-        """`vectors`: those of all texts (`Content.list_texts`)."""
+    def __init__(self, content: Content, vectors: Mapping[str, Vector], encoder: Encoder = BUILT_IN) -> None:
+        """`vectors`: those of all texts (`Content.list_texts`), by this encoder."""
+        self.encoder = encoder
         phrases = sorted(set(content.examples))
         listed = [*phrases, *sorted(set(content.words) - set(phrases))]
         own = np.stack([vectors[example.text] for example in phrases])
@@ -156,6 +166,8 @@ class TrainingTexts:
         self.classes_of_texts = np.searchsorted(self.classes, self.intents)
         self.vectors: Vector = np.stack([vectors[text] for text in self.texts])
         self.table = TextTable(self.texts, content.synonyms)
+        #: What texts have in common with themselves.
+        self.whole = WHOLE if self.vectors.size else WHOLE - VECTOR_SHARE
 
     @property
     def are_hashed(self) -> bool:

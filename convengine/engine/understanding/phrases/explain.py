@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, PhraseBook, get_phrase_book
-from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
+from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases, prepare_messages
 from convengine.engine.understanding.words import split_text
 
 #: An intent of less confidence is not near: what a word does to it tells nothing.
@@ -61,9 +61,10 @@ def explain_match(
     if best is None or best.confidence < LEAST_NEAR:
         return MatchAccount(matches)
     words = [word for word in split_text(text) if not word.is_sign]
+    rests = [f"{text[: word.start].rstrip()} {text[word.end :].lstrip()}".strip() for word in words[:MOST_WORDS]]
+    prepare_messages(snapshot, rests)
     shares = []
-    for word in words[:MOST_WORDS]:
-        rest = f"{text[: word.start].rstrip()} {text[word.end :].lstrip()}".strip()
+    for word, rest in zip(words, rests, strict=False):
         shorter = match_phrases(snapshot, rest, interrupting=interrupting, own=own)
         shares.append(WordShare(text[word.start : word.end], _find_confidence(shorter, best.intent)))
     stray = _find_stray(get_phrase_book(snapshot), matches)

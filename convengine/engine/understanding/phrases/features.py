@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from convengine.engine.understanding.encoder import Vector, encode_text
 from convengine.engine.understanding.words import split_text
 
 Numbers = npt.NDArray[np.float32]
@@ -87,11 +86,6 @@ class TextTable:
             length = sqrt(sum(weight * weight for weight in weights.values()))
             for term, weight in weights.items():
                 yield self._columns[term], weight / length
-
-
-def encode_plainly(text: str) -> Vector:
-    """The vector of a text, however its first letter is written, and with or without a full stop."""
-    return encode_text(spell_beginning(text))
 
 
 def spell_beginning(text: str) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import DIMENSIONS, Vector
+from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.phrases.classifier import Classifier, Example, Ranked
-from convengine.engine.understanding.phrases.features import encode_plainly
+from convengine.engine.understanding.phrases.encoders import BUILT_IN, Encoder
 
 #: Why it decides.
 BEING_MADE = "BEING_MADE"
@@ -17,12 +17,18 @@ _POWER = 3
 class InterimClassifier:
     """Ranks intents by the last classifier, and by the nearest of the phrases that are new since then."""
 
-    def __init__(self, phrases: Collection[Example], last: Classifier | None, vectors: Mapping[str, Vector]) -> None:
+    def __init__(
+        self,
+        phrases: Collection[Example],
+        last: Classifier | None,
+        vectors: Mapping[str, Vector],
+        encoder: Encoder = BUILT_IN,
+    ) -> None:
         """`vectors`: those that are known. Phrases without one are found again when the classifier is made."""
-        self._last = last
+        self._last, self._encoder = last, encoder
         listed = sorted(phrase for phrase in phrases if phrase.text in vectors)
         self._listed = listed
-        self._vectors = np.stack([vectors[phrase.text] for phrase in listed]) if listed else np.empty((0, DIMENSIONS))
+        self._vectors = np.stack([vectors[phrase.text] for phrase in listed]) if listed else np.empty((0, 0))
         self._intents = np.array([phrase.intent for phrase in listed])
         known = last.phrases if last else frozenset()
         self._is_new = np.array([phrase not in known for phrase in listed], bool)
@@ -47,10 +53,10 @@ class InterimClassifier:
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-        return zip(self._listed, map(float, self._compare(text)), strict=True)
+        return zip(self._listed, map(float, self._compare(text)), strict=True) if self._listed else iter(())
 
     def _compare(self, text: str) -> Vector:
-        return (self._vectors @ encode_plainly(text)).clip(0, 1)
+        return (self._vectors @ self._encoder.encode(text)).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
         """Null for an intent that has no phrases any more."""

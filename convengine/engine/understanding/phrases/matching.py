@@ -12,7 +12,9 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, PhraseBook, get_phrase_book
+from convengine.engine.understanding.phrases.encoders import is_service
 from convengine.engine.understanding.phrases.force import find_force
+from convengine.engine.understanding.phrases.models import Ranker
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, write_plainly
@@ -77,6 +79,13 @@ def match_phrases(
     return _match(snapshot, _Message(get_phrase_book(snapshot), text or ""), interrupting=interrupting, own=own)
 
 
+def prepare_messages(snapshot: Snapshot, texts: Iterable[str]) -> None:
+    """Have a service, if there is one, asked at once for all that several messages are compared by."""
+    book = get_phrase_book(snapshot)
+    if is_service(book.content.encoder):
+        book.get_classifier([part for text in texts for part in _Message(book, text).list_ranked()])
+
+
 def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: Collection[str]) -> PhraseMatches:
     choice = _Choice(
         live_settings.read(snapshot, MIN_CONFIDENCE).value,
@@ -129,6 +138,7 @@ def _find_digest(snapshot: Snapshot) -> str:
         book = get_phrase_book(snapshot)
         phrases = [[str(phrase.key), phrase.intent, phrase.text] for phrase in book.phrases]
         content = [settings, phrases, book.content.words, book.content.synonyms]
+        content += [book.content.encoder] if book.content.encoder else []
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     return snapshot.memo.get("digest of phrases", find)
@@ -188,27 +198,41 @@ class _Message:
     @cached_property
     def substitution(self) -> str:
         """Why another classifier ranks than that of the phrases; blank for that one."""
-        return self._book.classifier.substitution
+        return self._classifier.substitution
 
     @cached_property
     def whole(self) -> Sequence[IntentMatch]:
         """The intents that the whole message may mean."""
-        return self._book.rank(self._ranked)
+        return self._book.rank(self._ranked, self._classifier)
 
     @cached_property
     def parts(self) -> Sequence[IntentMatch]:
         """The intents that the message may mean without its values and slips, and its clauses by themselves."""
+        return [
+            replace(match, confidence=round(match.confidence * share, 3))
+            for part, share in sorted(self._shares.items())
+            for match in self._book.rank(part, self._classifier)
+        ]
+
+    @cached_property
+    def _classifier(self) -> Ranker:
+        """What ranks. A service is asked once, for all texts that may be ranked."""
+        return self._book.get_classifier(self.list_ranked() if is_service(self._book.content.encoder) else ())
+
+    def list_ranked(self) -> Sequence[str]:
+        """The message and its parts, as they are ranked."""
+        return [self._ranked, *self._shares]
+
+    @cached_property
+    def _shares(self) -> Mapping[str, float]:
+        """The message without its values and slips, and its clauses, with the share of their confidence that counts."""
         shares: dict[str, float] = {}
         for language, reading in self._readings:
             clauses = reading.clauses[:_CLAUSES] if len(reading.clauses) > 1 else ()
             for share, start, end in ((1.0, 0, len(reading.words)), *((_CLAUSE, it.start, it.end) for it in clauses)):
                 part = write_plainly(reading, language, start, end)
                 shares[part] = max(share, shares.get(part, 0))
-        return [
-            replace(match, confidence=round(match.confidence * shares[part], 3))
-            for part in sorted(shares.keys() - {"", self._ranked})
-            for match in self._book.rank(part)
-        ]
+        return {part: share for part, share in shares.items() if part not in ("", self._ranked)}
 
     @cached_property
     def asks(self) -> bool:

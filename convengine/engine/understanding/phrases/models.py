@@ -5,7 +5,7 @@ import io
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from enum import Enum, auto
 from functools import cache, partial
@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import DIMENSIONS, Vector
+from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
@@ -26,7 +26,16 @@ from convengine.engine.understanding.phrases.classifier import (
     list_general_sentences,
     train,
 )
-from convengine.engine.understanding.phrases.features import encode_plainly, spell_beginning
+from convengine.engine.understanding.phrases.encoders import (
+    BATCH,
+    BUILT_IN,
+    NO_VECTORS,
+    Encoder,
+    EncoderUnavailable,
+    encode_texts,
+    is_service,
+)
+from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
@@ -118,6 +127,8 @@ class _Models:
         self.store: ModelStore = NoStore()
         self.kept: OrderedDict[str, Classifier] = OrderedDict()
         self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
+        #: By name.
+        self.encoders: dict[str, Encoder] = {}
         #: The names of those that are being made in the background.
         self.started: set[str] = set()
         self.lock = Lock()
@@ -144,10 +155,12 @@ class _Models:
             return [*reversed(self.kept.values())]
 
 
-class _ReadOnlyStore(NoStore):
+class _VectorStore(NoStore):
     def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
         return _models.store.load_vectors(names)
 
+
+class _ReadOnlyStore(_VectorStore):
     def load(self, name: str) -> bytes | None:
         return _models.store.load(name)
 
@@ -171,18 +184,49 @@ def choose_making(how: Making) -> Iterator[None]:
         _making.reset(token)
 
 
-def get_classifier(content: Content, name: str) -> Ranker:
-    """The classifier that phrases train, by its name (`name_model`); or what answers while that is made."""
+def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) -> Ranker:
+    """The classifier that phrases train, by its name (`name_model`); or what answers while that is made.
+
+    A service is asked at once for the vectors of all messages. If it fails, a classifier without vectors answers.
+    """
+    try:
+        ranker = _get_classifier(content, name)
+        if messages and is_service(content.encoder):
+            load_encoder(content.encoder, _get_store(content)).encode_all(messages)
+        return ranker
+    except EncoderUnavailable:
+        without = _leave_out_vectors(content)
+        return _get_classifier(without, name_model(without))
+
+
+def load_classifier(content: Content, name: str) -> None:
+    """Have a classifier ready, and the one that answers when its service fails."""
+    get_classifier(content, name)
+    if is_service(content.encoder):
+        without = _leave_out_vectors(content)
+        get_classifier(without, name_model(without))
+
+
+def _get_classifier(content: Content, name: str) -> Ranker:
     classifier = _models.find(name)
     if classifier:
         return classifier
     how = _making.get()
-    if is_large(content) and how is Making.BACKGROUND:
+    if how is Making.BACKGROUND and _takes_long(content, name):
         _start(content, name)
         return _models.find(name) or _get_interim(content, name)
-    if is_large(content) and how is Making.PREVIEW:
+    if how is Making.PREVIEW and is_large(content):
         return _get_interim(content, name)
-    return _make(content, name, _get_store())
+    return _make(content, name, _get_store(content))
+
+
+def _takes_long(content: Content, name: str) -> bool:
+    """True if no turn should wait for a classifier: of many phrases, or whose service may not have been asked yet."""
+    return is_large(content) or (is_service(content.encoder) and _models.store.load(name) is None)
+
+
+def _leave_out_vectors(content: Content) -> Content:
+    return content._replace(encoder=NO_VECTORS)
 
 
 def is_large(content: Content) -> bool:
@@ -199,37 +243,66 @@ def name_model(content: Content) -> str:
     """The name of a classifier: the hash of all that it is made from."""
     libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
     own = [sorted(set(content.examples)), sorted(set(content.words)), content.synonyms]
-    return hashlib.sha256(json.dumps([_VERSION, libraries, own, list_general_sentences()]).encode()).hexdigest()
+    made_from = [_VERSION, libraries, own, list_general_sentences(), *filter(None, [content.encoder])]
+    return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
 
 
-def name_vector(text: str) -> str:
+def name_vector(text: str, encoder: str = "") -> str:
     """The name of the vector of a text."""
-    content = f"{_ENCODER} {version(_ENCODER)}\n{spell_beginning(text)}"
+    content = f"{encoder or f'{_ENCODER} {version(_ENCODER)}'}\n{spell_beginning(text)}"
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
-def load_vectors(texts: Sequence[str], store: ModelStore, *, most_new: int | None = None) -> dict[str, Vector]:
+def load_vectors(
+    texts: Sequence[str], store: ModelStore, encoder: Encoder = BUILT_IN, *, most_new: int | None = None
+) -> dict[str, Vector]:
     """The vectors of texts, with the digits that are stored. This encodes new texts only, at most `most_new` of them.
 
-    Vectors of classifiers that this process has are not read again.
+    Vectors of classifiers that this process has are not read again. Raises EncoderUnavailable.
     """
     missing, known = dict.fromkeys(texts), dict[str, Vector]()
     for classifier in _models.list_kept():
-        if missing:
+        if missing and classifier.encoder.name == encoder.name:
             known |= {text: vector for text, vector in classifier.vectors.items() if text in missing}
             missing = {text: None for text in missing if text not in known}
-    names = {text: name_vector(text) for text in missing}
-    stored = store.load_vectors([*names.values()]) if names else {}
-    known |= {text: _read_vector(stored[name]) for text, name in names.items() if name in stored}
-    new = {text: _encode(text) for text in [text for text, name in names.items() if name not in stored][:most_new]}
-    if new:
-        store.save_vectors({names[text]: vector for text, vector in new.items()})
-    return known | {text: _read_vector(vector) for text, vector in new.items()}
+    stored = _load_stored_vectors([*missing], store, encoder.name, most_new)
+    return known | {text: encoder.adjust(vector) for text, vector in stored.items()}
 
 
 def read_vectors(texts: Sequence[str]) -> dict[str, Vector]:
     """The vectors of texts that may never be saved: what is known is read, and nothing is stored."""
     return load_vectors(texts, _ReadOnlyStore())
+
+
+def load_encoder(name: str, store: ModelStore) -> Encoder:
+    """An encoder by its name. Raises EncoderUnavailable.
+
+    To a service, general sentences are often alike: what all have in common says nothing.
+    """
+    encoder = _models.encoders.get(name, Encoder(name))
+    if is_service(name) and encoder.center is None:
+        vectors = _load_stored_vectors(list_general_sentences(), store, name)
+        encoder = _models.encoders[name] = Encoder(name, np.mean([*vectors.values()], axis=0, dtype=np.float32))
+    return encoder
+
+
+def _load_stored_vectors(
+    texts: Sequence[str], store: ModelStore, encoder: str, most_new: int | None = None
+) -> dict[str, Vector]:
+    """Vectors as the encoder gave them; new ones are stored in parts, so that a failure loses little."""
+    if encoder == NO_VECTORS:
+        return dict(zip(texts, encode_texts(encoder, texts), strict=True))
+    names = {text: name_vector(text, encoder) for text in texts}
+    packed = dict(store.load_vectors([*names.values()])) if names else {}
+    new = [text for text, name in names.items() if name not in packed][:most_new]
+    for start in range(0, len(new), BATCH):
+        part = new[start : start + BATCH]
+        vectors = {
+            names[text]: _pack_vector(vector) for text, vector in zip(part, encode_texts(encoder, part), strict=True)
+        }
+        store.save_vectors(vectors)
+        packed |= vectors
+    return {text: _read_vector(packed[name]) for text, name in names.items() if name in packed}
 
 
 def _start(content: Content, name: str) -> None:
@@ -244,23 +317,25 @@ def _start(content: Content, name: str) -> None:
 
 def _make_later(content: Content, name: str) -> None:
     try:
-        _make(content, name, _models.store)
+        with suppress(EncoderUnavailable):
+            _make(content, name, _models.store)
     finally:
         _models.started.discard(name)
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
-    read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store)))
+    encoder = load_encoder(content.encoder, store)
+    read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store, encoder), encoder))
     weights = store.load_or_make(name, lambda: _pack(train(read_texts())))
     classifier = Classifier(read_texts(), _unpack(weights))
     _models.keep(name, classifier)
     return classifier
 
 
-def _get_store() -> ModelStore:
+def _get_store(content: Content) -> ModelStore:
     match _making.get():
         case Making.OWN:
-            return NoStore()
+            return _VectorStore() if is_service(content.encoder) else NoStore()
         case Making.PREVIEW:
             return _ReadOnlyStore()
     return _models.store
@@ -269,10 +344,13 @@ def _get_store() -> ModelStore:
 def _get_interim(content: Content, name: str) -> InterimClassifier:
     interim = _models.interims.get(name)
     if interim is None:
-        phrases = frozenset(content.examples)
-        last = max(_models.list_kept(), key=lambda classifier: len(classifier.phrases & phrases), default=None)
-        vectors = load_vectors([example.text for example in content.examples], _get_store(), most_new=_MOST_ENCODED)
-        interim = InterimClassifier(phrases, last, vectors)
+        phrases, store = frozenset(content.examples), _get_store(content)
+        earlier = [each for each in _models.list_kept() if each.encoder.name == content.encoder]
+        last = max(earlier, key=lambda classifier: len(classifier.phrases & phrases), default=None)
+        if last is None and is_service(content.encoder):
+            raise EncoderUnavailable("LLM_CALL_FAILED", f"{content.encoder} was not asked for all phrases yet.")
+        encoder, texts = load_encoder(content.encoder, store), [example.text for example in content.examples]
+        interim = InterimClassifier(phrases, last, load_vectors(texts, store, encoder, most_new=_MOST_ENCODED), encoder)
         with _models.lock:
             _models.interims[name] = interim
             while len(_models.interims) > _MOST_INTERIM:
@@ -280,12 +358,12 @@ def _get_interim(content: Content, name: str) -> InterimClassifier:
     return interim
 
 
-def _encode(text: str) -> bytes:
-    return encode_plainly(text).astype(_VECTOR_TYPE).tobytes()
+def _pack_vector(vector: Vector) -> bytes:
+    return vector.astype(_VECTOR_TYPE).tobytes()
 
 
 def _read_vector(stored: bytes) -> Vector:
-    return np.frombuffer(stored, _VECTOR_TYPE, DIMENSIONS).astype(np.float32)
+    return np.frombuffer(stored, _VECTOR_TYPE).astype(np.float32)
 
 
 def _pack(weights: Weights) -> bytes:

@@ -1,6 +1,6 @@
 """Settings of phrases."""
 
-from convengine.engine.turn.live_settings import decimal, declare, json_value
+from convengine.engine.turn.live_settings import decimal, declare, json_value, text
 
 PHRASES_FAMILY = "Phrases"
 
@@ -34,4 +34,13 @@ MIN_NEAR = declare(
     "If no intent is sure, the user is asked about intents with at least this confidence: “Do you mean …?” 1 asks "
     "about none.",
     label="Minimum confidence for a question",
+)
+EMBEDDING_MODEL = declare(
+    PHRASES_FAMILY,
+    "EMBEDDING_MODEL",
+    text(),
+    "",
+    "The model that says what phrases and messages mean as vectors, one of those that the deployment allows. If empty, "
+    "the encoder of the product does.",
+    mark="LR",
 )

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name='CePhraseVector',
             fields=[
                 ('name', models.CharField(help_text='The hash of the text and of the encoder.', max_length=64, primary_key=True, serialize=False)),
-                ('vector', models.BinaryField(help_text='512 numbers of two bytes.')),
+                ('vector', models.BinaryField(help_text='Numbers of two bytes.')),
                 ('made_at', models.DateTimeField(help_text='When it was stored.', verbose_name='made')),
             ],
             options={

@@ -102,6 +102,13 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
             "Declare it in CE_LLM_ALLOWED_MODELS (the manual's chapter Deployment).",
         ),
         (
+            "Phrases/EMBEDDING_MODEL",
+            "smal",
+            "NOT_REGISTERED",
+            "There is no model smal. Did you mean small? Allowed: large, small. "
+            "Declare it in CE_LLM_ALLOWED_MODELS (the manual's chapter Deployment).",
+        ),
+        (
             "ResetResolvedIntentStep/RESET_INTENT_CODES",
             "FAX",
             "RESET_CODES_UNKNOWN",
