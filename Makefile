@@ -73,10 +73,10 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: the checks an
 quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests through everything, in two minutes.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
 
-test-long: $(VENV)/develop setup-browser  ## What CI runs beside `make test`: killed servers, walks through the pages.
+test-long: $(VENV)/develop setup-browser  ## What CI runs beside `make test`: killed servers, walks through the pages, SQLite.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --long
 
-test-nightly: $(VENV)/develop setup-browser  ## What CI leaves out: load, variants, all examples, the cluster; about an hour.
+test-nightly: $(VENV)/develop setup-browser  ## What CI leaves out: load, scale, variants, all examples, the cluster; about an hour.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --nightly
 	@CE_DEBUG=true $(BIN)/python -m tests.cluster
 

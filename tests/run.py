@@ -3,8 +3,8 @@
 Tests with browsers and servers wait much of their time, so two parts run for each processor. Most tests are dealt out
 to several processes, each of which collects only its own files and needs nobody to give it the next test.
 `--quick` runs what a change of the engine breaks first. `--long` runs in CI what takes too long for every change:
-servers that are killed, walks through the pages, tables of 10,000 rows. `--nightly` runs the rest: load, variants, more
-examples.
+servers that are killed, walks through the pages, what differs on SQLite. `--nightly` runs the rest: load, tables of
+10,000 rows, variants, more examples.
 """
 
 import os
@@ -86,7 +86,9 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
     if "--quick" in arguments:
         return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
-        return _list_long_parts("long and not nightly")
+        # What differs on SQLite; on PostgreSQL, `make test` runs these tests.
+        dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
+        return [*_list_long_parts("long and not nightly"), dialects]
     if "--nightly" in arguments:
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
@@ -95,14 +97,15 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     # All of its files; whoever has a share has a database of the same server, which is started and migrated once.
     transactional.environment["CE_TEST_SHARE"] = "1/1"
-    dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
     browser = _tests("browser", "browser and not long", list_files("browser"))
-    return [browser, transactional, *tests, dialects, CHECKS]
+    return [browser, transactional, *tests, CHECKS]
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other; those of `--long` and `--nightly` use all processors by themselves."""
-    return 1 if {"--long", "--nightly"} & {*arguments} else 2 * (os.cpu_count() or 1)
+    """How many parts run beside each other; most of `--long` have two workers, and `--nightly` measures load."""
+    if "--nightly" in arguments:
+        return 1
+    return (os.cpu_count() or 1) * (1 if "--long" in arguments else 2)
 
 
 def main(arguments: Sequence[str]) -> int:

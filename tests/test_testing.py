@@ -82,14 +82,14 @@ def test_the_tests_and_scenarios_of_the_example_pass(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("options", [(), ("-p", "no:django")])
-def test_they_pass_with_and_without_the_plugin_of_django(pharmacy: Path, options: tuple[str, ...]) -> None:
-    ended = run_pytest(pharmacy, *options)
+def test_they_pass_without_the_plugin_of_django_as_with_it(pharmacy: Path) -> None:
+    ended = run_pytest(pharmacy, "-p", "no:django")
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "6 passed" in ended.stdout
 
 
+@pytest.mark.long
 def test_a_failure_shows_why(run_with_failures: "subprocess.CompletedProcess[str]") -> None:
     printed = run_with_failures.stdout
 
@@ -123,7 +123,7 @@ def test_a_run_that_another_plugin_refuses_ends_with_its_reason(tmp_path: Path) 
     assert "KeyError" not in ended.stderr
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_scenarios_in_a_folder_that_is_a_link_are_run(pharmacy: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(pharmacy)
     ended = run_pytest(tmp_path / "link", "--rootdir", str(tmp_path / "link"), f"{tmp_path / 'link'}/scenarios")

@@ -20,7 +20,15 @@ pytestmark = pytest.mark.browser
 SCRIPT = ROOT / "static/convengine/chat.js"
 HOSTILE_TEXTS = Path(__file__).with_name("hostile_texts.txt")
 EXAMPLES = dict(re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs/chat.md").read_text(), re.DOTALL))
-SCREENS = pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")])
+SCREENS = pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1280, "light"),
+        (390, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.nightly),
+        pytest.param(390, "light", marks=pytest.mark.nightly),
+    ],
+)
 PAGE = """<!DOCTYPE html><html lang="{language}"><head><meta charset="utf-8"><title>Shop</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"></head>
 <body><main><h1>Shop</h1><p>What we sell.</p><div id="place"></div></main>

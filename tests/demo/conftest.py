@@ -92,7 +92,7 @@ def customer(db: None) -> Caller:
     return Caller(make_key(scopes=["turns", "audit", "approve"]))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     """`make demo` in a clean copy of the tree, running."""
     demo = newcomer(tmp_path_factory.mktemp("newcomer"), tmp_path_factory.mktemp("programs"))

@@ -9,7 +9,7 @@ from tests.api import Caller
 from tests.demo.talking import books, talk
 
 # How people put things is no matter of the database; test_conversations talks on each.
-pytestmark = pytest.mark.usefixtures("shared_helpdesk")
+pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.long]
 
 UNKNOWN = "Sorry, I did not understand that. Please say in other words"
 LEFT = "I leave everything as it is"

@@ -18,7 +18,7 @@ from tests.demo.test_readme import FIRST_HOUR as HOUR_OF_QA
 from tests.demo.test_readme import fits
 from tests.live.processes import free_port
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 FIRST_HOUR = (ROOT / "docs/first_hour_integrator.md").read_text()
 FIRST_START_SECONDS, SECOND_START_SECONDS = 90, 10
@@ -77,7 +77,6 @@ def test_the_conversations_of_the_first_hour_go_as_it_says(demo: Demo) -> None:
         assert [pair for pair in zip(answers, table, strict=True) if not fits(pair[0], pair[1][1])] == []
 
 
-@pytest.mark.long
 def test_why_and_replay_of_the_first_hour_work_as_it_says(demo: Demo) -> None:
     (why,) = re.findall(r"^    (curl -s .*/why\?turn=2.*)$", HOUR_OF_QA, re.MULTILINE)
     (replay,) = re.findall(r"^    (.*manage.py replay \$ID 2)$", HOUR_OF_QA, re.MULTILINE)
@@ -90,7 +89,6 @@ def test_why_and_replay_of_the_first_hour_work_as_it_says(demo: Demo) -> None:
     assert printed[-1] == "equal"
 
 
-@pytest.mark.long
 def test_the_calls_of_the_first_hour_answer_as_it_says(demo: Demo) -> None:
     blocks = re.findall(
         r"(?:^ {4}.*\n)+", FIRST_HOUR.partition("In a second")[2].partition("From Python")[0], re.MULTILINE
@@ -124,7 +122,6 @@ def test_its_people_can_log_in_over_http(demo: Demo) -> None:
         assert (arrived.status, urllib.parse.urlsplit(arrived.url).path) == (200, "/admin/")
 
 
-@pytest.mark.long
 def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> None:
     key, conversation = demo.facts()["api_key"], str(uuid.uuid4())
     demo.say("Hello", conversation)
@@ -141,7 +138,6 @@ def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> N
     assert demo.facts()["api_key"] == key
 
 
-@pytest.mark.long
 def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> None:
     printed = demo.shell(r"printf 'Hello\ncaf\351\n\nhow long does delivery take\nquit\nnever said\n' | make talk")
 
@@ -152,7 +148,6 @@ def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> Non
     assert "you     caf\ufffd" in printed
 
 
-@pytest.mark.long
 def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -> None:
     folder = shlex.quote(str(demo.folder / "nowhere"))
 
@@ -165,7 +160,6 @@ def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -
     assert "Traceback" not in printed
 
 
-@pytest.mark.long
 def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     demo.say("Hello")
     program = (
@@ -182,7 +176,6 @@ def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     assert set(printed.split()) == {"equal"}
 
 
-@pytest.mark.long
 def test_it_starts_again_quickly_and_knows_its_people_its_key_and_its_conversations(demo: Demo) -> None:
     before, port, conversation = demo.facts(), demo.running[0].port, str(uuid.uuid4())
     demo.say("Hello", conversation)

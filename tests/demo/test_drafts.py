@@ -15,7 +15,7 @@ from tests.config_admin.drafts.test_random_edits import choose_edits, content_ha
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 EDITS = 200
-EACH_SEED = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
+EACH_SEED = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 
 
 @EACH_SEED

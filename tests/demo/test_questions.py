@@ -6,7 +6,7 @@ from tests.api import Caller
 from tests.demo.talking import books, talk
 
 # How people put things is no matter of the database; test_conversations talks on each.
-pytestmark = pytest.mark.usefixtures("shared_helpdesk")
+pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.long]
 
 LEFT = "I leave everything as it is"
 CANCEL = ("cancel order 51007", "Shall I cancel it", "CONFIRM")

@@ -15,7 +15,7 @@ from tests.demo.test_readme import TABLES, fits
 from tests.live.client import Talk
 from tests.live.processes import Server, start_granian
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -101,7 +101,9 @@ def massacre(doomed: Callable[..., Server], tmp_path: Path) -> Callable[[list[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [15, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "kills", [pytest.param(15, marks=pytest.mark.long), pytest.param(50, marks=pytest.mark.nightly)]
+)
 def test_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
     massacre: Callable[[list[str]], Massacre], kills: int
 ) -> None:

@@ -69,6 +69,7 @@ def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Serve
     assert ledger.check([Talk(secret, str(row.pk), heard)]) == {"OK": FIRST_MESSAGES}
 
 
+@pytest.mark.long
 @PROCESSES
 def test_200_messages_of_16_clients_are_answered_in_the_order_of_their_tickets(
     servers: Servers, tmp_path: Path, count: int

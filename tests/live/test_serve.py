@@ -40,7 +40,7 @@ def worker(server: Server) -> int | None:
     return int(children[0]) if children else None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the worker process through /proc")
 def test_a_worker_that_is_killed_is_replaced_and_the_conversation_goes_on(server: Server) -> None:
     talk, killed = Talk(make_key()), worker(server)

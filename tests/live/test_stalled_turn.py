@@ -47,7 +47,9 @@ def wait_for_stalled_process(struck: Path, number: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flush", ["TURN", pytest.param("STEP", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "flush", [pytest.param("TURN", marks=pytest.mark.long), pytest.param("STEP", marks=pytest.mark.nightly)]
+)
 def test_a_process_that_wakes_up_after_its_lease_stores_nothing(
     doomed: Callable[..., Server],
     servers: Callable[..., list[Server]],

@@ -41,7 +41,9 @@ def bus(tmp_path: Path) -> Iterator[str]:
         yield f"redis+socket://{tmp_path / 'socket'}"
 
 
-@pytest.mark.parametrize("flush", ["TURN", pytest.param("STEP", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "flush", [pytest.param("TURN", marks=pytest.mark.long), pytest.param("STEP", marks=pytest.mark.nightly)]
+)
 def test_a_reader_of_another_process_gets_every_event_once_and_in_order_through_three_reconnects(
     servers: Servers, flush: str
 ) -> None:

@@ -42,6 +42,7 @@ def read_answer(reply: Reply | None) -> tuple[str, int]:
     return reply.said, reply.body["configVersion"]
 
 
+@pytest.mark.long
 def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]
     before = [read_answer(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]

@@ -48,7 +48,7 @@ def fill(world: random.Random) -> None:
             count(hours_ago, turns, missed, channel=channel, intent_code=intent, config_version=release)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))])
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3, 12))])
 def test_a_rule_fires_exactly_when_a_count_by_hand_says_so(seed: int) -> None:
     world = random.Random(seed)
     fill(world)

@@ -256,7 +256,7 @@ def test_no_words_are_put_into_a_turn_as_if_a_part_of_it_had_been_removed(
     assert {turn_no for _, turn_no, _ in verify_caller(caller)} == {1}
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 8))])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 8))])
 def test_turns_that_lost_parts_in_any_order_are_verified_as_they_were_sealed(caller: Caller, seed: int) -> None:
     """After each removal the rest is intact, and a change of one byte of it is found."""
     random = Random(seed)

@@ -19,7 +19,7 @@ from tests.demo.conftest import install_helpdesk, load_rows
 from tests.dialogues.play import FOLDER, play_trade
 from tests.outcomes import Outcome, list_contradictions, list_vague
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 CONVERSATIONS = yaml.safe_load((Path(__file__).parent / "conversations.yaml").read_text("utf-8"))
 _APPROVED = "[approved]"

@@ -22,7 +22,7 @@ from tests.two_weeks import shift_clock
 
 #: By seed, the dialogues of a trade.
 TRADES = {1: "unseen/dentist", 2: "seen/fahrradverleih", 3: "unseen/workshop"}
-_CONVERSATIONS, _DAYS = 24, 10
+_CONVERSATIONS, _DAYS = 12, 10
 _UNKNOWN = ("do you sell gift vouchers", "gift vouchers please", "is there a loyalty card", "xqzt")
 #: Blocked by the policy, failed without an answer, claimed by two intents, handed over.
 _OTHER = ("my cvv is 123", "a ghost", "a ghost in the middle", "let me talk to a person")

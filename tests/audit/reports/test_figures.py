@@ -72,7 +72,9 @@ def count_form_steps() -> Counter[str]:
     return Counter(step.partition("/")[2].partition(":")[0] for (role,) in roles for step in role.split("|") if step)
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=pytest.mark.nightly), pytest.param(3, marks=pytest.mark.nightly)]
+)
 def test_every_figure_is_what_plain_sql_counts(seed: int) -> None:
     build_world(seed)
     report = build_report(Selection(*choose_days(30, timezone.now())), has_durations=True)

@@ -69,7 +69,7 @@ def test_what_cannot_be_found_is_told_beside_what_there_is(reader: Client, words
     assert list_shown_turns(reader, address) == [1, 2, 3]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_it_costs_the_same_at_any_length_and_everywhere_in_it(reader: Client) -> None:
     counts = set()
     for turns, query in ((2, ""), (45, ""), (1000, ""), (1000, "?before=500"), (1000, "?before=20")):

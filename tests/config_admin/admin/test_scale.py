@@ -110,7 +110,7 @@ def test_every_page_opens_with_nothing_to_show(everybody: Client) -> None:
     assert [page for page in shown if everybody.get(page).status_code != 200] == []
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_no_page_asks_more_often_or_takes_longer_than_people_notice_for_many_rows(everybody: Client) -> None:
     grow(range(FEW), range(FEW))
     shown = list(pages())

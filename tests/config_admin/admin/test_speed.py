@@ -53,7 +53,7 @@ def time_save(client: Client, rule: Any, priority: int) -> float:
     return took
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_saving_and_comparing_among_five_thousand_rules(ada: Client) -> None:
     with change_set():
         m.CeIntent.objects.bulk_create([new(m.CeIntent, intent_code=f"I{number}") for number in range(50)])

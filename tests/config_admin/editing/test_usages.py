@@ -82,7 +82,7 @@ def test_nor_many_at_once_from_the_list(ada: Client) -> None:
     assert m.CeIntent.objects.filter(pk__in=["LOAN", "MOVE"]).count() == 2
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_page_costs_as_many_queries_with_five_thousand_users(ada: Client) -> None:
     intent = make(m.CeIntent)
 

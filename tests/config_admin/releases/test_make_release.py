@@ -23,7 +23,7 @@ def stored_bytes():
     return sum(len(bytes(data)) for data in m.CeReleaseBlob.objects.values_list("data", flat=True))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db
 def test_an_edit_of_one_rule_among_5000_stores_less_than_20_kilobytes():
     m.CeRule.objects.bulk_create(rules(5000))

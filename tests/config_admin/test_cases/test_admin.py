@@ -237,7 +237,7 @@ def test_pages_cost_the_same_queries_for_any_number_of_tests(ada: Client) -> Non
     assert counts[:half] == counts[half:]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_list_of_ten_thousand_tests_costs_the_queries_of_a_hundred(ada: Client) -> None:
     run = create_run(ConfigurationName("live"), Selection(), "ada")
     counts = []

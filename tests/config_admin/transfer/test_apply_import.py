@@ -52,7 +52,7 @@ def big(db: None) -> bytes:
     return data
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: bytes) -> None:
     spoilt = json.loads(big)
     bad = spoilt["tables"]["ce_rule"][4321]

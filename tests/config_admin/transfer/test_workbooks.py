@@ -180,7 +180,7 @@ def test_links_to_other_files_are_not_followed() -> None:
     assert read_workbook("x.xlsx", data).count == 1
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.usefixtures("db")
 def test_5000_rows_go_out_and_come_back_in_seconds() -> None:
     with change_set():

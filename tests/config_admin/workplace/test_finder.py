@@ -122,7 +122,7 @@ def test_a_visit_is_no_release(ada: Client) -> None:
     assert m.CeRelease.objects.count() == before
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_search_costs_as_many_queries_at_five_thousand_rules(ada: Client) -> None:
     def queries(url: str) -> int:
         ada.get(url)

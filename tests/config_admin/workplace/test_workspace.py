@@ -147,7 +147,7 @@ def test_an_intent_that_is_not_there_has_no_page(ada: Client) -> None:
     assert ada.get("/admin/config_admin/ceintent/NOWHERE/workspace/").status_code == 404
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_five_thousand_rules_cost_as_many_queries_as_ten(ada: Client) -> None:
     def queries() -> int:
         text(ada)

@@ -190,6 +190,7 @@ def test_the_help_of_a_command_needs_no_project_and_shows_only_our_options(tmp_p
     assert "--pythonpath" not in done.stdout
 
 
+@pytest.mark.long
 def test_a_command_on_sqlite_begins_without_warnings_of_django(tmp_path: Path) -> None:
     done = run(tmp_path, "manage", "check", CE_SECRET_KEY="x" * 50)
 
@@ -230,9 +231,9 @@ def test_the_help_of_a_command_shows_what_was_typed(
     ("command", "variables"),
     [
         (["check"], {}),
-        (["doctor"], {"CE_SECRET_KEY": "x" * 50}),
+        pytest.param(["doctor"], {"CE_SECRET_KEY": "x" * 50}, marks=pytest.mark.long),
         pytest.param(["manage", "check"], {"CE_SECRET_KEY": "x" * 50}, marks=pytest.mark.long),
-        (["serve"], {"CE_SECRET_KEY": "x" * 50, "CE_TIME_ZONE": "Europe/Berln"}),
+        pytest.param(["serve"], {"CE_SECRET_KEY": "x" * 50, "CE_TIME_ZONE": "Europe/Berln"}, marks=pytest.mark.long),
     ],
 )
 def test_a_command_outside_of_a_project_leaves_no_folder(

@@ -89,6 +89,7 @@ def judge(results: Any) -> None:
     assert (again["turnNo"], again["payload"]["value"]) == (2, "No fees.")
 
 
+@pytest.mark.long
 def test_a_client_over_stdio_takes_turns_and_reads_why(secret: str) -> None:
     judge(over_stdio(secret, a_conversation))
 

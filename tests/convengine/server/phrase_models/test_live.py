@@ -33,7 +33,7 @@ def test_a_server_has_the_live_classifier_when_it_has_started(store: DatabaseSto
     assert CePhraseModel.objects.count() == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("takes_turns", ["true", "false"])
 def test_only_a_process_that_takes_turns_loads_the_encoder(takes_turns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CE_TAKES_TURNS", takes_turns)

@@ -35,7 +35,7 @@ print(hashlib.sha256(bytes(row.weights)).hexdigest(), len(trained), ranked)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_that_meet_a_release_at_once_make_its_classifier_once(store: DatabaseStore) -> None:
     with ThreadPoolExecutor(2) as pool:
         printed = [*pool.map(in_another_process, [PROGRAM] * 2)]
@@ -46,7 +46,7 @@ def test_two_processes_that_meet_a_release_at_once_make_its_classifier_once(stor
     assert decided[1] == same[1] == repr(get_classifier(CONTENT, NAME).rank("has the parcel been sent", 3))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_phrases_have_the_same_weights_when_they_are_made_again(store: DatabaseStore) -> None:
     printed = in_another_process(PROGRAM)
     CePhraseModel.objects.all().delete()
@@ -54,9 +54,9 @@ def test_the_same_phrases_have_the_same_weights_when_they_are_made_again(store: 
     assert in_another_process(PROGRAM) == printed
 
 
-@pytest.mark.slow
 def test_an_edit_encodes_only_what_is_new(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_another_process(PROGRAM)
+    get_classifier(CONTENT, NAME)
+    models._models.kept.clear()
     encoded: list[str] = []
     encode = models.encode_texts
     monkeypatch.setattr(models, "encode_texts", lambda name, texts: encoded.extend(texts) or encode(name, texts))
