@@ -28,7 +28,7 @@ from tests.audit.reports.test_page import list_numbers, reader, talk
 from tests.record import call
 
 __all__ = ["reader"]
-pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture
@@ -78,6 +78,7 @@ def read_values(table: ReportTable) -> dict[str, dict[str, Any]]:
     return {row.name: {name: number.value for name, number in row.numbers.items()} for row in table.rows}
 
 
+@pytest.mark.dialects
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
 @pytest.mark.parametrize("query", [{}, {"days": "1", "intent": "fees"}], ids=["all", "filtered"])
@@ -98,6 +99,7 @@ def test_states_of_unknown_messages_are_listed(reader: Client) -> None:
     assert sum(row.numbers["not_understood"].value for row in unknown.rows) == turns
 
 
+@pytest.mark.dialects
 @pytest.mark.usefixtures("world")
 def test_models_have_their_calls_failures_and_costs(reader: Client) -> None:
     values = read_values(read_table(reader, MODELS, "model"))
@@ -107,6 +109,7 @@ def test_models_have_their_calls_failures_and_costs(reader: Client) -> None:
     assert 630 <= small["median_ms"] < 800
 
 
+@pytest.mark.dialects
 @pytest.mark.usefixtures("world")
 def test_slow_turns_and_steps_are_listed(reader: Client) -> None:
     count("STEP", "RulesStep:2000", 1, days=0, release=1)
@@ -120,6 +123,7 @@ def test_slow_turns_and_steps_are_listed(reader: Client) -> None:
     assert count_listed_turns(reader, mean.url) == mean.base
 
 
+@pytest.mark.dialects
 @pytest.mark.usefixtures("world")
 def test_answers_have_their_ratings_and_comments(reader: Client) -> None:
     context = reader.get(address_of(FEEDBACK)).context
@@ -178,6 +182,7 @@ def test_the_command_lists_the_groups_of_a_dimension(capsys: pytest.CaptureFixtu
     assert 630 <= groups["main/org/small"]["p95_ms"] < 800
 
 
+@pytest.mark.dialects
 @pytest.mark.parametrize("damage", ['[{"calls": null}]', '[{"calls": [{"model": 5, "latency_ms": null}]}]', "[7"])
 def test_a_damaged_document_does_not_keep_others_from_being_counted(damage: str) -> None:
     talk("hours", "fees")

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.workplace.recent_rows import REMEMBERED
+from config_admin.workplace import recent_rows
 from tests.config_admin.admin.pages import a_response, address
 from tests.config_admin.builders import make, new, rules
 
@@ -102,16 +102,16 @@ def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
     assert find(ada)["hits"] == []
 
 
-@pytest.mark.long
-def test_only_the_latest_are_remembered(ada: Client) -> None:
+def test_only_the_latest_are_remembered(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent_rows, "REMEMBERED", 2)
     with change_set():
-        stored = [make(m.CeRule) for _ in range(REMEMBERED + 3)]
+        stored = [make(m.CeRule) for _ in range(4)]
     for row in stored:
         visit(ada, row)
 
     stored_keys = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
 
-    assert stored_keys == {str(row.pk) for row in stored[-REMEMBERED:]}
+    assert stored_keys == {str(row.pk) for row in stored[-2:]}
 
 
 def test_a_visit_is_no_release(ada: Client) -> None:

@@ -215,7 +215,7 @@ def test_a_place_that_is_none_shows_the_newest(cursor: str, reader: Client) -> N
     assert "answer 3" in words(reader, long_session(3), f"?before={cursor}")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_session_of_thousands_of_turns_costs_what_one_of_one_turn_costs(reader: Client) -> None:
     def queries(row: CeConversation) -> int:
         reader.get(page_of(row))

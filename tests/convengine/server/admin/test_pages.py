@@ -107,7 +107,7 @@ def test_a_place_that_is_none_shows_the_first_page(reader: Client) -> None:
     assert len(reader.get(f"{address(CeConversation)}?before=nonsense").context["cl"].result_list) == 1
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", [CeConversation, CeConversationHistory], ids=lambda model: model._meta.db_table)
 def test_a_list_of_a_thousand_costs_as_many_queries_as_one_of_ten(model: Any, reader: Client) -> None:
     def add(numbers: range) -> None:
