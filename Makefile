@@ -74,6 +74,7 @@ quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests
 	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
 
 test-long: $(VENV)/develop setup-browser  ## What CI runs beside `make test`: killed servers, walks through the pages, SQLite.
+	@$(BIN)/python -m tests.extras --if-ci
 	@CE_DEBUG=true $(BIN)/python -m tests.run --long
 
 test-nightly: $(VENV)/develop setup-browser  ## What CI leaves out: load, scale, variants, all examples, the cluster; about an hour.

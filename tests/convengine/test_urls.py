@@ -54,6 +54,7 @@ def conversation_id() -> str:
     return caller.conversation_id
 
 
+@pytest.mark.long
 def test_no_page_writes_before_it_refuses(
     conversation_id: str, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

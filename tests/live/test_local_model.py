@@ -18,7 +18,7 @@ from tests.live.configuration import configure
 from tests.live.processes import ROOT, free_port, start
 from tests.live.written import written_desk
 
-pytestmark = [pytest.mark.extra("local-llm"), pytest.mark.slow]
+pytestmark = [pytest.mark.extra("local-llm"), pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ def test_there_are_as_many_turns_as_promised() -> None:
     assert sum(len(world.turns) for world in WORLDS) >= 300
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_each_turn_replays_equal(share: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_word_by_word_takes_the_same_queries_for_any_number_of_words_and_phrases
     add_phrases(range(2))
     few = count("pay for copies", 1)
     assert count("pay for the copies of a passport that my sister lost on her way to the library", 2) == few
-    add_phrases(range(2, 300))
+    add_phrases(range(2, 40))
     assert count("pay for copies", 3) == few
 
 

@@ -175,6 +175,7 @@ def test_the_settings_of_a_project_read_its_variables_where_they_import_ours(
     assert run(tmp_path, "manage", "shell", "--no-imports", "-c", show).stdout == f"none {zone}\n"
 
 
+@pytest.mark.long
 def test_an_error_of_a_command_begins_with_what_was_typed(tmp_path: Path) -> None:
     done = run(tmp_path, "import", "rows.yaml", CE_SECRET_KEY="x" * 50)
 
@@ -202,6 +203,7 @@ def test_the_version_needs_no_settings(tmp_path: Path) -> None:
     assert run(tmp_path, "--version").stdout.startswith("convengine ")
 
 
+@pytest.mark.long
 def test_a_database_without_tables_gives_a_line_that_says_what_to_do(tmp_path: Path) -> None:
     done = run(tmp_path, "check", CE_SECRET_KEY="x" * 50, CE_PROJECT_DIR=str(tmp_path))
 

@@ -53,12 +53,13 @@ def count_no_wrong_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("convengine.server.api.authentication._count_wrong_key", lambda address: None)
 
 
+@pytest.mark.long
 @FOR_REAL
 def test_every_answer_fits_the_description(live_server: Any) -> None:
     assert send_cases(live_server.url, 2, GenerationMode.POSITIVE) >= 75
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @FOR_REAL
 def test_requests_that_the_description_forbids_get_described_answers(live_server: Any) -> None:
     assert send_cases(live_server.url, 1, GenerationMode.NEGATIVE) >= 25

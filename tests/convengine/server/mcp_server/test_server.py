@@ -94,6 +94,7 @@ def test_a_client_over_stdio_takes_turns_and_reads_why(secret: str) -> None:
     judge(over_stdio(secret, a_conversation))
 
 
+@pytest.mark.long
 def test_over_http_a_key_is_needed_for_everything(secret: str) -> None:
     port = free_port()
     command = (sys.executable, *MANAGE, "--transport", "http", "--port", str(port))
