@@ -118,7 +118,7 @@ def saved(own_code: Registry, tmp_path: Path, settings: Any) -> Iterator[Callabl
         yield save
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_some_turns_of_the_demonstration_pass_as_files(saved: Callable[..., Saved], tmp_path: Path) -> None:
     chance = random.Random(17)
     recorded = saved(chance.sample(TESTS, 4))

@@ -107,7 +107,7 @@ def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(installat
     assert all(row.compacted_version == row.version for row in CeConversation.objects.all())
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
     installation: Processes,
 ) -> None:
@@ -123,7 +123,7 @@ def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
     assert CeJobRun.objects.filter(job_name="close_sessions").count() == 2
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_idle_sessions_are_closed_and_compacted_by_worker_and_beat(
     installation: Processes,
 ) -> None:

@@ -122,7 +122,7 @@ def test_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
     assert counted["LEASE_EXPIRED"] >= len(places) - 1
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_kills_of_turns_that_store_step_by_step_leave_a_whole_trail(massacre: Callable[[list[str]], Massacre]) -> None:
     configure("AUDIT/FLUSH", "STEP")
     places = ["lease", *step_places()[::3], *commit_places(audit=False)]
