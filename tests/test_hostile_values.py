@@ -257,6 +257,7 @@ def list_address(model: type[models.Model]) -> str:
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
 
 
+@pytest.mark.long
 def test_no_parameter_breaks_a_list_of_the_admin(boss: User) -> None:
     failures, tried = [], 0
     for model in rows(boss):

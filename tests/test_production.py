@@ -12,7 +12,7 @@ import pytest
 
 from tests.migrated import copy_migrated
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTER = (ROOT / "docs/production.md").read_text()

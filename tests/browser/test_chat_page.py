@@ -12,7 +12,10 @@ from tests.browser.pictures import picture
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("width", "scheme", "order"), [(1280, "light", "48392"), (390, "dark", "51007")])
+@pytest.mark.parametrize(
+    ("width", "scheme", "order"),
+    [(1280, "light", "48392"), pytest.param(390, "dark", "51007", marks=pytest.mark.nightly)],
+)
 def test_beside_the_chat_stands_why_the_bot_answered_so(
     somebody: Callable[[], Visitor], width: int, scheme: str, order: str
 ) -> None:

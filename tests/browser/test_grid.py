@@ -172,6 +172,7 @@ def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody
     assert [cell(again, row, "Message").inner_text() for row in range(3)] == ["Theirs", "Both", "Mine alone"]
 
 
+@pytest.mark.nightly
 def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> None:
     def rows(route: Route) -> None:
         first = int(route.request.url.partition("after=")[2] or 0)

@@ -133,6 +133,7 @@ def edit_answer(analyst: Visitor, old: str, new: str) -> None:
     analyst.save()
 
 
+@pytest.mark.long
 @SCREENS
 def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
     quinn: Visitor, conversation: str, width: int, scheme: str

@@ -13,7 +13,7 @@ from config_admin.releases.revert import revert_release
 from convengine.server.extensions.registry import Registry
 from tests.config_admin.drafts.test_random_edits import choose_edits, content_hash, write
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 EDITS = 200
 EACH_SEED = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 

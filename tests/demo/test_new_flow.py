@@ -10,7 +10,7 @@ from tests.api import Caller
 from tests.demo.talking import talk
 from tests.dialogues.rows.worlds import list_events
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 TATTOO = {
     "code": "BOOK_TATTOO", "title": "Book a tattoo", "kind": "collect", "locale": "en-GB",
