@@ -76,23 +76,20 @@ def _workers(name: str, marked: str, paths: Sequence[str], database: str = "sqli
     return Part(name, ("pytest", *by_file, "-m", marked, *paths), {"CE_TEST_DATABASE": database})
 
 
-def _list_long_parts(marked: str) -> list[Part]:
-    servers = _workers("servers", f"{marked} and not browser", ["tests"], "postgres")
-    return [servers, _workers("browser", f"{marked} and browser", list_files("browser"))]
-
-
 def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
     """The parts, in the order in which they begin: the short ones last, to fill what the others leave."""
     if "--quick" in arguments:
         return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
-        # What differs on SQLite; on PostgreSQL, `make test` runs these tests.
-        dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
-        return [*_list_long_parts("long and not nightly"), dialects]
+        servers = _workers("servers", "long and not nightly and not browser", ["tests"], "postgres")
+        browser = _tests("browser", "long and not nightly and browser", list_files("browser"))
+        # What differs on SQLite; on PostgreSQL, the servers' part and `make test` run these tests.
+        return [servers, browser, _tests("dialects", "dialects and not nightly", list_files("dialects"))]
     if "--nightly" in arguments:
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
-        return [*_list_long_parts("nightly"), examples]
+        servers = _workers("servers", "nightly and not browser", ["tests"], "postgres")
+        return [servers, _workers("browser", "nightly and browser", list_files("browser")), examples]
     tests = _shares("tests", SHARES, "not browser and not transactional and not long", ["tests"], "postgres")
     transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
     # All of its files; whoever has a share has a database of the same server, which is started and migrated once.
@@ -102,10 +99,10 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other; most of `--long` have two workers, and `--nightly` measures load."""
+    """How many parts run beside each other: one of `--long` has two workers, and load is measured by `--nightly`."""
     if "--nightly" in arguments:
         return 1
-    return (os.cpu_count() or 1) * (1 if "--long" in arguments else 2)
+    return 2 if "--long" in arguments else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:
