@@ -200,11 +200,11 @@ def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) ->
 
 
 def load_classifier(content: Content, name: str) -> None:
-    """Have a classifier ready, and the one that answers when its service fails."""
-    get_classifier(content, name)
+    """Have a classifier ready, and the one that answers when its service fails. Raises EncoderUnavailable."""
     if is_service(content.encoder):
         without = _leave_out_vectors(content)
-        get_classifier(without, name_model(without))
+        _get_classifier(without, name_model(without))
+    _get_classifier(content, name)
 
 
 def _get_classifier(content: Content, name: str) -> Ranker:

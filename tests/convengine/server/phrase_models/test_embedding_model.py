@@ -12,9 +12,12 @@ from audit.replay.replay import find_replay_difference
 from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeResponse
 from convengine.engine.understanding.encoder import encode_text
 from convengine.engine.understanding.phrases import encoders, models
+from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.classifier import list_general_sentences
 from convengine.server import wiring
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.model_clients.openai_model import OpenAiModel
+from convengine.server.phrase_models.live import LiveClassifier
 from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
 from convengine.server.phrase_models.old_models import remove_old
 from convengine.server.phrase_models.store import DatabaseStore
@@ -111,6 +114,18 @@ def test_a_turn_by_a_service_that_failed_says_so_and_is_replayed_without_it(
     monkeypatch.setattr(models, "_models", models._Models())
     for turn in CeConversationHistory.objects.filter(turn_no__gt=0):
         assert find_replay_difference(turn) is None
+
+
+def test_a_server_that_starts_without_the_service_says_why_and_has_another_classifier_ready(
+    store: DatabaseStore, service: ModelServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.answers = [Says("out of memory", status=500)]
+
+    LiveClassifier().start()
+
+    assert "EncoderUnavailable: 500: out of memory" in capsys.readouterr().err
+    monkeypatch.setattr(models, "train", lambda texts: pytest.fail("trained"))
+    assert get_phrase_book(configuration().current()).classifier.substitution == "NO_VECTORS"
 
 
 def test_vectors_of_a_model_in_use_are_kept(store: DatabaseStore, service: ModelServer) -> None:
