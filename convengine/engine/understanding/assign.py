@@ -174,8 +174,7 @@ class _ClaimMaker:
 
     def _covers(self, clause: Clause, known: set[int]) -> bool:
         """True when a clause has nothing besides known words and signs."""
-        words = self.understanding.words
-        return all(index in known or words[index].is_sign for index in range(clause.start, clause.end))
+        return known.issuperset(self.understanding.chart.content.intersection(range(clause.start, clause.end)))
 
 
 def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
@@ -185,23 +184,36 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
     A correction may be for the field that ranks first.
     """
     claims = [claim for claim in claims if not _is_for_another(form, claims, claim)]
-    certain: list[Claim] = []
-    for claim in claims:
-        same = _list_same(claims, claim)
-        rivals = [other for other in same if other.span is not claim.span and other.score >= claim.score]
-        if claim.score >= ASKED_TIE:
-            certain.append(claim)
-        elif rivals and claim.is_correction and all(_ranks_before(form, claim, other) for other in rivals):
-            certain.append(replace(claim, is_doubtful=True))
-        elif not (rivals and (claim.span.is_weak or any(other.score >= ASKED_TIE for other in rivals))):
-            fields = {other.field.path for other in same if other.span is claim.span and other.resolved.is_value}
-            spans = {id(other.span) for other in claims if other.field.path in fields}
-            certain.append(replace(claim, is_doubtful=claim.is_doubtful or len(fields) > len(spans)))
-    return certain
+    return [certain for claim in claims if (certain := _compare(form, claims, claim))]
+
+
+def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | None:
+    """The claim, doubtful where another field may be meant as well; null where it may be anything."""
+    if claim.score >= ASKED_TIE:
+        return claim
+    rivals = _list_as_strong(claims, claim)
+    if claim.is_correction and rivals and all(_ranks_before(form, claim, other) for other in rivals):
+        return replace(claim, is_doubtful=True)
+    strongest = max((other.score for other in rivals), default=-1)
+    if strongest >= (claim.score if claim.span.is_weak else ASKED_TIE):
+        return None
+    return replace(claim, is_doubtful=claim.is_doubtful or _has_more_fields(claims, claim))
+
+
+def _has_more_fields(claims: Sequence[Claim], claim: Claim) -> bool:
+    """True where more fields could take the words of a claim than there are values for them."""
+    fields = {other.field.path for other in claims if other.span is claim.span and other.resolved.is_value}
+    return len(fields) > len({id(other.span) for other in claims if other.field.path in fields})
 
 
 def _ranks_before(form: OpenForm, claim: Claim, other: Claim) -> bool:
     return other.is_correction and _rank(form, claim) < _rank(form, other)
+
+
+def _list_as_strong(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
+    """The claims of other spans of the same words that have as strong a tie."""
+    same = _list_same(claims, claim)
+    return [other for other in same if other.span is not claim.span and other.score >= claim.score]
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
@@ -242,16 +254,16 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     fitting = (claim for claim in longest if claim.field.path == dealt.get(id(claim.span), claim.field.path))
     ordered = sorted(fitting, key=lambda claim: _rank(form, claim))
     chosen: dict[str, Claim] = {}
-    settled: list[Span] = []
+    settled: set[int] = set()  # Spans, by identity.
     for claim in ordered:
-        if any(claim.span is span for span in settled):
+        if id(claim.span) in settled:
             continue
         first = chosen.get(claim.field.path)
         joined = claim if first is None else _join_rivals(understanding, first, claim)
         if joined is not None:
             chosen[claim.field.path] = joined
-            settled.append(claim.span)
-    others = [claim for claim in ordered if not any(claim.span is span for span in settled)]
+            settled.add(id(claim.span))
+    others = [claim for claim in ordered if id(claim.span) not in settled]
     with_rivals = (replace(claim, rivals=tuple(_list_rivals(claim, others))) for claim in chosen.values())
     return sorted(with_rivals, key=lambda claim: claim.span.start)
 

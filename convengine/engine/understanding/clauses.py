@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from convengine.engine.understanding.grammar import Chart
@@ -91,10 +91,9 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     at = 0
     while at < len(chart.words):
         cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
-        if cue is not None and cue.name == "limit" and not _limits(chart.words, spans, cue):
-            cue = Cue("filler", cue.start, cue.end)
         if cue is not None:
-            cues.append(cue)
+            is_small = cue.name == "limit" and not _limits(chart.words, spans, cue)
+            cues.append(replace(cue, name="filler") if is_small else cue)
         at = cue.end if cue else at + 1
     return cues
 

@@ -38,7 +38,7 @@ class Explained:
         moves = cover(move for move in understanding.moves if move.is_whole)
         typed = (span for span in understanding.spans if span.sort is not Sort.PERSON)  # Any new word may be a name.
         valued = cover(claim.span for claim in claims) | cover(typed)
-        self.content = {index for index, word in enumerate(understanding.words) if not word.is_sign} - small
+        self.content = understanding.chart.content - small
         self._named = named
         self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
         self._own = {index for index in self.content if self._is_own(index)}

@@ -124,18 +124,18 @@ def list_related_texts(
 
 
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
-    words = [word for word in understanding.words if word.is_mended]
-    is_bare_move = understanding.is_bare_move and all(has_same_letters(word, understanding.text) for word in words)
-    if is_phrase or is_bare_move or understanding.find_move(MoveKind.PERSON):
-        return not item.spec.long or is_bare_move
+    words, text = understanding.words, understanding.text
+    if understanding.is_bare_move and all(has_same_letters(word, text) for word in words if word.is_mended):
+        return True
+    is_other = is_phrase or understanding.find_move(MoveKind.PERSON) is not None
     only_asks = all(clause.force is Force.ASKS and not clause.is_wish for clause in understanding.clauses)
-    return only_asks and not item.spec.long
+    return (is_other or only_asks) and not item.spec.long
 
 
 def list_labelled_texts(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
-) -> Iterator[tuple[Taken, tuple[int, int]]]:
-    """Texts behind the name of their field and a joint, "my name is Ann Hill", each with its place in the words."""
+) -> Iterator[Taken]:
+    """Texts behind the name of their field and a joint: "my name is Ann Hill"."""
     for label in labels:
         item = form.field(label.field)
         clause = understanding.find_clause(label.start)
@@ -151,9 +151,7 @@ def list_labelled_texts(
             continue
         if is_held and not _has_new_word(understanding, start, end):
             continue  # "The address is wrong"
-        first, last = understanding.words[start].start, understanding.words[end - 1].end
-        text = Taken(item.path, understanding.text[first:last], first, last, TEXT, is_held)
-        yield text, (clause.start, max(end, clause.end))
+        yield Taken(item.path, understanding.quote(start, end), *understanding.find_position(start, end), TEXT, is_held)
 
 
 def _find_labelled(understanding: Understanding, label: Label, clause: Clause) -> tuple[int, int]:

@@ -6,6 +6,7 @@ of words, a number or another phrase, and `~x` follows without a blank. `{name_2
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from convengine.engine.understanding.words import Word, split_text
@@ -156,6 +157,11 @@ class Chart:
         #: The message that the positions of the words are in.
         self.text = text
         self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+
+    @cached_property
+    def content(self) -> frozenset[int]:
+        """Its words without signs."""
+        return frozenset(index for index, word in enumerate(self.words) if not word.is_sign)
 
     def match(self, name: str, start: int) -> tuple[Match, ...]:
         """Every match of a class, a number or a phrase that begins at a word; the longest first."""

@@ -192,7 +192,7 @@ def _denies_to_leave(chart: Chart, clause: Clause) -> bool:
 
 
 def _list_words(chart: Chart, clause: Clause) -> list[int]:
-    return [index for index in range(clause.start, clause.end) if not chart.words[index].is_sign]
+    return sorted(chart.content.intersection(range(clause.start, clause.end)))
 
 
 def _quote(chart: Chart, start: int, end: int) -> str:

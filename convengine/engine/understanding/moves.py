@@ -76,11 +76,8 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
 
 def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
     """False for the "sorry" that ends a message and stands by itself, which corrects nothing."""
-    small = cover(clause.cues)
-    is_followed = any(not word.is_sign for word in chart.words[cue.end :])
-    return is_followed or any(
-        index not in small and not chart.words[index].is_sign for index in range(clause.start, cue.start)
-    )
+    before = chart.content.intersection(range(clause.start, cue.start)) - cover(clause.cues)
+    return bool(before) or any(index >= cue.end for index in chart.content)
 
 
 def _list_anywhere(chart: Chart, clause: Clause) -> Iterator[Move]:

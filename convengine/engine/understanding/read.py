@@ -1,9 +1,10 @@
 """A message read into a form: words, spans, clauses and moves, then assignment and decision (docs/forms.md)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
-from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import ASKED, Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
@@ -24,6 +25,7 @@ from convengine.engine.understanding.understand import Understanding
 _MOST_OPTION_WORDS = 2
 #: Between the name of a field and its value.
 _SIGNS = frozenset({":", "="})
+_Result = TypeVar("_Result", Taken, Offered, Refused)
 
 
 def read_into_form(
@@ -38,52 +40,58 @@ def read_into_form(
     """What of a message goes into the form. `is_phrase`: a phrase of an intent has all of it."""
     labels = find_labels(understanding, form)
     claims = list_claims(understanding, form, labels, finders, situation)
-    # "Parking" is no name where it asks about parking.
-    claims = [claim for claim in claims if not (is_phrase and claim.span.sort is Sort.PERSON)]
+    if is_phrase:  # "Parking" is no name where it asks about parking.
+        claims = [claim for claim in claims if claim.span.sort is not Sort.PERSON]
     claims = assign(understanding, form, claims)
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(understanding, form, claims, explained))
     results = _add_asked_yes_no(understanding, form, explained, results)
-    labelled = list(list_labelled_texts(understanding, form, labels, tables.grammar, {item.field for item in results}))
-    results += [taken for taken, _ in labelled]
-    results += list(_list_unread(understanding, form, labels, {result.field for result in results}))
-    touched = {result.field for result in results}
-    if is_text(form.asked_field) and form.asked_path not in touched and form.is_open(form.asked_path):
-        results = _add_free_text(understanding, form, tables, explained, claims, results, is_phrase)
+    results += list_labelled_texts(understanding, form, labels, tables.grammar, _list_touched(results))
+    results += _list_unread(understanding, form, labels, _list_touched(results))
+    results += _list_free_text(understanding, form, tables, explained, claims, results, is_phrase)
     results += list_related_texts(understanding, form, explained, claims, tables.grammar, results)
-    touched = {result.field for result in results}
-    if form.asked_path not in touched and not is_phrase:
+    if not is_phrase and form.asked_path not in _list_touched(results):
         results += offer_meant_option(understanding, form, explained)
-    results += [] if results or is_phrase else _refuse_option(understanding, form, explained)
-    touched = {result.field for result in results}
+        results += [] if results else _refuse_option(understanding, form, explained)
+    touched = _list_touched(results)
     cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
-    named = [path for path in _list_named(understanding, form, labels, explained) if path not in {*touched, *cleared}]
     return Reading(
-        tuple(result for result in results if isinstance(result, Taken)),
-        tuple(result for result in results if isinstance(result, Offered)),
-        tuple(result for result in results if isinstance(result, Refused)),
+        _pick(results, Taken),
+        _pick(results, Offered),
+        _pick(results, Refused),
         tuple(cleared),
-        tuple(named),
+        tuple(_list_named(understanding, form, labels, explained, {*touched, *cleared})),
         tuple(_list_unexplained(understanding, explained, results)),
         _asks_about_asked(understanding, explained),
         names=tuple((label.field, *understanding.find_position(label.start, label.end)) for label in labels),
     )
 
 
-def _add_free_text(
+def _pick(results: Sequence[Taken | Offered | Refused], kind: type[_Result]) -> tuple[_Result, ...]:
+    return tuple(result for result in results if isinstance(result, kind))
+
+
+def _list_touched(results: Sequence[Taken | Offered | Refused]) -> set[str]:
+    return {result.field for result in results}
+
+
+def _list_free_text(
     understanding: Understanding,
     form: OpenForm,
     tables: Tables,
     explained: Explained,
     claims: Sequence[Claim],
-    results: list[Taken | Offered | Refused],
+    results: Sequence[Taken | Offered | Refused],
     is_phrase: bool,
 ) -> list[Taken | Offered | Refused]:
-    """The results with the text that the asked field takes, if any."""
+    """The text that the asked field takes, if any."""
+    path = form.asked_path
+    if not is_text(form.asked_field) or path in _list_touched(results) or not form.is_open(path):
+        return []
     settled = {item.field for item in results if not isinstance(item, Offered)}
     certain = [claim for claim in claims if claim.field.path in settled]
     text = read_free_text(understanding, form, certain, explained, tables.grammar, is_phrase=is_phrase)
-    return [*results, text] if text else results
+    return [text] if text else []
 
 
 def _list_unread(
@@ -203,46 +211,50 @@ def _list_cleared(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained
 ) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", and those behind "remove"."""
-    asked_field, cleared = form.asked_field, []
-    if asked_field is not None and not asked_field.required and understanding.is_bare_move:
-        kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
-        cleared += [asked_field.path] if understanding.find_move(*kinds) else []
-    elif asked_field is not None and not asked_field.required and _denies_only(understanding, explained):
-        cleared.append(asked_field.path)
-    for move in understanding.moves:
-        if move.kind is MoveKind.CLEAR:
-            cleared += [label.field for label in labels if 0 <= label.start - move.end <= 1]
-    cleared += [
-        label.field
-        for label in labels
-        if (item := form.field(label.field)) and not item.required and says_nothing(understanding, label)
-    ]
+    cleared = [form.asked_path] if _leaves_asked_empty(understanding, form, explained) else []
+    removed = {move.end for move in understanding.moves if move.kind is MoveKind.CLEAR}
+    cleared += [label.field for label in labels if not removed.isdisjoint((label.start, label.start - 1))]
+    optional = {item.path for item in form.fields if not item.required}
+    cleared += [label.field for label in labels if label.field in optional and says_nothing(understanding, label)]
     return list(dict.fromkeys(cleared))
 
 
+def _leaves_asked_empty(understanding: Understanding, form: OpenForm, explained: Explained) -> bool:
+    asked_field = form.asked_field
+    if asked_field is None or asked_field.required:
+        return False
+    if not understanding.is_bare_move:
+        return _denies_only(understanding, explained)
+    kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
+    return understanding.find_move(*kinds) is not None
+
+
 def _list_named(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained, touched: set[str]
 ) -> list[str]:
     """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value.
 
     Not in "don't change the day", and not in "why did you change the day?".
     """
-    rejected = [clause for clause in understanding.clauses if clause.has("rejection")]
     valued = {span.sort for span in understanding.spans if not span.is_weak}
-    cues = [move.start for move in understanding.moves if move.kind is MoveKind.CORRECT]
-    others = [
-        clause
-        for clause in understanding.clauses
-        if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause))
-    ]
+    # The value that a field holds already was said again.
+    said_again = {item.path for item in form.fields if valued.intersection(item.sorts)}
     return list(
         dict.fromkeys(
             label.field
             for label in labels
-            if not form.is_open(label.field)
-            # The value that it holds already was said again.
-            and not ((item := form.field(label.field)) and valued.intersection(item.sorts))
-            and (clause := understanding.find_clause(label.start)) not in others
-            and (form.asks_what_to_change or clause in rejected or (clause and any(cue < clause.end for cue in cues)))
+            if label.field in form.held
+            and label.field not in said_again | touched
+            and _is_to_change(understanding, form, explained, understanding.find_clause(label.start))
         )
     )
+
+
+def _is_to_change(understanding: Understanding, form: OpenForm, explained: Explained, clause: Clause | None) -> bool:
+    """True for a clause whose names of fields say what to change."""
+    if clause is None:
+        return form.asks_what_to_change
+    if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause)):
+        return False
+    cues = [move.start for move in understanding.moves if move.kind is MoveKind.CORRECT]
+    return form.asks_what_to_change or clause.has("rejection") or any(cue < clause.end for cue in cues)

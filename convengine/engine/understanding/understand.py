@@ -14,6 +14,7 @@ from convengine.engine.understanding.learned_moves import (
     SURE,
     SURE_END,
     SURE_YES,
+    Learned,
     learn_moves,
     settle_questions,
 )
@@ -67,8 +68,8 @@ class Understanding:
     @property
     def is_cut_off(self) -> bool:
         """True for a message that ends where something should follow: "yes but"."""
-        last = next((index for index in range(len(self.words) - 1, -1, -1) if not self.words[index].is_sign), 0)
-        return any(cue.name in ("joint", "alternative") and cue.end == last + 1 for cue in self.cues)
+        end = max(self.chart.content, default=0) + 1
+        return any(cue.name in ("joint", "alternative") and cue.end == end for cue in self.cues)
 
     @property
     def has_value_beside_moves(self) -> bool:
@@ -82,7 +83,7 @@ class Understanding:
         covered = cover(move for move in self.moves if move.is_whole) | cover(self.cues)
         if not self.moves or self.is_cut_off or self.is_doubted:
             return False
-        return all(index in covered or word.is_sign for index, word in enumerate(self.words))
+        return covered.issuperset(self.chart.content)
 
     @property
     def is_doubted(self) -> bool:
@@ -109,27 +110,38 @@ def understand(
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
     wanted = {sort for spec in specs for sort in list_sorts(spec)}
-    spans = tuple(
-        span for sort, finder in finders.items() if sort in wanted for span in finder.find(chart, specs)[:_MOST_SPANS]
-    )
-    spans = join_pairs(chart, spans, specs)
+    asked = [finder for sort, finder in finders.items() if sort in wanted]
+    spans = join_pairs(chart, [span for finder in asked for span in finder.find(chart, specs)[:_MOST_SPANS]], specs)
     cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
     clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses
     moves = _find_moves(chart, clauses, spans)
-    learned = list(learn_moves(chart, clauses, spans, moves)) if Subject.MOVES in learns else []
+    likely: list[Move] = []
+    if Subject.MOVES in learns:
+        learned = list(learn_moves(chart, clauses, spans, moves))
+        likely = [each.move for each in learned if each.move]
+        clauses, moves = _apply(learned, chart, clauses, spans, moves)
+    in_order = tuple(sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end)))
+    talk = frozenset(index for index, word in enumerate(words) if word.key in tables.talk and not word.is_mended)
+    doubtful_moves = tuple(filter(_is_doubtful, likely))
+    return Understanding(text, words, spans, cues, clauses, in_order, doubtful_moves, talk, chart)
+
+
+def _apply(
+    learned: Sequence[Learned],
+    chart: Chart,
+    clauses: tuple[Clause, ...],
+    spans: Sequence[Span],
+    moves: tuple[Move, ...],
+) -> tuple[tuple[Clause, ...], tuple[Move, ...]]:
+    """The clauses with those that were learned to ask, and the moves of the tables that still hold."""
     if asking := [each.clause for each in learned if each.asks]:
         clauses = tuple(
             replace(clause, force=Force.ASKS) if any(map(clause.overlaps, asking)) else clause for clause in clauses
         )
         moves = _find_moves(chart, clauses, spans)
     dropped = {move for each in learned for move in each.dropped}
-    likely = [each.move for each in learned if each.move]
-    moves = (*(move for move in moves if move not in dropped), *filter(_counts, likely))
-    in_order = tuple(sorted(moves, key=lambda move: (move.start, -move.end)))
-    doubtful_moves = tuple(filter(_is_doubtful, likely))
-    talk = frozenset(index for index, word in enumerate(words) if word.key in tables.talk and not word.is_mended)
-    return Understanding(text, words, spans, cues, clauses, in_order, doubtful_moves, talk, chart)
+    return clauses, tuple(move for move in moves if move not in dropped)
 
 
 def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Move, ...]:

@@ -106,7 +106,7 @@ def _is_fragment(chart: Chart, start: int, end: int) -> bool:
         ends = [match.end for name in ("courtesy", *_BESIDE) if (match := chart.match_longest(name, at))]
         beside |= set(range(at, max(ends, default=at)))
     is_new = all(_is_new(chart, at) and _is_capital(chart, at) for at in (start, end - 1))
-    return end > start + 1 and is_new and all(at in beside or word.is_sign for at, word in enumerate(chart.words))
+    return end > start + 1 and is_new and beside.issuperset(chart.content)
 
 
 def _find_repeated(chart: Chart, start: int, end: int) -> int:
@@ -193,29 +193,45 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
 
     None in small letters in a message that has capitals, or behind small words: "on the list".
     """
-    words, around, fillers = chart.words, set[int](), set[int]()
-    if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(words))):
+    if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(chart.words))):
         return None
-    for at in range(len(words)):
-        ends = [match.end for name in (*_AROUND, *_BESIDE) if (match := chart.match_longest(name, at))]
-        if words[at].is_mended or _is_second_of_two(chart, at):
+    around, has_fillers = _cover_around(chart)
+    rest = sorted(chart.content - around)
+    content = rest or sorted(chart.content)
+    may_be_name = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in rest)
+    if not (may_be_name if rest else _is_known_name(chart, content)):
+        return None
+    start = content[0]
+    if not _is_capital(chart, start) and (has_fillers or any(_is_capital(chart, at) for at in range(start))):
+        return None
+    return (start, content[-1] + 1) if _is_whole(chart, content) else None
+
+
+def _is_whole(chart: Chart, content: Sequence[int]) -> bool:
+    """True for a few words with nothing but one sign between them."""
+    words = chart.words[content[0] : content[-1] + 1]
+    signs = [word.key for word in words if not word.key[0].isalpha()]
+    is_short = len(content) <= _MOST_WORDS and len(words) == len(content) + len(signs)
+    return is_short and signs in ([], [","], ["-"], ["."])
+
+
+def _cover_around(chart: Chart) -> tuple[set[int], bool]:
+    """The words that may stand around a name, and whether one of them only fills."""
+    around, has_fillers = set[int](), False
+    for at, word in enumerate(chart.words):
+        if word.is_mended or _is_second_of_two(chart, at):
             continue
-        around |= set(range(at, max(ends, default=at)))
-        fillers |= {at} if ends and not any(chart.match(name, at) for name in (*_AROUND[1:], *_BESIDE)) else set()
-    content = [at for at, word in enumerate(words) if not word.is_sign and at not in around]
-    if not content:
-        content = [at for at, word in enumerate(words) if not word.is_sign]
-        is_word = len(content) == 1 and len(words[content[0]].key) >= _SHORTEST_KNOWN
-        if not is_word or not _is_capital(chart, content[0]) or any(chart.match(name, content[0]) for name in _NEVER):
-            return None
-    elif not all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in content):
-        return None
-    start, end = content[0], content[-1] + 1
-    if not _is_capital(chart, start) and (fillers or any(_is_capital(chart, at) for at in range(start))):
-        return None
-    signs = [word.key for word in words[start:end] if not word.key[0].isalpha()]
-    is_name = len(content) <= _MOST_WORDS and end - start == len(content) + len(signs)
-    return (start, end) if is_name and signs in ([], [","], ["-"], ["."]) else None
+        ends = {name: match.end for name in (*_AROUND, *_BESIDE) if (match := chart.match_longest(name, at))}
+        around |= set(range(at, max(ends.values(), default=at)))
+        has_fillers |= list(ends) == ["filler"]
+    return around, has_fillers
+
+
+def _is_known_name(chart: Chart, content: Sequence[int]) -> bool:
+    """True for one word of the tables with a capital, which is all that a message says: "Will"."""
+    if len(content) != 1 or len(chart.words[content[0]].key) < _SHORTEST_KNOWN:
+        return False
+    return _is_capital(chart, content[0]) and not any(chart.match(name, content[0]) for name in _NEVER)
 
 
 def _is_second_of_two(chart: Chart, at: int) -> bool:
