@@ -88,7 +88,9 @@ class Explained:
         return all(index in self._named or self._is_own(index) for index in content)
 
     def is_conditional(self, clause: Clause) -> bool:
-        """True when the next clause says when this one holds: "5 if my sister comes"."""
+        """True for a clause that supposes, and when the next one says when it holds: "5 if my sister comes"."""
+        if clause.force is Force.SUPPOSES:
+            return True
         following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
         return following is not None and following.force is Force.SUPPOSES and bool(self.list_unexplained(following))
 
@@ -149,17 +151,30 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
 
 def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once; null for one that is."""
-    if claim.clause.force is Force.SUPPOSES or explained.is_conditional(claim.clause):
+    if explained.is_conditional(claim.clause):
         return Doubt.SUPPOSED
     if _is_similar(claim):
         return Doubt.SIMILAR
-    if claim.is_doubtful:
+    if claim.is_doubtful or _names_unknown_zone(claim, explained):
         return Doubt.UNCLEAR
     if claim.label is None and _may_be_talk(form, claim, explained):
         return Doubt.UNEXPLAINED
     if not explained.list_unexplained(claim.clause):
         return None
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
+
+
+def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
+    """True for a time that an unknown place or an abbreviation stands behind: "10am Tokyo time", "10am AKST"."""
+    if claim.span.sort not in (Sort.CLOCK, Sort.MOMENT):
+        return False
+    understanding, end = explained.understanding, claim.span.end
+    unexplained = explained.list_unexplained(claim.clause)
+    while end in unexplained:
+        end += 1
+    name = understanding.quote(claim.span.end, end)
+    is_abbreviation = name.isupper() and name.isalpha() and not understanding.text.isupper()
+    return bool(name) and (is_abbreviation or bool(understanding.chart.match("zone_word", end)))
 
 
 def _is_similar(claim: Claim) -> bool:
