@@ -110,8 +110,8 @@ def understand(
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
     wanted = {sort for spec in specs for sort in list_sorts(spec)}
-    asked = [finder for sort, finder in finders.items() if sort in wanted]
-    spans = join_pairs(chart, [span for finder in asked for span in finder.find(chart, specs)[:_MOST_SPANS]], specs)
+    needed = [finder for sort, finder in finders.items() if sort in wanted]
+    spans = join_pairs(chart, [span for finder in needed for span in finder.find(chart, specs)[:_MOST_SPANS]], specs)
     cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
     clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses

@@ -11,7 +11,7 @@ from convengine.engine.understanding.language import list_languages, read_table
 #: Small words that do what the words beside them make of them, and whole answers with which a sentence may begin.
 MANY_CLASSES = {
     "en": {
-        "-", "any", "for", "here", "is", "it is", "it's", "on", "one", "till", "to", "under",
+        "-", "any", "for", "here", "is", "it is", "it's", "on", "till", "to", "under",
         "until",
         "great", "no", "nothing", "ok", "okay", "perfect", "right", "sure", "yes",
     },
