@@ -23,7 +23,7 @@ from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reason="finds the processes through /proc")]
 #: Turns of the restart under load; more with CE_TEST_TURNS.
-TURNS = int(os.environ.get("CE_TEST_TURNS", "1500"))
+TURNS = int(os.environ.get("CE_TEST_TURNS", "600"))
 CLIENTS = 8
 
 
