@@ -1,7 +1,7 @@
 """What gives the phrases of a configuration their vectors: the encoder of this process, or a service that it names."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -81,6 +81,11 @@ def encode_texts(name: str, texts: Sequence[str]) -> list[Vector]:
     return _service.encode(name, plain) if name else [*map(encode_text, plain)]
 
 
+def keep_vectors(name: str, vectors: Mapping[str, Vector]) -> None:
+    """Do not ask a service for the vectors of these texts, as it gave them, for some time."""
+    _service.keep({(name, shorten_text(spell_beginning(text))): vector for text, vector in vectors.items()})
+
+
 def use_service(embed: EncoderService) -> None:
     """Ask the models of the deployment through this function."""
     _service.embed = embed
@@ -99,7 +104,7 @@ class _Service:
         new = [key for key in dict.fromkeys(keys) if key not in known]
         for start in range(0, len(new), BATCH):
             known |= self._ask(name, new[start : start + BATCH])
-        self._keep(known)
+        self.keep(known)
         return [known[key] for key in keys]
 
     def _ask(self, name: str, keys: Sequence[_Key]) -> dict[_Key, Vector]:
@@ -108,7 +113,7 @@ class _Service:
         vectors = self.embed(name, [text for _, text in keys])
         return {key: _scale(vector) for key, vector in zip(keys, vectors, strict=True)}
 
-    def _keep(self, vectors: dict[_Key, Vector]) -> None:
+    def keep(self, vectors: Mapping[_Key, Vector]) -> None:
         with self._lock:
             for key, vector in vectors.items():
                 self._vectors[key] = vector

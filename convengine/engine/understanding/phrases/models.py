@@ -34,6 +34,7 @@ from convengine.engine.understanding.phrases.encoders import (
     EncoderUnavailable,
     encode_texts,
     is_service,
+    keep_vectors,
 )
 from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
@@ -192,11 +193,20 @@ def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) ->
     try:
         ranker = _get_classifier(content, name)
         if messages and is_service(content.encoder):
-            load_encoder(content.encoder, _get_store(content)).encode_all(messages)
+            _ask_for_messages(content, messages)
         return ranker
     except EncoderUnavailable:
         without = _leave_out_vectors(content)
         return _get_classifier(without, name_model(without))
+
+
+def _ask_for_messages(content: Content, messages: Sequence[str]) -> None:
+    store = _get_store(content)
+    encoder = load_encoder(content.encoder, store)
+    if _making.get() is Making.OWN:
+        # A phrase that is left out of a cross-validation is a message then, and its vector is known.
+        keep_vectors(encoder.name, _load_stored_vectors(messages, store, encoder.name, 0))
+    encoder.encode_all(messages)
 
 
 def load_classifier(content: Content, name: str) -> None:

@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import Vector, encode_text
 from convengine.engine.understanding.phrases import encoders, models
 from convengine.engine.understanding.phrases.classifier import Content, Example, list_general_sentences
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable, encode_texts, use_service
 from convengine.engine.understanding.phrases.explain import explain_match
+from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.models import Making, NoStore, choose_making, get_classifier, name_model
+from convengine.evaluation.cross_validation import cross_validate
 from tests.builders import make_classifier, make_config, make_intent, make_snapshot
 
 EXAMPLES = tuple(
@@ -147,6 +150,25 @@ def test_a_training_that_was_cut_off_goes_on_where_it_ended(service: Service, mo
     service.fails = False
     assert get("lab:shifted").substitution == ""
     assert len(service.texts) == len(list_general_sentences()) + len(EXAMPLES) - 2 * encoders.BATCH
+
+
+def test_a_cross_validation_asks_for_no_phrase_whose_vector_is_stored(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored: dict[str, bytes] = {}
+    monkeypatch.setattr(NoStore, "load_vectors", lambda self, names: {n: stored[n] for n in names if n in stored})
+    monkeypatch.setattr(NoStore, "save_vectors", lambda self, vectors: stored.update(vectors))
+    snapshot = make_configured()
+    match_phrases(snapshot, "please refund my payment")
+    monkeypatch.setattr(encoders, "_service", encoders._Service())
+    use_service(service.embed)
+    service.batches.clear()
+
+    validated = cross_validate(snapshot.rows(rows.Classifier), snapshot)
+
+    assert len(validated.outcomes) == len(EXAMPLES)
+    assert any(outcome.decision.ranked for outcome in validated.outcomes)
+    assert not {*service.texts} & {spell_beginning(each.text) for each in EXAMPLES}
 
 
 def test_a_service_with_vectors_of_another_length_than_before_is_not_believed(service: Service) -> None:
