@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from threading import Event
 
@@ -34,11 +34,13 @@ class Part:
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
+    #: It takes what others leave of the processors: some tests of the others have deadlines.
+    is_patient: bool = False
 
     def run(self, *, at_once: bool) -> bool:
         """True when it holds. Its output is printed as it comes, or `at_once` when it has ended."""
         ended = subprocess.run(
-            [sys.executable, "-m", *self.command],
+            [*(("nice",) if self.is_patient else ()), sys.executable, "-m", *self.command],
             # What one process compiled, the others need not: there are dozens, of workers and of servers.
             env={**os.environ, "CE_DEBUG": "true", "PYTHONDONTWRITEBYTECODE": "", **self.environment},
             stdout=subprocess.PIPE if at_once else None,
@@ -84,7 +86,8 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
         servers = _workers("servers", "long and not nightly and not browser", ["tests"], "postgres")
         browser = _tests("browser", "long and not nightly and browser", list_files("browser"))
         # What differs on SQLite; on PostgreSQL, the servers' part and `make test` run these tests.
-        return [servers, browser, _tests("dialects", "dialects and not nightly", list_files("dialects"))]
+        dialects = _tests("dialects", "dialects and not nightly", list_files("dialects"))
+        return [servers, replace(browser, is_patient=True), replace(dialects, is_patient=True)]
     if "--nightly" in arguments:
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"

@@ -39,6 +39,7 @@ def test_what_is_long_runs_in_ci_or_nightly() -> None:
     assert "long and not nightly and browser" in browser.command
     assert "dialects and not nightly" in dialects.command
     assert dialects.environment["CE_TEST_DATABASE"] == "sqlite"
+    assert [part.is_patient for part in (servers, browser, dialects)] == [False, True, True]
     servers, browser, examples = list_parts(["--nightly"])
     assert "nightly and not browser" in servers.command
     assert "nightly and browser" in browser.command
@@ -98,7 +99,8 @@ def test_a_part_holds_as_its_process_says(
     (tmp_path / "one_part.py").write_text(f"import os, sys\nprint(os.environ['TOLD'], flush=True)\n{end}\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    assert Part("one", ("one_part",), {"TOLD": "a word"}).run(at_once=at_once) is holds
+    part = Part("one", ("one_part",), {"TOLD": "a word"}, is_patient=at_once)
+    assert part.run(at_once=at_once) is holds
     assert ("== one ==\na word" if at_once else "a word") in capfd.readouterr().out
 
 

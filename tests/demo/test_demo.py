@@ -176,17 +176,26 @@ def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     assert set(printed.split()) == {"equal"}
 
 
-def test_it_starts_again_quickly_and_knows_its_people_its_key_and_its_conversations(demo: Demo) -> None:
-    before, port, conversation = demo.facts(), demo.running[0].port, str(uuid.uuid4())
-    demo.say("Hello", conversation)
-    # The best of three: the machine may have been busy with something else.
-    starts: list[float] = []
-    while len(starts) < 3 and min(starts, default=SECOND_START_SECONDS) >= SECOND_START_SECONDS:
-        demo.end(demo.running[0])
-        demo.make(port)
-        starts.append(demo.starts[-1])
+def start_again(demo: Demo) -> float:
+    """End the demonstration and start it on the same port; gives the seconds until it served."""
+    port = demo.running[0].port
+    demo.end(demo.running[0])
+    demo.make(port)
+    return demo.starts[-1]
 
-    assert min(starts) < SECOND_START_SECONDS
+
+def test_it_starts_again_and_knows_its_people_its_key_and_its_conversations(demo: Demo) -> None:
+    before, conversation = demo.facts(), str(uuid.uuid4())
+    demo.say("Hello", conversation)
+
+    start_again(demo)
+
     after = demo.facts()
     assert (after["api_key"], after["users"]) == (before["api_key"], before["users"])
     assert demo.say("When do you open on Saturday?", conversation)["turnNo"] == 2
+
+
+@pytest.mark.nightly
+def test_it_starts_again_quickly(demo: Demo) -> None:
+    # The best of three: the machine may have been busy with something else.
+    assert any(start_again(demo) < SECOND_START_SECONDS for _ in range(3))
