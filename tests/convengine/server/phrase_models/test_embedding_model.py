@@ -79,7 +79,7 @@ def list_texts(server: ModelServer) -> list[str]:
     return [text for batch in list_batches(server) for text in batch]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_process_asks_for_no_text_that_is_known(store: DatabaseStore, service: ModelServer) -> None:
     first = in_another_process(PROGRAM)
     asked_for = list_texts(service)
