@@ -80,7 +80,7 @@ class FormReader:
         learns = (Subject.ASKS,) if line.get("opener") else tuple(Subject)
         understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learns=learns)
         form, situation = self._open_form(line), self._describe_situation(line, locale)
-        return _describe(line, understanding, form, read_into_form(understanding, form, tables, FINDERS, situation))
+        return _describe(line, understanding, form, read_into_form(understanding, form, FINDERS, situation))
 
     def _find_lexicon(self, tables: Tables) -> Lexicon:
         if tables.name not in self._lexicons:

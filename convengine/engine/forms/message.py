@@ -155,7 +155,6 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     return read_into_form(
         understanding,
         open_form,
-        _find_tables(session, turn, form),
         _find_finders(session, turn, form),
         describe_situation(session, turn, form),
         is_phrase=takes_text and _is_phrase(session, turn),
@@ -316,9 +315,7 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
     item = FormField(spec, True, ())
     lexicon = make_lexicon((item,), tables.lexicon)
     understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, [spec], lexicon)
-    return read_into_form(
-        understanding, OpenForm((item,), asked_path=item.path), tables, FINDERS, replace(situation, held={})
-    )
+    return read_into_form(understanding, OpenForm((item,), asked_path=item.path), FINDERS, replace(situation, held={}))
 
 
 def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:

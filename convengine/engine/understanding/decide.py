@@ -108,27 +108,26 @@ class Explained:
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
 
 
-def decide(
-    understanding: Understanding, form: OpenForm, claims: Sequence[Claim], explained: Explained
-) -> Iterator[Taken | Offered | Refused]:
+def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Offered | Refused]:
     """What becomes of each claim; nothing for one that is left."""
     for claim in (_ask_which(claim, explained) for claim in claims):
         is_asked_about = claim.span.sort is Sort.YES_NO or not explained.asks_for_value(claim.clause, claims)
-        if (claim.clause.force is Force.ASKS and is_asked_about) or _tells_of_part(understanding, claim, explained):
+        if (claim.clause.force is Force.ASKS and is_asked_about) or _tells_of_part(claim, explained):
             continue
         if not claim.resolved.is_value:
-            yield from _refuse(understanding, form, claim, explained)
-        elif (doubt := _find_doubt(form, claim, explained)) is None:
-            yield _take(understanding, form, claim, explained)
+            yield from _refuse(claim, explained)
+        elif (doubt := _find_doubt(claim, explained)) is None:
+            yield _take(claim, explained)
         else:
-            position = understanding.find_position(claim.span.start, claim.span.end)
+            position = explained.understanding.find_position(claim.span.start, claim.span.end)
             yield Offered(claim.field.path, claim.resolved.value, *position, doubt)
 
 
-def _tells_of_part(understanding: Understanding, claim: Claim, explained: Explained) -> bool:
+def _tells_of_part(claim: Claim, explained: Explained) -> bool:
     """True if the message says something else about these people: "one of us is vegan" does not count the group."""
     if not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
         return False
+    understanding = explained.understanding
     match = understanding.chart.match_longest("predicate", claim.span.end)
     clause = understanding.find_clause(match.end) if match else None
     return (
@@ -149,7 +148,7 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
     )
 
 
-def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | None:
+def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once; null for one that is."""
     if explained.is_conditional(claim.clause):
         return Doubt.SUPPOSED
@@ -157,7 +156,7 @@ def _find_doubt(form: OpenForm, claim: Claim, explained: Explained) -> Doubt | N
         return Doubt.SIMILAR
     if claim.is_doubtful or _names_unknown_zone(claim, explained):
         return Doubt.UNCLEAR
-    if claim.label is None and _may_be_talk(form, claim, explained):
+    if claim.label is None and _may_be_talk(claim, explained):
         return Doubt.UNEXPLAINED
     if not explained.list_unexplained(claim.clause):
         return None
@@ -185,26 +184,27 @@ def _is_similar(claim: Claim) -> bool:
     return claim.span.phrase.means == NEAR or (claim.span.phrase.means == PART and not is_named)
 
 
-def _may_be_talk(form: OpenForm, claim: Claim, explained: Explained) -> bool:
+def _may_be_talk(claim: Claim, explained: Explained) -> bool:
     """True for a weak value, or a day beside more words, in a message that answers no question and begins no form; and
     for a weak value among words of talk in a message that leaves.
     """
     talk = explained.list_talk(claim.clause)
     if claim.span.is_weak and talk and explained.understanding.find_move(MoveKind.LEAVE):
         return True
-    if form.is_expected or claim.is_meant or not holds(Principle.EXPECTED):
+    if explained.form.is_expected or claim.is_meant or not holds(Principle.EXPECTED):
         return False
     counts_from_now = claim.span.phrase.means == "relative_day"
     return claim.span.is_weak or (counts_from_now and bool(talk or explained.list_unexplained(claim.clause)))
 
 
-def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Taken:
+def _take(claim: Claim, explained: Explained) -> Taken:
+    understanding = explained.understanding
     by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= ASKED_TIE else KIND
     start, end = claim.span.start, claim.span.end
     is_mended = claim.span.sort not in _AS_TYPED and understanding.chart.is_mended(start, end)
     is_echoed = (
         is_mended
-        or not form.is_open(claim.field.path)
+        or not explained.form.is_open(claim.field.path)
         or bool(claim.resolved.supplied)
         or bool(explained.list_unexplained(claim.clause))
         or (claim.span.is_weak and bool(explained.list_talk(claim.clause)))
@@ -216,10 +216,11 @@ def _take(understanding: Understanding, form: OpenForm, claim: Claim, explained:
     )
 
 
-def _refuse(understanding: Understanding, form: OpenForm, claim: Claim, explained: Explained) -> Iterator[Refused]:
+def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
     """A refusal is said where the value was surely meant for this field: the asked one, or that of a plain clause."""
+    understanding = explained.understanding
     is_plain = claim.label is not None or not claim.span.is_weak
-    if claim.field is form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
+    if claim.field is explained.form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
         start, end = claim.span.start, claim.span.end
         text, position = understanding.quote(start, end), understanding.find_position(start, end)
         yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim), *position)

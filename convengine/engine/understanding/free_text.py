@@ -6,7 +6,6 @@ from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -29,50 +28,42 @@ _ENDS = frozenset(".,;:!?\n-–")
 
 
 def read_free_text(
-    understanding: Understanding,
-    form: OpenForm,
-    claims: Sequence[Claim],
-    explained: Explained,
-    grammar: Grammar,
-    *,
-    is_phrase: bool,
+    explained: Explained, claims: Sequence[Claim], *, is_phrase: bool
 ) -> Taken | Offered | Refused | None:
     """The text that the asked field takes; null where the message says something else.
 
     `is_phrase`: a phrase of another intent matches the whole message.
     """
-    item = form.asked_field
+    understanding, item = explained.understanding, explained.form.asked_field
     if item is None or not understanding.words or _says_something_else(understanding, item, is_phrase):
         return None
     if item.spec.long:
         return Taken(item.path, understanding.text.strip(), 0, len(understanding.text), TEXT)
-    if holds(Principle.LEFT_OVER) and not takes_sentences(item, grammar):
-        return _take_piece(understanding, item, explained, claims, grammar)
-    return _take_sentences(understanding, item, explained, claims)
+    if holds(Principle.LEFT_OVER) and not takes_sentences(item, understanding.chart.grammar):
+        return _take_piece(item, explained, claims)
+    return _take_sentences(item, explained, claims)
 
 
-def _take_sentences(
-    understanding: Understanding, item: FormField, explained: Explained, claims: Sequence[Claim]
-) -> Taken | None:
+def _take_sentences(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
     """The message from its first to its last clause that is no question or move, and not all of another field."""
-    clauses = [clause for clause in understanding.clauses if _says_more(understanding, explained, claims, clause)]
+    understanding = explained.understanding
+    clauses = [clause for clause in understanding.clauses if _says_more(explained, claims, clause)]
     if not clauses:
         return None
     first, last = understanding.find_position(clauses[0].start, clauses[-1].end)
     return Taken(item.path, understanding.text[first:last], first, last, TEXT, bool(claims))
 
 
-def _says_more(understanding: Understanding, explained: Explained, claims: Sequence[Claim], clause: Clause) -> bool:
+def _says_more(explained: Explained, claims: Sequence[Claim], clause: Clause) -> bool:
     if clause.force is Force.ASKS or not explained.says_more(clause.start, clause.end):
         return False
     return bool(explained.list_unexplained(clause)) or not any(claim.clause is clause for claim in claims)
 
 
-def _take_piece(
-    understanding: Understanding, item: FormField, explained: Explained, claims: Sequence[Claim], grammar: Grammar
-) -> Taken | Offered | Refused | None:
+def _take_piece(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | Refused | None:
     """Take the part of the message that nothing explains. If there are several, the user chooses one."""
-    pieces = LeftOver(understanding, explained, claims).pieces
+    understanding, grammar = explained.understanding, explained.understanding.chart.grammar
+    pieces = LeftOver(explained, claims).pieces
     if not pieces:
         return None
     relations = list_relations(item, grammar)
@@ -97,17 +88,13 @@ def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:
 
 
 def list_related_texts(
-    understanding: Understanding,
-    form: OpenForm,
-    explained: Explained,
-    claims: Sequence[Claim],
-    grammar: Grammar,
-    results: Sequence[Taken | Offered | Refused],
+    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused]
 ) -> Iterator[Taken]:
     """Texts that were not asked for, behind a word that only one open field means: "from Fremont to Napa"."""
     if not holds(Principle.RELATED_TEXTS):
         return
-    left_over, touched = LeftOver(understanding, explained, claims), {item.field for item in results}
+    understanding, form, grammar = explained.understanding, explained.form, explained.understanding.chart.grammar
+    left_over, touched = LeftOver(explained, claims), {item.field for item in results}
     taken = [(item.start, item.end) for item in results if not isinstance(item, Refused)]
     fields = {
         item: list_relations(item, grammar)
@@ -133,7 +120,7 @@ def _says_something_else(understanding: Understanding, item: FormField, is_phras
 
 
 def list_labelled_texts(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], grammar: Grammar, touched: set[str]
+    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
 ) -> Iterator[Taken]:
     """Texts behind the name of their field and a joint: "my name is Ann Hill"."""
     for label in labels:
@@ -147,7 +134,7 @@ def list_labelled_texts(
         if start >= end:
             continue
         is_held = not form.is_open(item.path)
-        if asks_for_name(item, grammar) and not _is_name(understanding, start, end):
+        if asks_for_name(item, understanding.chart.grammar) and not _is_name(understanding, start, end):
             continue
         if is_held and not _has_new_word(understanding, start, end):
             continue  # "The address is wrong"

@@ -11,7 +11,6 @@ from convengine.engine.understanding.form import FormField
 from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort
-from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
 
@@ -31,7 +30,8 @@ class Piece:
 class LeftOver:
     """The pieces of a message."""
 
-    def __init__(self, understanding: Understanding, explained: Explained, claims: Sequence[Claim]) -> None:
+    def __init__(self, explained: Explained, claims: Sequence[Claim]) -> None:
+        understanding = explained.understanding
         self._understanding, self._chart = understanding, understanding.chart
         self._explained = explained
         plain = [span for span in understanding.spans if not (span.is_weak or span.sort in (Sort.OPTION, Sort.PATTERN))]

@@ -9,11 +9,9 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.field import Option
-from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused
 from convengine.engine.understanding.span import Reason
-from convengine.engine.understanding.understand import Understanding
 
 #: The least cosine of an option that is offered, and how near a second one is that is offered, too.
 _LEAST, _MARGIN = 0.45, 0.1
@@ -22,19 +20,19 @@ _MOST_OPTIONS = 50
 _MOST_NEAR = 2
 
 
-def offer_meant_option(understanding: Understanding, form: OpenForm, explained: Explained) -> list[Offered | Refused]:
+def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
     """The option of the asked choice that what is left of the message means; two near ones as a choice.
 
     Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue. Nothing is
     offered twice in a row.
     """
-    asked_field = form.asked_field
+    understanding, asked_field = explained.understanding, explained.form.asked_field
     options = asked_field.spec.options if asked_field is not None else ()
-    if asked_field is None or form.is_asked_again or not 1 < len(options) <= _MOST_OPTIONS:
+    if asked_field is None or explained.form.is_asked_again or not 1 < len(options) <= _MOST_OPTIONS:
         return []
     if not holds(Principle.MEANT_OPTIONS):
         return []
-    pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(understanding, explained)]
+    pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(explained)]
     likeness, piece = max(pieces, key=lambda item: max(item[0]), default=([0.0], (0, 0)))
     best = max(likeness)
     near = [option for option, own in zip(options, likeness, strict=False) if own >= best - _MARGIN]
@@ -47,10 +45,10 @@ def offer_meant_option(understanding: Understanding, form: OpenForm, explained: 
     return [Refused(asked_field.path, understanding.quote(*piece), Reason.AMBIGUOUS, candidates, *position)]
 
 
-def _list_pieces(understanding: Understanding, explained: Explained) -> Iterator[tuple[int, int]]:
+def _list_pieces(explained: Explained) -> Iterator[tuple[int, int]]:
     """The words of statements that nothing explains, each with what stands right beside it."""
-    for clause in understanding.clauses:
-        if clause.force is Force.STATES and not any(map(clause.overlaps, understanding.moves)):
+    for clause in explained.understanding.clauses:
+        if clause.force is Force.STATES and not any(map(clause.overlaps, explained.understanding.moves)):
             words = enumerate(explained.list_unexplained(clause) or explained.list_talk(clause))
             for _, group in itertools.groupby(words, lambda item: item[1] - item[0]):
                 piece = [index for _, index in group]

@@ -14,7 +14,6 @@ from convengine.engine.understanding.free_text import (
     read_free_text,
 )
 from convengine.engine.understanding.labels import Label, find_labels, says_nothing
-from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
@@ -31,7 +30,6 @@ _Result = TypeVar("_Result", Taken, Offered, Refused)
 def read_into_form(
     understanding: Understanding,
     form: OpenForm,
-    tables: Tables,
     finders: Mapping[Sort, Finder],
     situation: Situation,
     *,
@@ -44,25 +42,25 @@ def read_into_form(
         claims = [claim for claim in claims if claim.span.sort is not Sort.PERSON]
     claims = assign(understanding, form, claims)
     explained = Explained(understanding, form, labels, claims)
-    results = list(decide(understanding, form, claims, explained))
-    results = _add_asked_yes_no(understanding, form, explained, results)
-    results += list_labelled_texts(understanding, form, labels, tables.grammar, _list_touched(results))
+    results = list(decide(claims, explained))
+    results = _add_asked_yes_no(explained, results)
+    results += list_labelled_texts(understanding, form, labels, _list_touched(results))
     results += _list_unread(understanding, form, labels, _list_touched(results))
-    results += _list_free_text(understanding, form, tables, explained, claims, results, is_phrase)
-    results += list_related_texts(understanding, form, explained, claims, tables.grammar, results)
+    results += _list_free_text(explained, claims, results, is_phrase)
+    results += list_related_texts(explained, claims, results)
     if not is_phrase and form.asked_path not in _list_touched(results):
-        results += offer_meant_option(understanding, form, explained)
-        results += [] if results else _refuse_option(understanding, form, explained)
+        results += offer_meant_option(explained)
+        results += [] if results else _refuse_option(explained)
     touched = _list_touched(results)
-    cleared = [path for path in _list_cleared(understanding, form, labels, explained) if path not in touched]
+    cleared = [path for path in _list_cleared(explained, labels) if path not in touched]
     return Reading(
         _pick(results, Taken),
         _pick(results, Offered),
         _pick(results, Refused),
         tuple(cleared),
-        tuple(_list_named(understanding, form, labels, explained, {*touched, *cleared})),
-        tuple(_list_unexplained(understanding, explained, results)),
-        _asks_about_asked(understanding, explained),
+        tuple(_list_named(explained, labels, {*touched, *cleared})),
+        tuple(_list_unexplained(explained, results)),
+        _asks_about_asked(explained),
         names=tuple((label.field, *understanding.find_position(label.start, label.end)) for label in labels),
     )
 
@@ -76,21 +74,15 @@ def _list_touched(results: Sequence[Taken | Offered | Refused]) -> set[str]:
 
 
 def _list_free_text(
-    understanding: Understanding,
-    form: OpenForm,
-    tables: Tables,
-    explained: Explained,
-    claims: Sequence[Claim],
-    results: Sequence[Taken | Offered | Refused],
-    is_phrase: bool,
+    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused], is_phrase: bool
 ) -> list[Taken | Offered | Refused]:
     """The text that the asked field takes, if any."""
-    path = form.asked_path
+    form, path = explained.form, explained.form.asked_path
     if not is_text(form.asked_field) or path in _list_touched(results) or not form.is_open(path):
         return []
     settled = {item.field for item in results if not isinstance(item, Offered)}
     certain = [claim for claim in claims if claim.field.path in settled]
-    text = read_free_text(understanding, form, certain, explained, tables.grammar, is_phrase=is_phrase)
+    text = read_free_text(explained, certain, is_phrase=is_phrase)
     return [text] if text else []
 
 
@@ -109,14 +101,13 @@ def _list_unread(
             yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
 
 
-def _asks_about_asked(understanding: Understanding, explained: Explained) -> bool:
-    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+def _asks_about_asked(explained: Explained) -> bool:
+    asking = [clause for clause in explained.understanding.clauses if clause.force is Force.ASKS]
     return bool(asking) and all(map(explained.is_about_asked, asking))
 
 
-def _list_unexplained(
-    understanding: Understanding, explained: Explained, results: Sequence[Taken | Offered | Refused]
-) -> list[tuple[int, int]]:
+def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | Refused]) -> list[tuple[int, int]]:
+    understanding = explained.understanding
     taken = [(result.start, result.end) for result in results if isinstance(result, Taken)]
     words = [
         understanding.words[index] for clause in understanding.clauses for index in explained.list_unexplained(clause)
@@ -124,9 +115,10 @@ def _list_unexplained(
     return [(word.start, word.end) for word in words if not any(start <= word.start < end for start, end in taken)]
 
 
-def _refuse_option(understanding: Understanding, form: OpenForm, explained: Explained) -> list[Refused]:
+def _refuse_option(explained: Explained) -> list[Refused]:
     """The refusal of a short answer to a choice that is none of its options: "medium"."""
-    asked_field, clauses = form.asked_field, understanding.clauses
+    understanding, asked_field = explained.understanding, explained.form.asked_field
+    clauses = understanding.clauses
     if asked_field is None or not asked_field.spec.options or understanding.moves or len(clauses) != 1:
         return []
     words = explained.list_unexplained(clauses[0])
@@ -139,13 +131,13 @@ def _refuse_option(understanding: Understanding, form: OpenForm, explained: Expl
 
 
 def _add_asked_yes_no(
-    understanding: Understanding, form: OpenForm, explained: Explained, results: list[Taken | Offered | Refused]
+    explained: Explained, results: list[Taken | Offered | Refused]
 ) -> list[Taken | Offered | Refused]:
     """The results with the asked yes/no field, by a yes or no that nothing else in the message makes doubtful.
 
     A yes beside "without it" is neither. One that only begins or ends a clause is repeated.
     """
-    asked_field = form.asked_field
+    understanding, asked_field = explained.understanding, explained.form.asked_field
     if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
         return results
     kinds = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.NEGATE)
@@ -156,7 +148,7 @@ def _add_asked_yes_no(
         return results
     own = [item for item in results if item.field == asked_field.path]
     values = {value for value, _, _ in answers} | {item.value for item in own if isinstance(item, Taken)}
-    if len(values) != 1 or _is_doubtful(understanding, explained, answers):
+    if len(values) != 1 or _is_doubtful(explained, answers):
         return [item for item in results if item not in own]
     if own:
         return results
@@ -177,11 +169,12 @@ def _list_edges(understanding: Understanding) -> Iterator[tuple[bool, int, int]]
                 return
 
 
-def _is_doubtful(understanding: Understanding, explained: Explained, answers: Sequence[tuple[bool, int, int]]) -> bool:
+def _is_doubtful(explained: Explained, answers: Sequence[tuple[bool, int, int]]) -> bool:
     """True when a clause supposes or denies, or a move puts off, so that a yes is none: "yes if it is cheap".
 
     Not by a denial that only repeats a no: "no, not the first one".
     """
+    understanding = explained.understanding
     moves = [move for move in understanding.moves if move.is_whole]
     starts = {start for _, start, _ in answers}
     doubts = (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT)
@@ -197,21 +190,20 @@ def _is_doubtful(understanding: Understanding, explained: Explained, answers: Se
     )
 
 
-def _denies_only(understanding: Understanding, explained: Explained) -> bool:
+def _denies_only(explained: Explained) -> bool:
     """True for "no special wish": a denial of nothing but what was asked for, and of no value."""
-    clauses = understanding.clauses
-    if not all(span.is_weak for span in understanding.spans):
+    clauses = explained.understanding.clauses
+    if not all(span.is_weak for span in explained.understanding.spans):
         return False
     return any(clause.force is Force.DENIES for clause in clauses) and not any(
         clause.force in (Force.ASKS, Force.SUPPOSES) or explained.list_unexplained(clause) for clause in clauses
     )
 
 
-def _list_cleared(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained
-) -> list[str]:
+def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", and those behind "remove"."""
-    cleared = [form.asked_path] if _leaves_asked_empty(understanding, form, explained) else []
+    understanding, form = explained.understanding, explained.form
+    cleared = [form.asked_path] if _leaves_asked_empty(explained) else []
     removed = {move.end for move in understanding.moves if move.kind is MoveKind.CLEAR}
     cleared += [label.field for label in labels if not removed.isdisjoint((label.start, label.start - 1))]
     optional = {item.path for item in form.fields if not item.required}
@@ -219,23 +211,22 @@ def _list_cleared(
     return list(dict.fromkeys(cleared))
 
 
-def _leaves_asked_empty(understanding: Understanding, form: OpenForm, explained: Explained) -> bool:
-    asked_field = form.asked_field
+def _leaves_asked_empty(explained: Explained) -> bool:
+    understanding, asked_field = explained.understanding, explained.form.asked_field
     if asked_field is None or asked_field.required:
         return False
     if not understanding.is_bare_move:
-        return _denies_only(understanding, explained)
+        return _denies_only(explained)
     kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
     return understanding.find_move(*kinds) is not None
 
 
-def _list_named(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], explained: Explained, touched: set[str]
-) -> list[str]:
+def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:
     """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value.
 
     Not in "don't change the day", and not in "why did you change the day?".
     """
+    understanding, form = explained.understanding, explained.form
     valued = {span.sort for span in understanding.spans if not span.is_weak}
     # The value that a field holds already was said again.
     said_again = {item.path for item in form.fields if valued.intersection(item.sorts)}
@@ -245,16 +236,17 @@ def _list_named(
             for label in labels
             if label.field in form.held
             and label.field not in said_again | touched
-            and _is_to_change(understanding, form, explained, understanding.find_clause(label.start))
+            and _is_to_change(explained, understanding.find_clause(label.start))
         )
     )
 
 
-def _is_to_change(understanding: Understanding, form: OpenForm, explained: Explained, clause: Clause | None) -> bool:
+def _is_to_change(explained: Explained, clause: Clause | None) -> bool:
     """True for a clause whose names of fields say what to change."""
+    asks_what_to_change = explained.form.asks_what_to_change
     if clause is None:
-        return form.asks_what_to_change
+        return asks_what_to_change
     if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause)):
         return False
-    cues = [move.start for move in understanding.moves if move.kind is MoveKind.CORRECT]
-    return form.asks_what_to_change or clause.has("rejection") or any(cue < clause.end for cue in cues)
+    cues = [move.start for move in explained.understanding.moves if move.kind is MoveKind.CORRECT]
+    return asks_what_to_change or clause.has("rejection") or any(cue < clause.end for cue in cues)

@@ -74,7 +74,7 @@ def _read(text: str, asked: str) -> Reading:
     lexicon = make_lexicon(FIELDS, tables.lexicon)
     understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, SPECS, lexicon)
     assert all(word.key for word in understanding.words)
-    return read_into_form(understanding, OpenForm(FIELDS, asked_path=asked), tables, FINDERS, SITUATION)
+    return read_into_form(understanding, OpenForm(FIELDS, asked_path=asked), FINDERS, SITUATION)
 
 
 def test_the_form_has_a_field_of_every_kind() -> None:

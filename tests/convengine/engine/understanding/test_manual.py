@@ -49,7 +49,7 @@ def test_an_example_of_the_manual_is_true(message: str, asked_path: str, held: s
     values = json.loads(held or "{}")
     form = OpenForm(FIELDS, values, asked_path, is_opener=not (asked_path or held))
 
-    reading = read_into_form(understanding, form, TABLES, FINDERS, replace(SITUATION, held=values))
+    reading = read_into_form(understanding, form, FINDERS, replace(SITUATION, held=values))
 
     taken = {item.field: item.value for item in reading.taken}
     offered = {f"{item.field}?": item.value for item in reading.offered}

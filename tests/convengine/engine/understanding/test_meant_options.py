@@ -29,7 +29,7 @@ def read(text: str, asked: str) -> Reading:
     tables = get_tables("en-GB")
     understanding = understand(text, tables, FINDERS, [item.spec for item in fields], learns=tuple(Subject))
     form = OpenForm(fields, asked_path=asked)
-    return read_into_form(understanding, form, tables, FINDERS, Situation(NOW, locale="en-GB"))
+    return read_into_form(understanding, form, FINDERS, Situation(NOW, locale="en-GB"))
 
 
 @pytest.mark.parametrize(

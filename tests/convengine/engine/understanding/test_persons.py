@@ -34,7 +34,7 @@ def read(
     message = understand(text, tables, FINDERS, specs, make_lexicon(items, tables.lexicon))
     situation = Situation(datetime.fromisoformat("2026-11-24T10:00:00+01:00"), "Europe/Berlin", locale)
     form = OpenForm(items, asked_path=asked_path)
-    reading = read_into_form(message, form, tables, FINDERS, situation, is_phrase=is_phrase)
+    reading = read_into_form(message, form, FINDERS, situation, is_phrase=is_phrase)
     return {item.field: item.value for item in reading.taken}
 
 

@@ -54,7 +54,7 @@ def _read(world: dict[str, Json], line: dict[str, Json]) -> Reading:
         held=held,
     )
     understanding = understand(line["say"], tables, FINDERS, specs, make_lexicon(fields, tables.lexicon))
-    return read_into_form(understanding, form, tables, FINDERS, situation)
+    return read_into_form(understanding, form, FINDERS, situation)
 
 
 def _make_field(name: str, declared: dict[str, Json]) -> FormField:

@@ -80,7 +80,7 @@ def test_a_language_of_tables_alone_books_a_table(asked_path: str, message: str,
     lexicon = make_lexicon(FIELDS, tables.lexicon)
     understanding = understand(message, tables, FINDERS, [item.spec for item in FIELDS], lexicon)
 
-    reading = read_into_form(understanding, form, tables, FINDERS, SITUATION)
+    reading = read_into_form(understanding, form, FINDERS, SITUATION)
 
     empty: dict[str, Any] = dict.fromkeys(reading.cleared)
     assert {item.field: item.value for item in reading.taken} | empty == expected
