@@ -34,6 +34,7 @@ def describe_installation() -> World:
         stdio_commands=policy.commands,
         server_hosts=policy.hosts,
         models=wiring.models().names,
+        embedding_models=wiring.models().all_names,
         preferences=cache(lambda: list_known_preferences(None)),
         empty_values=partial(turn_reports().list_empty_values, _GAPS_READ),
         model_configured=wiring.model().configured,

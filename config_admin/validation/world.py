@@ -79,6 +79,8 @@ class World:
     server_hosts: frozenset[str] = frozenset()
     #: Models that the deployment allows.
     models: frozenset[str] = frozenset()
+    #: Models that may give vectors of texts.
+    embedding_models: frozenset[str] = frozenset()
     #: The ids that a session may prefer, by kind, in any workspace; looked up when a row names one, and ignored when
     #: two installations are compared.
     preferences: Callable[[], Mapping[str, Sequence[str]]] = field(default=dict, compare=False, repr=False)

@@ -29,7 +29,6 @@ from convengine.engine.turn.recording import Tape, TapedModel, TapedPace, TapedP
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.engine.understanding.encoder import Vector
-from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
@@ -57,17 +56,21 @@ def models() -> Connections:
 def model() -> ModelPort:
     """The model of this process."""
     connections = models()
-    if not connections.all:
+    if not connections.answering:
         return NoModel()
-    return EchoModel() if connections.all[0].provider == ECHO else make_model_client(connections)
+    return EchoModel() if connections.answering[0].provider == ECHO else make_model_client(connections)
+
+
+@cache
+def embedding_model() -> OpenAiModel:
+    """What asks for vectors: the model of this process, or its own client if that asks no service."""
+    current = model()
+    return current if isinstance(current, OpenAiModel) else make_model_client(models())
 
 
 def embed(name: str, texts: Sequence[str]) -> Sequence[Vector]:
     """A vector for each text by a model of the deployment. Raises EncoderUnavailable."""
-    current = model()
-    if not isinstance(current, OpenAiModel):
-        raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No model is configured, so {name} was not asked.")
-    return current.embed(name, texts)
+    return embedding_model().embed(name, texts)
 
 
 def load_model() -> None:

@@ -179,7 +179,14 @@ def _check_redact_patterns(draft: Config, patterns: tuple[str, ...]) -> Iterator
 
 
 def _check_model_name(draft: Config, name: str) -> Iterator[Finding]:
-    known = draft.world.models
+    return _check_model(draft, name, draft.world.models)
+
+
+def _check_embedding_model(draft: Config, name: str) -> Iterator[Finding]:
+    return _check_model(draft, name, draft.world.embedding_models)
+
+
+def _check_model(draft: Config, name: str, known: frozenset[str]) -> Iterator[Finding]:
     if draft.world.is_deployed and name.strip() not in known:
         yield draft.error(
             "NOT_REGISTERED",
@@ -194,7 +201,7 @@ _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     tools.ALLOWED_NEXT.name: _check_allowed_next,
     intents.RESET_INTENT_CODES.name: _check_reset_codes,
     llm.MODEL.name: _check_model_name,
-    phrases.EMBEDDING_MODEL.name: _check_model_name,
+    phrases.EMBEDDING_MODEL.name: _check_embedding_model,
     audit.REDACT_KEYS.name: _check_redact_keys,
     audit.REDACT_PATTERNS.name: _check_redact_patterns,
     llm.REDACT_PATTERNS.name: _check_redact_patterns,

@@ -116,7 +116,7 @@ def uncompacted_sql(limit: int) -> str:
 def _is_model_wanted(snapshot: Snapshot) -> bool:
     if live_settings.read(snapshot, SUMMARY_MODE).value != "LLM" or not live_settings.read(snapshot, ENABLED).value:
         return False
-    return bool(wiring.models().all) or wiring.is_replaced()
+    return bool(wiring.models().answering) or wiring.is_replaced()
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from convengine.engine.turn.ports import LlmAnswer
 from convengine.json_value import Json
 from convengine.server.outgoing.addresses import is_listed, is_plainly_private
 
+#: The answers of a service that only gives vectors of texts.
+VECTORS = "vectors"
 #: How to get JSON answers: by a schema, by the service's mode for any object, or by the prompt alone.
-ANSWERS = ("schema", "object", "text")
+ANSWERS = ("schema", "object", "text", VECTORS)
 #: The provider without a service: it answers with the prompt.
 ECHO = "stub"
 PROVIDERS = ("openai", "openai_compatible", ECHO)
@@ -82,19 +84,33 @@ class Connections:
     all: tuple[Connection, ...] = ()
 
     @property
+    def answering(self) -> tuple[Connection, ...]:
+        """Those whose models answer prompts."""
+        return tuple(connection for connection in self.all if connection.answers != VECTORS)
+
+    @property
     def names(self) -> frozenset[str]:
         """The allowed values of `LLM/MODEL`: a model, or `connection:model`."""
-        pairs = [(connection.name, model) for connection in self.all for model in connection.models]
-        return frozenset({model for _, model in pairs} | {f"{name}:{model}" for name, model in pairs})
+        return _list_names(self.answering)
 
-    def find(self, name: str) -> tuple[Connection, str]:
-        """The connection and the model of a name; blank is the first of the first. Raises ModelUnknown."""
-        for connection in self.all:
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The allowed values of `Phrases/EMBEDDING_MODEL`: many services answer prompts and give vectors."""
+        return _list_names(self.all)
+
+    def find(self, name: str, setting: str = "LLM/MODEL") -> tuple[Connection, str]:
+        """The connection and the model of a name; blank is the first that answers prompts. Raises ModelUnknown."""
+        for connection in self.all if name else self.answering:
             for model in connection.models:
                 if name in ("", model, f"{connection.name}:{model}"):
                     return connection, model
-        allowed = join_names(self.names)
-        raise ModelUnknown(f"LLM/MODEL is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
+        allowed = join_names(self.all_names)
+        raise ModelUnknown(f"{setting} is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
+
+
+def _list_names(connections: Sequence[Connection]) -> frozenset[str]:
+    pairs = [(connection.name, model) for connection in connections for model in connection.models]
+    return frozenset({model for _, model in pairs} | {f"{name}:{model}" for name, model in pairs})
 
 
 def read_connections(declared: Mapping[str, Mapping[str, Json]]) -> Connections:

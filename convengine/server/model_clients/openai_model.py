@@ -17,6 +17,7 @@ from convengine.engine.turn.codec import dumps, to_plain
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
+from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
 from convengine.server.model_clients.retries import Try, read_completion, read_embeddings, read_fault
@@ -82,7 +83,7 @@ class OpenAiModel:
     def embed(self, name: str, texts: Sequence[str]) -> list[Vector]:
         """A vector for each text, by a model. One attempt. Raises EncoderUnavailable."""
         try:
-            target = self.connections.find(name)
+            target = self.connections.find(name, EMBEDDING_MODEL.name)
             call = _Call(_EMBEDDING_SECONDS, partial(_embed, texts), partial(read_embeddings, texts=len(texts)))
             with self.wait():
                 attempt = self._try_unless_open(call, target, clip_seconds(_EMBEDDING_SECONDS))

@@ -18,6 +18,7 @@ WORLD = World(
     stdio_commands=frozenset({"search-server"}),
     server_hosts=frozenset({"mcp.example"}),
     models=frozenset({"small", "large"}),
+    embedding_models=frozenset({"small", "vectors"}),
     preferences=lambda: {"model": ["large", "small"], "knowledge_base": ["rules"], "tool_set": ["built-in"]},
     model_configured=True,
 )

@@ -98,7 +98,7 @@ def _name_talk() -> str:
 
 def _model() -> str:
     """The model's name, or how to configure one."""
-    connections = wiring.models().all
+    connections = wiring.models().answering
     if not connections:
         return "none. Set CE_LLM_BASE_URL and CE_LLM_MODEL to use one (docs/models.md)"
     return f"{connections[0].models[0]} at {connections[0].base_url or connections[0].name}"

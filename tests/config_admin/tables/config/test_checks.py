@@ -105,7 +105,7 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
             "Phrases/EMBEDDING_MODEL",
             "smal",
             "NOT_REGISTERED",
-            "There is no model smal. Did you mean small? Allowed: large, small. "
+            "There is no model smal. Did you mean small? Allowed: small, vectors. "
             "Declare it in CE_LLM_ALLOWED_MODELS (the manual's chapter Deployment).",
         ),
         (

@@ -22,6 +22,17 @@ def test_a_model_is_found_by_its_name_or_with_its_connection() -> None:
     assert connections.names == {"small", "big", "desk:small", "desk:big", "lab:big"}
 
 
+def test_a_service_of_vectors_answers_no_prompts() -> None:
+    connections = read_connections({"vectors": {**LAB, "models": "m3", "answers": "vectors"}, "desk": DESK})
+
+    assert connections.find("")[0].name == "desk"
+    assert connections.find("vectors:m3")[0].answers == "vectors"
+    assert connections.names == {"small", "big", "desk:small", "desk:big"}
+    assert connections.all_names == connections.names | {"m3", "vectors:m3"}
+    with pytest.raises(ModelUnknown):
+        read_connections({"vectors": {**LAB, "answers": "vectors"}}).find("")
+
+
 def test_a_model_that_is_not_allowed_is_refused_with_those_that_are() -> None:
     with pytest.raises(ModelUnknown, match=r"'huge', which this deployment does not allow\. Allowed: big, desk:big"):
         read_connections({"desk": DESK}).find("huge")

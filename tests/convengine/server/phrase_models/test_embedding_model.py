@@ -16,7 +16,6 @@ from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.classifier import list_general_sentences
 from convengine.server import wiring
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.phrase_models.live import LiveClassifier
 from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
 from convengine.server.phrase_models.old_models import remove_old
@@ -49,13 +48,13 @@ def encode(text: str) -> list[float]:
 def service(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """The model `lab:meaning`, which gives the vectors of the live phrases."""
     monkeypatch.setattr(encoders._service, "_vectors", type(encoders._service._vectors)())
-    answer = say_vectors(encode)
-    with model_server(by=lambda body: answer(body) if "input" in body else Says(status=400)) as server:
-        connection = {"base_url": server.url, "models": ["chat", "meaning"], "circuit_failures": 0}
+    with model_server(by=say_vectors(encode)) as server:
+        connection = {"base_url": server.url, "models": ["meaning"], "answers": "vectors", "circuit_failures": 0}
         monkeypatch.setenv("CE_LLM_CONNECTIONS", json.dumps({"lab": connection}))
         settings.CONVENGINE = {**settings.CONVENGINE, "MODELS": {"lab": connection}}
         wiring.models.cache_clear()
         wiring.model.cache_clear()
+        wiring.embedding_model.cache_clear()
         for intent, texts in PHRASES.items():
             CeIntent.objects.create(intent_code=intent, description=intent)
             CeResponse.objects.create(intent_code=intent, state_code="ANY", response_type="EXACT", exact_text=intent)
@@ -63,16 +62,15 @@ def service(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelSer
                 CeIntentClassifier.objects.create(intent_code=intent, rule_type="PHRASE", pattern=text)
         CeConfig.objects.create(config_type="Phrases", config_key="EMBEDDING_MODEL", config_value="lab:meaning")
         yield server
-        model = wiring.model()
-        assert isinstance(model, OpenAiModel)
-        model.close()
+        wiring.embedding_model().close()
     wiring.models.cache_clear()
     wiring.model.cache_clear()
+    wiring.embedding_model.cache_clear()
 
 
 def list_batches(server: ModelServer) -> list[list[str]]:
-    """The texts of each call for vectors."""
-    return [request["input"] for request in server.requests if "input" in request]
+    """The texts of each call. Nothing else is asked of a service that only gives vectors."""
+    return [request["input"] for request in server.requests]
 
 
 def list_texts(server: ModelServer) -> list[str]:
