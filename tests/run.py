@@ -102,10 +102,10 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other: one of `--long` has two workers, and load is measured by `--nightly`."""
+    """How many parts run beside each other: all of `--long`, and one of `--nightly`, which measures load."""
     if "--nightly" in arguments:
         return 1
-    return 2 if "--long" in arguments else 2 * (os.cpu_count() or 1)
+    return 3 if "--long" in arguments else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:
