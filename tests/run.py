@@ -27,6 +27,9 @@ QUICK = (
 )
 
 
+_LESS = ("nice", "-n", "3")
+
+
 @dataclass(frozen=True)
 class Part:
     """Something that is run by itself, with an answer of its own."""
@@ -34,13 +37,13 @@ class Part:
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    #: It takes what others leave of the processors: some tests of the others have deadlines.
+    #: It gets half as much of a busy processor as others, some of whose tests have deadlines.
     is_patient: bool = False
 
     def run(self, *, at_once: bool) -> bool:
         """True when it holds. Its output is printed as it comes, or `at_once` when it has ended."""
         ended = subprocess.run(
-            [*(("nice",) if self.is_patient else ()), sys.executable, "-m", *self.command],
+            [*(_LESS if self.is_patient else ()), sys.executable, "-m", *self.command],
             # What one process compiled, the others need not: there are dozens, of workers and of servers.
             env={**os.environ, "CE_DEBUG": "true", "PYTHONDONTWRITEBYTECODE": "", **self.environment},
             stdout=subprocess.PIPE if at_once else None,
