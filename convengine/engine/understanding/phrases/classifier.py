@@ -19,7 +19,8 @@ import numpy.typing as npt
 from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.language import list_languages, read_table
 from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
-from convengine.engine.understanding.phrases.features import Numbers, Synonyms, TextTable
+from convengine.engine.understanding.phrases.features import Numbers, Synonyms, Terms, TextTable
+from convengine.engine.understanding.phrases.terms import find_main_languages
 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
@@ -30,7 +31,9 @@ WHOLE = VECTOR_SHARE + 2
 #: How much a word of an intent counts beside a phrase.
 _WORDS_SHARE = 0.5
 #: General sentences that are so near to a phrase are none of "none of them".
-_NEAR_PHRASE = 0.6
+_NEAR_PHRASE = 0.4
+#: But the farthest of them always are: without any, every message would be some intent.
+_FEWEST_GENERAL = 20
 #: Up to this number of texts, products of texts train the classifier. Above it, hashed terms do.
 _MOST_PRODUCTS = 3000
 #: The class "none of them".
@@ -103,9 +106,11 @@ class Classifier:
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
-        shared, vector = self._texts.table.compare(text), self.encoder.encode(text)
-        terms = self._texts.table.hash_text(text) if self._texts.are_hashed else shared
-        scores = terms @ self._by_term + vector @ self._by_vector + self._beforehand
+        table = self._texts.table
+        terms = table.compute_terms(text)
+        shared, vector = table.compare(terms), _lengthen(self.encoder.encode(text), terms)
+        by_term = table.hash_terms(terms) if self._texts.are_hashed else shared
+        scores = by_term @ self._by_term + vector @ self._by_vector + self._beforehand
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
         confidences = probabilities / (probabilities + (1 - probabilities) * self._odds_needed)
         best = np.argsort(-confidences, kind="stable")[:most]
@@ -114,8 +119,9 @@ class Classifier:
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
         texts, vector = self._texts, self.vectors.get(text)
-        vector = self.encoder.encode(text) if vector is None else vector
-        shared = texts.table.compare(text)[: texts.phrases]
+        terms = texts.table.compute_terms(text)
+        vector = _lengthen(self.encoder.encode(text) if vector is None else vector, terms)
+        shared = texts.table.compare(terms)[: texts.phrases]
         likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / texts.whole
         examples = map(Example, texts.intents, texts.texts)
         return zip(examples, map(float, likenesses), strict=False)
@@ -142,7 +148,25 @@ class Content(NamedTuple):
     def list_texts(self) -> list[str]:
         """The texts whose vectors are needed."""
         own = (example.text for example in (*self.examples, *self.words))
-        return [*dict.fromkeys((*own, *list_general_sentences()))]
+        # What the vectors of a service have in common is seen in all languages.
+        general = list_general_sentences() if self.encoder else self.list_general_sentences()
+        return [*dict.fromkeys((*own, *general))]
+
+    def list_general_sentences(self) -> tuple[str, ...]:
+        """The sentences of "none of them" in the languages of the phrases.
+
+        In another language they would only say which language a message is in.
+        """
+        languages = find_main_languages(sorted({example.text for example in self.examples}))
+        return list_general_sentences(*(language.tables.name for language in languages))
+
+
+def _lengthen(vector: Vector, terms: Terms) -> Vector:
+    """The vector of a message, longer the fewer of its words are known: what words do not say, meaning does.
+
+    So a message in a language of no phrase is understood, too.
+    """
+    return vector * np.float32(sqrt((WHOLE - terms.known) / VECTOR_SHARE))
 
 
 class TrainingTexts:
@@ -154,7 +178,7 @@ class TrainingTexts:
         phrases = sorted(set(content.examples))
         listed = [*phrases, *sorted(set(content.words) - set(phrases))]
         own = np.stack([vectors[example.text] for example in phrases])
-        general = [text for text in list_general_sentences() if (own @ vectors[text]).max() < _NEAR_PHRASE]
+        general = _list_far({text: vectors[text] for text in content.list_general_sentences()}, own)
         self.texts = [*(example.text for example in listed), *general]
         self.intents = [*(example.intent for example in listed), *([_NONE] * len(general))]
         #: The first texts are the phrases.
@@ -180,10 +204,18 @@ class TrainingTexts:
         return frozenset(Example(intent, text) for intent, text in listed)
 
 
-@lru_cache(1)
-def list_general_sentences() -> tuple[str, ...]:
-    """The sentences of "none of them", of all languages."""
-    return tuple(text for name in list_languages() for text in read_table(name, "none_of_them").get("sentences", ()))
+def _list_far(sentences: Mapping[str, Vector], phrases: Vector) -> list[str]:
+    """The sentences that are not near to any phrase, in their order."""
+    nearest = {text: float((phrases @ vector).max()) for text, vector in sentences.items()}
+    limit = max(_NEAR_PHRASE, *sorted(nearest.values())[:_FEWEST_GENERAL])
+    return [text for text, near in nearest.items() if near <= limit]
+
+
+@lru_cache
+def list_general_sentences(*languages: str) -> tuple[str, ...]:
+    """The sentences of "none of them" in some languages, or in all."""
+    names = languages or list_languages()
+    return tuple(text for name in names for text in read_table(name, "none_of_them").get("sentences", ()))
 
 
 def train(texts: TrainingTexts) -> Weights:
@@ -227,4 +259,4 @@ def _find_odds_needed(phrases: int, total: int) -> float:
     With few phrases a classifier is less sure of what is right, the more so the fewer others tell it what is not.
     Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
     """
-    return 0.17 * phrases / sqrt(1 + total / 200)
+    return 0.46 * phrases / sqrt(1 + total / 35)

@@ -2,6 +2,7 @@
 
 A term weighs `(1 + ln n) * (1 + ln((1 + N) / (1 + d)))` if it is n times in a text and in d of N texts. The words of a
 text have the length 1 together, and so have its letters, so that the product of two texts says how alike they are.
+Words that no text of a table has count in that length: what a table does not know, its words say nothing about.
 """
 
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log, sqrt
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -29,6 +31,18 @@ _LAST_SIGNS = " .!…"
 _MOST_WORDS = 60
 
 
+class Terms(NamedTuple):
+    """The terms of a text that a table knows, by their columns."""
+
+    columns: list[int]
+    weights: list[float]
+
+    @property
+    def known(self) -> float:
+        """How much of the text they are: 2 if the table knows all its words and letters, 0 if it knows none."""
+        return sum(weight * weight for weight in self.weights)
+
+
 class TextTable:
     """The terms of some texts, by which another text is compared with each of them."""
 
@@ -38,21 +52,22 @@ class TextTable:
         known = Counter(term for groups in counted for group in groups for term in group)
         self._columns = {term: column for column, term in enumerate(known)}
         self._rarities = {term: 1 + log((1 + len(texts)) / (1 + count)) for term, count in known.items()}
-        rows = [dict(self._compute_weights(groups)) for groups in counted]
-        ends = np.cumsum([0, *map(len, rows)])
-        columns = np.array([column for row in rows for column in row], np.int32)
-        weights = np.array([weight for row in rows for weight in row.values()], np.float32)
+        self._rarest = 1 + log(1 + len(texts))
         #: A row for each text, a column for each term.
-        self.matrix = csr_matrix((weights, columns, ends), shape=(len(texts), len(known)))
+        self.matrix = _stack([self._compute_terms(groups) for groups in counted], len(known))
         hashes = np.array([crc32(term.encode("utf-8", "replace")) for term in known], np.int64)
         self._places, self._signs = hashes % _COLUMNS, np.where(hashes & _SIGN, 1, -1).astype(np.float32)
         by_term = self.matrix.tocsc()
         self._rows, self._weights, self._ends = by_term.indices, by_term.data, by_term.indptr
 
-    def compare(self, text: str) -> Numbers:
-        """How much each of the texts has in common with this one: 2 for the same text."""
+    def compute_terms(self, text: str) -> Terms:
+        """The known terms of another text."""
+        return self._compute_terms(self._count(text))
+
+    def compare(self, terms: Terms) -> Numbers:
+        """How much each of the texts has in common with another one: 2 for the same text."""
         shared = np.zeros(self.matrix.shape[0], np.float32)
-        for column, weight in self._compute_weights(self._count(text)):
+        for column, weight in zip(*terms, strict=True):
             part = slice(self._ends[column], self._ends[column + 1])
             shared[self._rows[part]] += weight * self._weights[part]
         return shared
@@ -65,10 +80,10 @@ class TextTable:
         dense: Numbers = hashed.toarray()
         return dense
 
-    def hash_text(self, text: str) -> Numbers:
+    def hash_terms(self, terms: Terms) -> Numbers:
         """The terms of another text in the same columns."""
         hashed = np.zeros(_COLUMNS, np.float32)
-        for column, weight in self._compute_weights(self._count(text)):
+        for column, weight in zip(*terms, strict=True):
             hashed[self._places[column]] += self._signs[column] * weight
         return hashed
 
@@ -79,18 +94,27 @@ class TextTable:
             words = words + Counter(f"={term}" for term in same)
         return words, letters
 
-    def _compute_weights(self, groups: Iterable[Counter[str]]) -> Iterator[tuple[int, float]]:
-        """The column and the weight of each known term of a text."""
+    def _compute_terms(self, groups: Iterable[Counter[str]]) -> Terms:
+        terms = Terms([], [])
         for counts in groups:
-            weights = {term: (1 + log(n)) * self._rarities[term] for term, n in counts.items() if term in self._columns}
+            weights = {term: (1 + log(n)) * self._rarities.get(term, self._rarest) for term, n in counts.items()}
             length = sqrt(sum(weight * weight for weight in weights.values()))
-            for term, weight in weights.items():
-                yield self._columns[term], weight / length
+            known = [term for term in weights if term in self._columns]
+            terms.columns.extend(self._columns[term] for term in known)
+            terms.weights.extend(weights[term] / length for term in known)
+        return terms
 
 
 def spell_beginning(text: str) -> str:
     """A text with a small first letter and without its full stop."""
     return text[:1].lower() + text[1:].rstrip(_LAST_SIGNS)
+
+
+def _stack(rows: Sequence[Terms], most: int) -> csr_matrix:
+    ends = np.cumsum([0, *(len(row.columns) for row in rows)])
+    columns = np.array([column for row in rows for column in row.columns], np.int32)
+    weights = np.array([weight for row in rows for weight in row.weights], np.float32)
+    return csr_matrix((weights, columns, ends), shape=(len(rows), most))
 
 
 @lru_cache(8192)

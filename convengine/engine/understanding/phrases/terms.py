@@ -1,5 +1,6 @@
 """The telling words of a text: without small words and courtesies, each with the term that all its forms share."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -24,6 +25,8 @@ _LIGHT = (
     "currency", "scale_hundred", "scale_thousand", "scale_million", "denial",
 )  # fmt: skip
 _CACHED = 32768
+#: How many of many texts tell their languages.
+_MOST_TOLD = 200
 _BARE_ANSWERS = (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.STAY, MoveKind.PRAISE)
 
 
@@ -133,6 +136,13 @@ def detect_languages(text: str) -> tuple[PhraseLanguage, ...]:
     words = split_text(text)
     counts = {language: language.count_small_words(words) for language in list_phrase_languages()}
     return tuple(language for language, count in counts.items() if count == max(counts.values()))
+
+
+def find_main_languages(texts: Sequence[str]) -> tuple[PhraseLanguage, ...]:
+    """The languages that a tenth of the texts or more are written in; all, if no text tells its language."""
+    detected = map(detect_languages, texts[:: len(texts) // _MOST_TOLD + 1])
+    counts = Counter(languages[0] for languages in detected if len(languages) == 1)
+    return tuple(language for language in list_phrase_languages() if 10 * counts[language] >= counts.total())
 
 
 def read_text(text: str | None) -> list[list[TellingWord]]:

@@ -95,11 +95,11 @@ def test_a_turn_by_a_service_that_failed_says_so_and_is_replayed_without_it(
     store: DatabaseStore, service: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller = Caller()
-    answers = [caller.say("please refund my payment")]
+    answers = [caller.say("please pay me back today")]
     store.finish()
     service.requests.clear()
-    answers.append(caller.say("please refund my payment"))
-    assert list_batches(service) == [["please refund my payment"]]
+    answers.append(caller.say("please pay me back today"))
+    assert list_batches(service) == [["please pay me back today"]]
     service.answers = [Says(status=500)]
     answers.append(caller.say("could I have my money returned, and are you a robot"))
 
