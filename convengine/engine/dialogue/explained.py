@@ -20,9 +20,7 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-
-#: A phrase with such a share of the message is what the message says.
-_SURE = 0.9
+from convengine.engine.understanding.phrases.settings import VERY_SURE
 
 
 def is_explained(session: Session, turn: Turn) -> bool:
@@ -40,7 +38,7 @@ def is_explained(session: Session, turn: Turn) -> bool:
     is_open = bool(state.offered) or state.leaving is not None or session.clarification is not None
     if row is not None or is_open or has_open_action(session, turn):
         return understand_message(session, turn).is_bare_move
-    return any(match.confidence >= _SURE for match in match_message(session, turn).hits)
+    return any(match.confidence >= VERY_SURE for match in match_message(session, turn).hits)
 
 
 def confirms_own_form(session: Session, turn: Turn) -> bool:

@@ -28,6 +28,7 @@ from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.matching import PhraseMatches, match_in_turn
+from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.sentences import Subject
@@ -38,8 +39,6 @@ from convengine.json_value import Json
 _SLOTS = ("pending_slot", "pendingSlot")
 #: Readers see so many characters; longer text is only free text of an asked text field.
 MOST_CHARACTERS = 1_000
-#: A message that surely means another intent is no free text.
-_SURE = 0.9
 
 
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
@@ -167,7 +166,7 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
         return True
     hits = match_message(session, turn).hits
     return any(
-        match.is_identical or (match.confidence >= _SURE and match.intent != code(session.intent)) for match in hits
+        match.is_identical or (match.confidence >= VERY_SURE and match.intent != code(session.intent)) for match in hits
     )
 
 

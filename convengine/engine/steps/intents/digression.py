@@ -18,10 +18,9 @@ from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.reading import Reading
 
-#: A phrase with such a share of a statement counts though the statement could be the text that was asked for.
-_SURE = 0.9
 #: A statement of so many words that nothing explains is rather a text than a pattern's word.
 _FEWEST_WORDS = 3
 #: What answers the open question is no digression.
@@ -44,7 +43,7 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     row = classification.winner
     if row is None or code(row.intent_code) == code(session.intent):
         return None
-    is_sure = classification.details.get("score", 0) >= _SURE
+    is_sure = classification.details.get("score", 0) >= VERY_SURE
     if not is_sure and only_counts_persons(session, turn, row):
         return None
     if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):

@@ -29,14 +29,11 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.force import has_request
+from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.phrases.terms import read_text
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
-
-
-#: How sure a phrase must be if the message could also be the text that was asked for.
-_SURE = 0.9
 
 
 def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
@@ -60,7 +57,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     if not may_open(session, turn, row, classification):
         return None
-    if (fields or reading.offered) and classification.details.get("score", 0) < _SURE:
+    if (fields or reading.offered) and classification.details.get("score", 0) < VERY_SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
 
@@ -155,7 +152,7 @@ def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier, s
     if code(session.state) == UNKNOWN:
         return False
     if code(row.intent_code) == code(session.intent):
-        return score < _SURE
+        return score < VERY_SURE
     undo = _list_terms(word for word, _ in get_tables(find_form_language(session, turn)).grammar.list_words("undo"))
     named = _list_terms([session.user_text or ""]) - undo
     return not named or (row.is_phrase and not named <= _list_terms(_list_texts(turn, code(row.intent_code))))

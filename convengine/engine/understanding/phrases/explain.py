@@ -10,7 +10,7 @@ from convengine.engine.understanding.phrases.matching import PhraseMatches, matc
 from convengine.engine.understanding.words import split_text
 
 #: An intent of less confidence is not near: what a word does to it tells nothing.
-LEAST_NEAR = 0.05
+LEAST_NEAR = 0.02
 #: How many words of a message are left out in turn: each takes an encoding or two.
 MOST_WORDS = 25
 

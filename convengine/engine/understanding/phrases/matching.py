@@ -30,7 +30,7 @@ _LEAST_LIKENESS = 0.25
 #: How many clauses of a message are compared by themselves.
 _CLAUSES = 4
 #: Which share of its confidence counts if only a clause of the message speaks for an intent.
-_CLAUSE = 0.8
+_CLAUSE = 0.7
 #: How much less confidence a question beside the current flow or form needs, and a form with an option that is named.
 _OWN, _OPTION = 0.4, 0.4
 

@@ -3,6 +3,8 @@
 from convengine.engine.turn.live_settings import decimal, declare, json_value, text
 
 PHRASES_FAMILY = "Phrases"
+#: From this confidence on an intent is what a message says, though it could also be the text that was asked for.
+VERY_SURE = 0.8
 
 SYNONYMS = declare(
     PHRASES_FAMILY,

@@ -156,7 +156,6 @@ def test_an_order_is_the_task_and_a_question_the_question_beside_it(text: str, i
 @pytest.mark.parametrize(
     ("text", "intent"),
     [
-        ("gimme a fitting", "SEWING"),
         ("wanna book a fitting", "SEWING"),
         ("need a zip repaired", "SEWING"),
         ("bräucht nen Termin", "NAEHEN"),
