@@ -259,4 +259,4 @@ def _find_odds_needed(phrases: int, total: int) -> float:
     With few phrases a classifier is less sure of what is right, the more so the fewer others tell it what is not.
     Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
     """
-    return 0.46 * phrases / sqrt(1 + total / 35)
+    return 0.48 * phrases / sqrt(1 + total / 35)
