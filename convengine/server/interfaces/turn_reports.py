@@ -126,6 +126,11 @@ class WeekRate(NamedTuple):
     #: What the share is of, such as `120 conversations begun`.
     base: str = ""
 
+    @property
+    def counted(self) -> str:
+        """Its number in words: `1 turn`, `1,200 conversations`."""
+        return f"{self.number:,} {self.unit.removesuffix('s') if self.number == 1 else self.unit}"
+
 
 class MessageGroup(NamedTuple):
     """Messages that are alike and that nobody understood."""
