@@ -8,7 +8,9 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.understanding.phrases.encoders import NO_VECTORS
 from convengine.engine.understanding.phrases.models import Making, choose_making
+from convengine.evaluation.read import EvaluationError
 from convengine.json_value import Json
 
 
@@ -75,9 +77,16 @@ def build_decider(phrases: Iterable[rows.Classifier], snapshot: Snapshot | None 
 
 
 def decide_by(snapshot: Snapshot) -> Decider:
-    """Decide by a whole configuration."""
+    """Decide by a whole configuration. The decider raises EvaluationError if the model of its vectors fails."""
     names = name_intents(snapshot.rows(rows.Classifier))
-    return lambda text: _describe(classify_text(snapshot, text), names)
+
+    def decide(text: str) -> IntentDecision:
+        classification = classify_text(snapshot, text)
+        if classification.comparison and classification.comparison.substitution == NO_VECTORS:
+            raise EvaluationError("The embedding model gave no vectors, so nothing is measured. The log says why.")
+        return _describe(classification, names)
+
+    return decide
 
 
 def name_intents(phrases: Iterable[rows.Classifier]) -> Mapping[str, str]:

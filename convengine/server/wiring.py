@@ -78,6 +78,8 @@ def load_model() -> None:
     current = model()
     if isinstance(current, OpenAiModel):
         current.load()
+    elif models().all and not models().answering:
+        embedding_model().load()
 
 
 def make_model_client(connections: Connections) -> OpenAiModel:

@@ -82,15 +82,17 @@ class OpenAiModel:
 
     def embed(self, name: str, texts: Sequence[str]) -> list[Vector]:
         """A vector for each text, by a model. One attempt. Raises EncoderUnavailable."""
+        if missing := describe_missing("openai"):
+            raise _refuse(name, "LLM_CALL_FAILED", missing)
         try:
             target = self.connections.find(name, EMBEDDING_MODEL.name)
             call = _Call(_EMBEDDING_SECONDS, partial(_embed, texts), partial(read_embeddings, texts=len(texts)))
             with self.wait():
                 attempt = self._try_unless_open(call, target, clip_seconds(_EMBEDDING_SECONDS))
         except ModelUnknown as unknown:
-            raise EncoderUnavailable("LLM_NOT_CONFIGURED", str(unknown)) from None
+            raise _refuse(name, "LLM_NOT_CONFIGURED", str(unknown)) from None
         except Overloaded as error:
-            raise EncoderUnavailable(OVERLOADED, str(error)) from None
+            raise _refuse(name, OVERLOADED, str(error)) from None
         if attempt.answer.error_code:
             raise EncoderUnavailable(attempt.answer.error_code, attempt.answer.error_message or "")
         return [np.array(vector, np.float32) for vector in attempt.vectors]
@@ -189,6 +191,13 @@ class OpenAiModel:
             if key not in self._clients:
                 self._clients[key] = _client(connection)
             return self._clients[key]
+
+
+def _refuse(name: str, code: str, message: str) -> EncoderUnavailable:
+    """Record that a model was not asked for vectors; gives the error to raise."""
+    connection, _, model = name.rpartition(":")
+    record_model_attempt(LlmAnswer("", connection, model, error_code=code, error_message=message))
+    return EncoderUnavailable(code, message)
 
 
 def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:

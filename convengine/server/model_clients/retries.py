@@ -1,6 +1,5 @@
 """The result of one attempt: the service's answer or the library's exception, as a value."""
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,8 @@ from convengine.server.model_clients.connections import Connection
 
 _LONGEST_MESSAGE = 500
 _MAX_COUNT = 2**31 - 1
+#: Numbers of vectors are about 1; with larger ones lengths could not be computed.
+_MOST_NUMBER = 1e15
 #: Remedies when a service refuses a call.
 _REMEDIES = {
     400: "Where the service does not know answers by schema, set `answers` to object or text.",
@@ -88,7 +89,7 @@ def _is_vector(vector: Json) -> bool:
 
 
 def _is_number(value: Json) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, (int, float)) and abs(value) < _MOST_NUMBER
 
 
 def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:

@@ -246,7 +246,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
      "The classifier of the present phrases was still being made: the one before compared the message, and new "
      "phrases counted by their likeness."),
     (INTENT_CLASSIFIER_SUBSTITUTED, {"reason": "NO_VECTORS"},
-     "The embedding model gave no vectors: a classifier that only knows words and letters compared the message."),
+     "The embedding model had given no vectors: a classifier that only knows words and letters compared the message."),
     (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to Unknown."),
     (KB_UNAVAILABLE, {"knowledgeBase": "manuals"}, "The knowledge base manuals was not used."),
     (MCP_DB_SQL_EXECUTION, {"tool_code": "orders", "sql": "SELECT 1", "row_count": 1},

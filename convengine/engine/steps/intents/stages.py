@@ -113,7 +113,8 @@ INTENT_CLASSIFIER_SUBSTITUTED = declare_stage(
             Tone.WARNING,
         ),
         SentenceTemplate(
-            "The embedding model gave no vectors: a classifier that only knows words and letters compared the message.",
+            "The embedding model had given no vectors: a classifier that only knows words and letters compared the "
+            "message.",
             {"reason": NO_VECTORS},
             Tone.WARNING,
         ),

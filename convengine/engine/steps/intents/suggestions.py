@@ -1,6 +1,6 @@
 """The intents that messages may mean: the likeliest by their phrases, and those with a pattern that fits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from convengine.engine.rules.row_names import name_row, quote_name
@@ -11,7 +11,7 @@ from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
-from convengine.engine.understanding.phrases.matching import match_phrases
+from convengine.engine.understanding.phrases.matching import match_phrases, prepare_messages
 
 #: Why nothing is suggested, and what to do.
 NOTHING_SUGGESTED = (
@@ -28,8 +28,9 @@ class SuggestedIntent(NamedTuple):
     reason: str
 
 
-def suggest_intents(snapshot: Snapshot, texts: Iterable[str], most: int) -> list[SuggestedIntent]:
+def suggest_intents(snapshot: Snapshot, texts: Sequence[str], most: int) -> list[SuggestedIntent]:
     """The nearest first."""
+    prepare_messages(snapshot, texts)
     titles = map_intent_titles(snapshot)
     best: dict[str, tuple[float, SuggestedIntent]] = {}
     for text in texts:

@@ -254,9 +254,9 @@ def _round(share: float) -> float:
 
 
 def _find_odds_needed(phrases: int, total: int) -> float:
-    """The odds that an intent needs for a confidence of one half: one of so many of the phrases.
+    """The odds that an intent of so many phrases needs for a confidence of one half; `total`: the phrases of all.
 
-    With few phrases a classifier is less sure of what is right, the more so the fewer others tell it what is not.
+    An intent of few phrases gets low odds even if it is right, and the more so the more other phrases there are.
     Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
     """
     return 0.48 * phrases / sqrt(1 + total / 35)

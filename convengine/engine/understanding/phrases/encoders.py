@@ -54,12 +54,16 @@ class Encoder:
         if self.center is None:
             return vector
         if vector.shape != self.center.shape:
-            raise EncoderUnavailable(
-                "LLM_INVALID_RESPONSE",
-                f"{self.name} gave a vector of {vector.size} numbers, and those before have {self.center.size}. If it "
-                "is another model now, give it another name.",
-            )
+            raise EncoderUnavailable("LLM_INVALID_RESPONSE", describe_sizes(self.name, vector.size, self.center.size))
         return _scale(vector - self.center)
+
+
+def describe_sizes(name: str, size: int, other: int) -> str:
+    """What is wrong with vectors of two lengths, and what to do."""
+    return (
+        f"{name} gives vectors of {size} and of {other} numbers. If it is another model now, or has another "
+        "configuration, give it another name."
+    )
 
 
 BUILT_IN = Encoder()

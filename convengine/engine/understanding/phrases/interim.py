@@ -6,7 +6,7 @@ import numpy as np
 
 from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.phrases.classifier import Classifier, Example, Ranked
-from convengine.engine.understanding.phrases.encoders import BUILT_IN, Encoder
+from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
 
 #: Why it decides.
 BEING_MADE = "BEING_MADE"
@@ -35,8 +35,8 @@ class InterimClassifier:
 
     @property
     def substitution(self) -> str:
-        """The classifier of the phrases is being made."""
-        return BEING_MADE
+        """The classifier of the phrases is being made; without vectors, for another reason."""
+        return NO_VECTORS if self._encoder.name == NO_VECTORS else BEING_MADE
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
         """The intents that a message may mean, the likeliest first, at most so many."""
@@ -56,7 +56,9 @@ class InterimClassifier:
         return zip(self._listed, map(float, self._compare(text)), strict=True) if self._listed else iter(())
 
     def _compare(self, text: str) -> Vector:
-        return (self._vectors @ self._encoder.encode(text)).clip(0, 1)
+        own = (vector for phrase, vector in zip(self._listed, self._vectors, strict=True) if phrase.text == text)
+        vector = next(own, None)
+        return (self._vectors @ (self._encoder.encode(text) if vector is None else vector)).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
         """Null for an intent that has no phrases any more."""

@@ -83,7 +83,10 @@ def prepare_messages(snapshot: Snapshot, texts: Iterable[str]) -> None:
     """Have a service, if there is one, asked at once for all that several messages are compared by."""
     book = get_phrase_book(snapshot)
     if is_service(book.content.encoder):
-        book.get_classifier([part for text in texts for part in _Message(book, text).list_ranked()])
+        messages = (_Message(book, text) for text in texts)
+        book.get_classifier(
+            [part for message in messages if not message.says_nothing for part in message.list_ranked()]
+        )
 
 
 def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: Collection[str]) -> PhraseMatches:

@@ -32,6 +32,7 @@ from convengine.engine.understanding.phrases.encoders import (
     NO_VECTORS,
     Encoder,
     EncoderUnavailable,
+    describe_sizes,
     encode_texts,
     is_service,
     keep_vectors,
@@ -292,6 +293,9 @@ def load_encoder(name: str, store: ModelStore) -> Encoder:
     encoder = _models.encoders.get(name, Encoder(name))
     if is_service(name) and encoder.center is None:
         vectors = _load_stored_vectors(list_general_sentences(), store, name)
+        sizes = {vector.size for vector in vectors.values()}
+        if len(sizes) > 1:
+            raise EncoderUnavailable("LLM_INVALID_RESPONSE", describe_sizes(name, *sorted(sizes)[:2]))
         encoder = _models.encoders[name] = Encoder(name, np.mean([*vectors.values()], axis=0, dtype=np.float32))
     return encoder
 

@@ -139,9 +139,11 @@ def detect_languages(text: str) -> tuple[PhraseLanguage, ...]:
 
 
 def find_main_languages(texts: Sequence[str]) -> tuple[PhraseLanguage, ...]:
-    """The languages that a tenth of the texts or more are written in; all, if no text tells its language."""
-    detected = map(detect_languages, texts[:: len(texts) // _MOST_TOLD + 1])
-    counts = Counter(languages[0] for languages in detected if len(languages) == 1)
+    """The languages of a tenth or more of the texts that tell their language; all, if less than a fifth tell it."""
+    sample = texts[:: len(texts) // _MOST_TOLD + 1]
+    counts = Counter(languages[0] for languages in map(detect_languages, sample) if len(languages) == 1)
+    if 5 * counts.total() < len(sample):
+        return list_phrase_languages()
     return tuple(language for language in list_phrase_languages() if 10 * counts[language] >= counts.total())
 
 

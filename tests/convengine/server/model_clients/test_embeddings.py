@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
+from convengine.server.model_clients import openai_model
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.resilience.time_left import limit_waits
@@ -55,6 +56,12 @@ def test_each_text_gets_its_own_vector_in_whatever_order_the_service_answers() -
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
 
 
+def test_without_the_library_the_fault_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_model, "describe_missing", lambda name: f"Install {name}.")
+    with connect("http://127.0.0.1:9/v1") as model:
+        assert find_fault(model) == ("LLM_CALL_FAILED", "Install openai.")
+
+
 def test_further_fields_of_the_connection_are_sent() -> None:
     with (
         model_server(by=say_vectors(lambda text: [1.0])) as server,
@@ -75,6 +82,7 @@ def test_further_fields_of_the_connection_are_sent() -> None:
         (make_answer([1], [2, 2], [3]), "no vectors of one length"),
         (make_answer([1], ["2"], [3]), "no vectors of one length"),
         (make_answer([1], [float("nan")], [3]), "no vectors of one length"),
+        (make_answer([1], [1e39], [3]), "no vectors of one length"),
         (make_answer([1], [0], [3]), "no vectors of one length"),
         (make_answer([1], None, [3]), "no vectors of one length"),
         (make_answer([1], [], [3]), "no vectors of one length"),

@@ -1,6 +1,6 @@
 """Phrases by the vectors of a service: what it is asked, and what decides when it fails."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from convengine.engine.understanding.phrases.classifier import Content, Example,
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable, encode_texts, use_service
 from convengine.engine.understanding.phrases.explain import explain_match
 from convengine.engine.understanding.phrases.features import spell_beginning
+from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.models import Making, NoStore, choose_making, get_classifier, name_model
 from convengine.evaluation.cross_validation import cross_validate
@@ -52,6 +53,19 @@ class Service:
     @property
     def texts(self) -> list[str]:
         return [text for batch in self.batches for text in batch]
+
+
+class Remembering(NoStore):
+    """Keeps vectors."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[str, bytes] = {}
+
+    def load_vectors(self, names: Sequence[str]) -> dict[str, bytes]:
+        return {name: self.vectors[name] for name in names if name in self.vectors}
+
+    def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
+        self.vectors |= vectors
 
 
 @pytest.fixture
@@ -176,8 +190,36 @@ def test_a_service_with_vectors_of_another_length_than_before_is_not_believed(se
     service.dimensions = 256
 
     assert get("lab:shifted", ["something else"]).substitution == "NO_VECTORS"
-    with pytest.raises(EncoderUnavailable, match="a vector of 256 numbers, and those before have 512"):
+    with pytest.raises(EncoderUnavailable, match="vectors of 256 and of 512 numbers"):
         models.load_encoder("lab:shifted", NoStore()).encode("something else")
+
+
+def test_two_lengths_among_the_stored_vectors_are_a_fault_of_the_service(service: Service) -> None:
+    texts = list_general_sentences()
+    store = Remembering()
+    for size, part in ((512, texts[:64]), (256, texts[64:])):
+        service.dimensions = size
+        models._load_stored_vectors(part, store, "lab:shifted")
+
+    with pytest.raises(EncoderUnavailable, match="vectors of 256 and of 512 numbers"):
+        models.load_encoder("lab:shifted", store)
+
+
+def test_nothing_is_asked_for_an_account_of_a_message_of_one_word(service: Service) -> None:
+    explain_match(make_configured(), "refund")
+
+    assert "" not in service.texts
+
+
+def test_an_interim_classifier_compares_its_own_phrases_when_the_service_is_down(service: Service) -> None:
+    encoder = models.load_encoder("lab:shifted", NoStore())
+    texts = [each.text for each in EXAMPLES]
+    interim = InterimClassifier(EXAMPLES, None, models.load_vectors(texts, NoStore(), encoder), encoder)
+    encoders._service = encoders._Service()
+
+    likenesses = dict(interim.list_likenesses(EXAMPLES[0].text))
+
+    assert likenesses[EXAMPLES[0]] == max(likenesses.values())
 
 
 def test_without_a_service_words_and_letters_decide(service: Service) -> None:

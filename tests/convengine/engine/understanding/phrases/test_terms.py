@@ -4,6 +4,7 @@ from convengine.engine.understanding.language import get_tables, read_table
 from convengine.engine.understanding.phrases.terms import (
     PhraseLanguage,
     detect_languages,
+    find_main_languages,
     get_phrase_language,
     read_text,
 )
@@ -71,3 +72,19 @@ def test_a_small_word_stands_once_in_the_tables(name: str) -> None:
 
     assert fillers.isdisjoint(listed)
     assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["where is my parcel?", "I want my money back", "ok"], ["en"]),
+        (["wo ist mein Paket?", "ich möchte mein Geld zurück"], ["de"]),
+        (["where is my parcel?", "wo ist mein Paket?"], ["en", "de"]),
+        (["oh la la", "quiero una mesa", "¿dónde está?", "cancelar todo", "buenas tardes", "me gusta"], ["en", "de"]),
+        (["refund"], ["en", "de"]),
+    ],
+)
+def test_texts_that_tell_their_language_tell_that_of_all_others_where_they_are_a_fifth(
+    texts: list[str], names: list[str]
+) -> None:
+    assert [language.tables.name for language in find_main_languages(texts)] == names
