@@ -87,7 +87,7 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
         return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
         servers = _workers("servers", "long and not nightly and not browser", ["tests"], "postgres")
-        browser = _tests("browser", "long and not nightly and browser", list_files("browser"))
+        browser = _workers("browser", "long and not nightly and browser", list_files("browser"))
         # What differs on SQLite; on PostgreSQL, the servers' part and `make test` run these tests.
         dialects = _tests("dialects", "dialects and not nightly", list_files("dialects"))
         return [servers, replace(browser, is_patient=True), replace(dialects, is_patient=True)]
@@ -105,10 +105,10 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other: all of `--long`, and one of `--nightly`, which measures load."""
+    """How many parts run beside each other: two of `--long`, and one of `--nightly`, which measures load."""
     if "--nightly" in arguments:
         return 1
-    return 3 if "--long" in arguments else 2 * (os.cpu_count() or 1)
+    return 2 if "--long" in arguments else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:

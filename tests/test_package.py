@@ -284,6 +284,7 @@ print(json.dumps([name for name, app in get_commands().items() if app.startswith
 """
 
 
+@pytest.mark.nightly
 def test_a_fresh_django_project_holds_it_beside_its_own_users_and_rest_settings(
     installation: Installation, tmp_path: Path
 ) -> None:

@@ -101,7 +101,7 @@ def test_a_failure_shows_why(run_with_failures: "subprocess.CompletedProcess[str
         assert "Recognised the intent REFILL, because the message contains “refill”" in test
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_fixture_bot_of_another_kind_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "test_chat.py").write_text(
         "from unittest.mock import Mock\nimport pytest\n\n\n@pytest.fixture\ndef bot():\n    return Mock()\n\n\n"
@@ -112,7 +112,7 @@ def test_a_fixture_bot_of_another_kind_is_left_alone(tmp_path: Path) -> None:
     assert (ended.returncode, "INTERNALERROR" in ended.stdout + ended.stderr) == (1, False)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_run_that_another_plugin_refuses_ends_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(
         "import pytest\n\n\ndef pytest_configure(config):\n    raise pytest.UsageError('Name a server.')\n"

@@ -22,7 +22,6 @@ def list_rows(visitor: Visitor) -> Locator:
     return visitor.page.locator(".ce-condition-row")
 
 
-@pytest.mark.long
 def test_a_condition_with_dates_is_built_by_mouse_told_tried_and_saved(ada: Visitor) -> None:
     page = ada.tab
     page.set_viewport_size({"width": 1440, "height": 900})

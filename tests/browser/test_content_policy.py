@@ -1,9 +1,8 @@
-"""No page loads or runs what its policy forbids."""
+"""No page loads or runs what its policy forbids: the console says so, and `test_every_page` walks through all pages."""
 
 import pytest
 
-from tests.browser.conftest import Server, Visitor
-from tests.browser.test_every_page import walk_pages
+from tests.browser.conftest import Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 #: Notes each refusal of the browser.
@@ -16,19 +15,6 @@ document.addEventListener('securitypolicyviolation', (event) => window.refusals.
 
 def read_refusals(visitor: Visitor) -> list[str]:
     return list(visitor.page.evaluate("window.refusals ?? ['the page was not watched']"))
-
-
-def test_no_page_does_what_its_policy_forbids(ada: Visitor, server: Server) -> None:
-    for message in ("I want to cancel my order", "10021", "yes"):
-        server.say(message, "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a11")
-    ada.page.add_init_script(_WATCH)
-    pages, refusals = 0, []
-    for _ in walk_pages(ada, "/admin/"):
-        pages += 1
-        refusals += read_refusals(ada)
-
-    assert pages > 60
-    assert refusals == []
 
 
 def test_the_description_of_the_api_shows_itself(ada: Visitor) -> None:

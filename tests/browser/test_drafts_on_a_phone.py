@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import ROOT, Server, Visitor
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 WIDTH = 390
 #: A draft in every state at once, with a long title; a failed schedule; many tests, and a run on the draft.
 _WORLD = """

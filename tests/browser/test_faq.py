@@ -16,7 +16,6 @@ WORDS = """
 THINGS = WORDS.split()
 
 
-@pytest.mark.long
 @SCREENS
 def test_thirty_questions_are_pasted_and_answered_at_once(
     somebody: Callable[[], Visitor], width: int, scheme: str

@@ -30,7 +30,6 @@ def quinn(somebody: Callable[[], Visitor]) -> Visitor:
     return somebody().log_in("qa")
 
 
-@pytest.mark.long
 def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebody: Callable[[], Visitor]) -> None:
     tab = quinn.page
     tab.set_viewport_size({"width": 1360, "height": 850})

@@ -76,7 +76,6 @@ def test_releases_are_compared_and_taken_back_with_the_mouse(ada: Visitor) -> No
     expect(ada.page.locator("#id_description")).to_have_value("something else")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("ada", [(768, "dark")], indirect=True)
 def test_a_row_and_a_release_are_put_back_by_keyboard(ada: Visitor, somebody: Callable[[], Visitor]) -> None:
     first = change(ada, "ceresponse/8", "first words", "Ticket 7")

@@ -37,7 +37,6 @@ def finding(page: Page) -> Locator:
     )
 
 
-@pytest.mark.long
 @SCREENS
 def test_a_collision_is_shown_with_its_input_and_accepted_by_keyboard(
     ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str

@@ -32,7 +32,6 @@ def conversation(server: Server) -> str:
     return str(key)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), pytest.param(390, "dark", marks=pytest.mark.nightly)])
 def test_a_word_says_what_it_is_and_an_unknown_one_becomes_a_synonym(
     conversation: str, somebody: Callable[[], Visitor], width: int, scheme: Literal["light", "dark"]

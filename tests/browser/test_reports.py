@@ -146,7 +146,7 @@ def test_an_unknown_message_is_a_phrase_after_four_clicks(server: Server, ada: V
     assert page.url.endswith("/inbox/")
 
 
-@pytest.mark.parametrize("text", ["a juggling licence", "how warm is the shop"])
+@pytest.mark.parametrize("text", ["a juggling licence", "what do hedgehogs eat"])
 def test_teaching_from_home_takes_four_clicks_with_any_intent(server: Server, ada: Visitor, text: str) -> None:
     """Home, an intent of the list, what it would change, saved."""
     run_inbox(server, *[text] * 12)
@@ -165,17 +165,17 @@ def test_teaching_from_home_takes_four_clicks_with_any_intent(server: Server, ad
 
 
 def test_a_new_flow_takes_the_messages_of_a_group_along(server: Server, ada: Visitor) -> None:
-    run_inbox(server, "rent a unicycle", "rent a unicycle", "I want to rent a unicycle")
+    run_inbox(server, "tune a trombone", "tune a trombone", "I want to tune a trombone")
     page = ada.at(390, "dark").go("/admin/audit/ceaudit/inbox/").page
-    group = page.get_by_role("region", name="rent a unicycle")
+    group = page.get_by_role("region", name="tune a trombone")
     expect(group).to_contain_text("so none is suggested")
     group.get_by_text("How near it is to each intent").click()
     expect(group).to_contain_text("What to do")
     no_violations(page)
     assert ada.fits
     with page.expect_navigation():
-        group.get_by_role("link", name="New flow “Rent unicycle”").click()
-    expect(page.locator("#id_title")).to_have_value("Rent unicycle")
+        group.get_by_role("link", name="New flow “Tune trombone”").click()
+    expect(page.locator("#id_title")).to_have_value("Tune trombone")
     for width, scheme in ((390, "dark"), (1360, "light")):
         ada.at(width, scheme)
         page.get_by_role("button", name="Compare with other phrases").click()

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.browser
 WORDS = "written before the night"
 
 
-@pytest.mark.long
 @SCREENS
 def test_who_is_signed_out_meanwhile_loses_no_word(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().sign_in("analyst").go("/admin/config_admin/ceresponse/11/change/")

@@ -97,7 +97,6 @@ if "{mode}": CeConfig.objects.create(config_type="Releases", config_key="MODE", 
 """
 
 
-@pytest.mark.long
 def test_a_flow_is_saved_in_a_draft_where_changes_are_reviewed(server: Server, somebody: Callable[[], Visitor]) -> None:
     server.manage("shell", "-v0", "-c", _REVIEW.format(mode="REVIEWED"))
     try:
@@ -129,7 +128,6 @@ def test_a_flow_is_saved_in_a_draft_where_changes_are_reviewed(server: Server, s
         server.manage("shell", "-v0", "-c", _REVIEW.format(mode=""))
 
 
-@pytest.mark.long
 def test_what_is_not_allowed_is_written_as_rows_and_holds_in_the_conversation(ada: Visitor) -> None:
     page = ada.tab
     ada.go("/admin/config_admin/ceintent/start/?kind=collect")

@@ -27,7 +27,6 @@ def open_topic_page(page: Page, name: str) -> None:
         page.get_by_role("group", name="The intent with all its rows").get_by_role("link", name=name).click()
 
 
-@pytest.mark.long
 @SCREENS
 def test_an_analyst_keeps_a_topic_in_order(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)

@@ -54,7 +54,6 @@ def test_how_sure_the_phrases_were_is_opened_word_by_word(server: Server, somebo
     expect(page.locator("#phrase-1")).to_have_value("where has my order gone to")
 
 
-@pytest.mark.long
 def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     server: Server, somebody: Callable[[], Visitor], quinn: Visitor
 ) -> None:
@@ -133,7 +132,6 @@ def edit_answer(analyst: Visitor, old: str, new: str) -> None:
     analyst.save()
 
 
-@pytest.mark.long
 @SCREENS
 def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
     quinn: Visitor, conversation: str, width: int, scheme: str

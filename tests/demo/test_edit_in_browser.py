@@ -13,7 +13,7 @@ from tests.browser import conftest as browsers
 from tests.demo.newcomer import Demo
 from tests.live.processes import Server, free_port
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 QUESTION, NEW = "how long does delivery take", "A parcel takes four working days."
 browser_type_launch_args = browsers.browser_type_launch_args

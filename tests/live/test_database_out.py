@@ -113,6 +113,7 @@ def test_a_database_that_hangs(installation: tuple[Server, str], cluster: Cluste
     check_recovery(*installation)
 
 
+@pytest.mark.nightly
 def test_a_database_that_is_only_slow_is_not_taken_for_one_that_hangs(
     installation: tuple[Server, str], cluster: Cluster
 ) -> None:

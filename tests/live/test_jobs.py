@@ -185,7 +185,7 @@ def test_without_a_broker_the_server_runs_the_jobs_itself_and_says_so(transactio
         serving.end()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_gone(installation: Processes) -> None:
     """The model that the turns of the server have is slow; the answers are not."""
     create_help_desk()

@@ -38,7 +38,10 @@ def at_once(count: int, call: Callable[[int], Reply | None]) -> list[Reply]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("threads", [4, 32], ids=["queue_at_the_server", "queue_at_the_lease"])
+@pytest.mark.parametrize(
+    "threads",
+    [pytest.param(4, id="queue_at_the_server", marks=pytest.mark.nightly), pytest.param(32, id="queue_at_the_lease")],
+)
 def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbers(
     servers: Servers, threads: int
 ) -> None:

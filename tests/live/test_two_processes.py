@@ -61,7 +61,7 @@ def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) ->
 
 
 #: A conversation that goes to either process is in `test_racing_sessions` too, with 200 messages.
-@pytest.mark.long
+@pytest.mark.nightly
 def test_one_conversation_may_go_to_either_process(two: list[Server]) -> None:
     talk = Talk(make_key())
 
