@@ -188,7 +188,7 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
 
 
 def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | None:
-    """The claim, doubtful where another field may be meant as well; null where it may be anything."""
+    """The claim, marked as doubtful if it fits a second field. Null if another claim on its words is as strong."""
     if claim.score >= ASKED_TIE:
         return claim
     rivals = _list_as_strong(claims, claim)
@@ -201,7 +201,7 @@ def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | N
 
 
 def _has_more_fields(claims: Sequence[Claim], claim: Claim) -> bool:
-    """True where more fields could take the words of a claim than there are values for them."""
+    """True if more fields than values compete for the words of a claim."""
     fields = {other.field.path for other in claims if other.span is claim.span and other.resolved.is_value}
     return len(fields) > len({id(other.span) for other in claims if other.field.path in fields})
 

@@ -88,7 +88,7 @@ class Explained:
         return all(index in self._named or self._is_own(index) for index in content)
 
     def is_conditional(self, clause: Clause) -> bool:
-        """True for a clause that supposes, and when the next one says when it holds: "5 if my sister comes"."""
+        """True if the clause, or the one after it, states a condition."""
         if clause.force is Force.SUPPOSES:
             return True
         following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
@@ -164,7 +164,7 @@ def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
 
 
 def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
-    """True for a time that an unknown place or an abbreviation stands behind: "10am Tokyo time", "10am AKST"."""
+    """True if the words after a time look like the name of a zone that the tables do not have (R163)."""
     if claim.span.sort not in (Sort.CLOCK, Sort.MOMENT):
         return False
     understanding, end = explained.understanding, claim.span.end

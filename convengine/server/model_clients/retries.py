@@ -84,7 +84,7 @@ def read_embeddings(response: Any, texts: int) -> Try:
 
 
 def _is_vector(vector: Json) -> bool:
-    """True for numbers of which some are not 0."""
+    """True for a list of numbers that are not all 0."""
     return isinstance(vector, list) and all(map(_is_number, vector)) and any(vector)
 
 

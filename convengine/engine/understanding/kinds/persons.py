@@ -208,7 +208,7 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
 
 
 def _is_whole(chart: Chart, content: Sequence[int]) -> bool:
-    """True for a few words with nothing but one sign between them."""
+    """True for a few words in a row with at most one sign between them."""
     words = chart.words[content[0] : content[-1] + 1]
     signs = [word.key for word in words if not word.key[0].isalpha()]
     is_short = len(content) <= _MOST_WORDS and len(words) == len(content) + len(signs)
@@ -228,7 +228,7 @@ def _cover_around(chart: Chart) -> tuple[set[int], bool]:
 
 
 def _is_known_name(chart: Chart, content: Sequence[int]) -> bool:
-    """True for one word of the tables with a capital, which is all that a message says: "Will"."""
+    """True for a single word with a capital that the tables know, but that a name may be (R157)."""
     if len(content) != 1 or len(chart.words[content[0]].key) < _SHORTEST_KNOWN:
         return False
     return _is_capital(chart, content[0]) and not any(chart.match(name, content[0]) for name in _NEVER)

@@ -205,7 +205,7 @@ class TrainingTexts:
 
 
 def _list_far(sentences: Mapping[str, Vector], phrases: Vector) -> list[str]:
-    """The sentences that are not near to any phrase, in their order."""
+    """Drop the sentences that are near to a phrase; the order stays."""
     nearest = {text: float((phrases @ vector).max()) for text, vector in sentences.items()}
     limit = max(_NEAR_PHRASE, *sorted(nearest.values())[:_FEWEST_GENERAL])
     return [text for text, near in nearest.items() if near <= limit]
@@ -213,7 +213,7 @@ def _list_far(sentences: Mapping[str, Vector], phrases: Vector) -> list[str]:
 
 @lru_cache
 def list_general_sentences(*languages: str) -> tuple[str, ...]:
-    """The sentences of "none of them" in some languages, or in all."""
+    """The sentences of "none of them". Without languages: those of all (R170)."""
     names = languages or list_languages()
     return tuple(text for name in names for text in read_table(name, "none_of_them").get("sentences", ()))
 
@@ -254,7 +254,7 @@ def _round(share: float) -> float:
 
 
 def _find_odds_needed(phrases: int, total: int) -> float:
-    """The odds that an intent of so many phrases needs for a confidence of one half; `total`: the phrases of all.
+    """The odds that an intent needs for a confidence of one half, by the numbers of its phrases and of all phrases.
 
     An intent of few phrases gets low odds even if it is right, and the more so the more other phrases there are.
     Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).

@@ -42,7 +42,7 @@ class InterimClassifier:
         """The intents that a message may mean, the likeliest first, at most so many."""
         if not self._listed:
             return ()
-        cosines = self._compare(text)
+        cosines = self._compare(self._encoder.encode(text))
         by_new = np.where(self._is_new, cosines**_POWER, 0)
         confidences = {ranked.intent: ranked.confidence for ranked in self._last.rank(text, most)} if self._last else {}
         for each in np.argsort(-by_new)[:most]:
@@ -53,12 +53,15 @@ class InterimClassifier:
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-        return zip(self._listed, map(float, self._compare(text)), strict=True) if self._listed else iter(())
-
-    def _compare(self, text: str) -> Vector:
+        if not self._listed:
+            return iter(())
         own = (vector for phrase, vector in zip(self._listed, self._vectors, strict=True) if phrase.text == text)
         vector = next(own, None)
-        return (self._vectors @ (self._encoder.encode(text) if vector is None else vector)).clip(0, 1)
+        likenesses = self._compare(self._encoder.encode(text) if vector is None else vector)
+        return zip(self._listed, map(float, likenesses), strict=True)
+
+    def _compare(self, vector: Vector) -> Vector:
+        return (self._vectors @ vector).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
         """Null for an intent that has no phrases any more."""
