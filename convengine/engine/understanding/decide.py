@@ -164,7 +164,7 @@ def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
 
 
 def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
-    """True if the words after a time look like the name of a zone that the tables do not have (R163)."""
+    """True if the words after a time look like the name of a zone that the tables do not have."""
     if claim.span.sort not in (Sort.CLOCK, Sort.MOMENT):
         return False
     understanding, end = explained.understanding, claim.span.end

@@ -228,7 +228,7 @@ def _cover_around(chart: Chart) -> tuple[set[int], bool]:
 
 
 def _is_known_name(chart: Chart, content: Sequence[int]) -> bool:
-    """True for a single word with a capital that the tables know, but that a name may be (R157)."""
+    """True for a single word with a capital that the tables know, but that a name may be."""
     if len(content) != 1 or len(chart.words[content[0]].key) < _SHORTEST_KNOWN:
         return False
     return _is_capital(chart, content[0]) and not any(chart.match(name, content[0]) for name in _NEVER)

@@ -213,7 +213,7 @@ def _list_far(sentences: Mapping[str, Vector], phrases: Vector) -> list[str]:
 
 @lru_cache
 def list_general_sentences(*languages: str) -> tuple[str, ...]:
-    """The sentences of "none of them". Without languages: those of all (R170)."""
+    """The sentences of "none of them". Without languages: those of all."""
     names = languages or list_languages()
     return tuple(text for name in names for text in read_table(name, "none_of_them").get("sentences", ()))
 
