@@ -1,27 +1,16 @@
 """A model set beside a form that the pages make: it is asked for words that the tables leave open, and nothing else."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.conf import settings
-from django.test import override_settings
 
 from config_admin import models as m
-from convengine.server import wiring
-from convengine.server.extensions.registry import Registry
-from convengine.server.model_clients.connections import read_connections
-from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
-from tests.dialogues.play import store_flows
-from tests.fakes.openai_server import ModelServer, Says, model_server
+from tests.dialogues.beside_model import find_event, talk_beside_model
+from tests.fakes.openai_server import Says
 
 pytestmark = pytest.mark.django_db
-#: A Monday.
-CLOCK = datetime(2026, 11, 23, 9, tzinfo=UTC)
 KINDS = ("city", "mountain", "cargo")
 FLOW = {
     "code": "RENT_BIKE",
@@ -63,26 +52,13 @@ DETERMINISTIC = [
 ]
 
 
-@contextmanager
-def talk_beside_model(*answers: Mapping[str, Any]) -> Iterator[tuple[Caller, ModelServer]]:
-    """A conversation over the flow, and a model that gives these answers in order."""
-    store_flows({"time_zone": "Europe/London", "locale": "en-GB", "flows": [FLOW]})
-    with model_server(*[Says(json.dumps(answer)) for answer in answers]) as server:
-        reached = wiring.make_model_client(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
-        clock = override_settings(CONVENGINE={**settings.CONVENGINE, "CLOCK_AT": CLOCK})
-        with wiring.replace_outside_world(OutsideWorld(Registry(), reached)), clock:
-            yield Caller(), server
-        reached.close()
-
-
 def find_read(caller: Caller, turn: int) -> dict[str, Any]:
     """The payload of FIELDS_READ of a turn."""
-    events = caller.get(turn=turn).json()["results"]
-    return next(event["payload"] for event in events if event["stage"] == "FIELDS_READ")
+    return find_event(caller, turn, "FIELDS_READ")
 
 
 def test_eleven_plain_messages_make_no_call() -> None:
-    with talk_beside_model({}) as (caller, server):
+    with talk_beside_model(FLOW, {}) as (caller, server):
         answers = [caller.say(text) for text in PLAIN]
 
     assert [answer["success"] for answer in answers] == [True] * len(PLAIN)
@@ -92,13 +68,13 @@ def test_eleven_plain_messages_make_no_call() -> None:
 
 def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_field() -> None:
     findings = (
-        {"fields": {"bike": {"words": "the one for hauling stuff", "means": "Cargo"}}},
+        {"fields": {"bike": {"words": "whatever my gran would laugh at", "means": "Cargo"}}},
         {"fields": {"time": {"words": "10:30", "means": "10:30"}}},
         {"fields": {"name": {"words": "Ann Bell", "means": "Ann Bell"}}},
     )
-    with talk_beside_model(*findings) as (caller, server):
+    with talk_beside_model(FLOW, *findings) as (caller, server):
         caller.say("I want to rent a bike")
-        offer = caller.say("give me the one for hauling stuff around")
+        offer = caller.say("well, whatever my gran would laugh at")
         assert offer["context"]["dialogue"]["offered"] == {"bike": "cargo"}
         assert "Do you mean Cargo?" in offer["payload"]["value"]
         caller.say("yes")
@@ -127,19 +103,18 @@ def test_each_message_with_something_unexplained_makes_one_call_that_fills_its_f
     ],
 )
 def test_what_the_message_does_not_say_is_dropped(finding: dict[str, Any], reason: str | None) -> None:
-    with talk_beside_model({"fields": finding}) as (caller, server):
+    with talk_beside_model(FLOW, {"fields": finding}) as (caller, server):
         caller.say("I want to rent a bike")
         answer = caller.say("whatever is blue and light")
-        events = caller.get(turn=2).json()["results"]
+        rejected = find_rejected(caller, 2)
 
     assert len(server.requests) == 1
     assert answer["context"].keys().isdisjoint({"bike", "colour", "day"})
-    output = next(event["payload"] for event in events if event["stage"] == "SCHEMA_EXTRACTION_LLM_OUTPUT")
-    assert output["rejectedReasons"] == ({"bike": reason} if reason else {})
+    assert rejected == ({"bike": reason} if reason else {})
 
 
 def test_a_value_out_of_bounds_is_refused_and_asked_again() -> None:
-    with talk_beside_model({"fields": {"bikes": {"words": "40", "means": "40"}}}) as (caller, _):
+    with talk_beside_model(FLOW, {"fields": {"bikes": {"words": "40", "means": "40"}}}) as (caller, _):
         for text in ("I want to rent a bike", "city", "tomorrow", "10:30"):
             caller.say(text)
         answer = caller.say("if the whole club comes along we would be 40 cyclists from Kent")
@@ -150,7 +125,7 @@ def test_a_value_out_of_bounds_is_refused_and_asked_again() -> None:
 
 def test_words_of_another_field_are_dropped_and_a_held_value_is_only_offered() -> None:
     findings = {"name": {"words": "tomorrow", "means": "tomorrow"}, "bike": {"words": "mountain", "means": "Mountain"}}
-    with talk_beside_model({"fields": findings}) as (caller, _):
+    with talk_beside_model(FLOW, {"fields": findings}) as (caller, _):
         caller.say("I want to rent a bike")
         caller.say("city")
         answer = caller.say("tomorrow, and my brother rode a mountain one")
@@ -162,7 +137,7 @@ def test_words_of_another_field_are_dropped_and_a_held_value_is_only_offered() -
 
 @pytest.mark.parametrize("answer", [Says("broken", 500), Says("no JSON at all")], ids=["out", "no JSON"])
 def test_a_failed_model_leaves_what_the_tables_read(answer: Says) -> None:
-    with talk_beside_model({}) as (caller, server):
+    with talk_beside_model(FLOW, {}) as (caller, server):
         server.answers = [answer]
         caller.say("I want to rent a bike")
         heard = caller.say("cargo, the kids need to fit in")
@@ -172,7 +147,7 @@ def test_a_failed_model_leaves_what_the_tables_read(answer: Says) -> None:
 
 
 def test_deterministic_asks_no_model() -> None:
-    with talk_beside_model({}) as (caller, server):
+    with talk_beside_model(FLOW, {}) as (caller, server):
         for kind, key, value in DETERMINISTIC:
             m.CeConfig.objects.create(config_type=kind, config_key=key, config_value=value)
         caller.say("I want to rent a bike")
@@ -193,8 +168,7 @@ def say_until(caller: Caller, asked_field: str) -> None:
 
 def find_rejected(caller: Caller, turn: int) -> Any:
     """Why words of the model were dropped in a turn."""
-    events = caller.get(turn=turn).json()["results"]
-    return next(e["payload"]["rejectedReasons"] for e in events if e["stage"] == "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    return find_event(caller, turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")["rejectedReasons"]
 
 
 def make_move(move: str, words: str, **more: str) -> dict[str, Any]:
@@ -203,7 +177,7 @@ def make_move(move: str, words: str, **more: str) -> dict[str, Any]:
 
 
 def test_a_skip_in_unknown_words_leaves_the_optional_field_empty_with_one_call() -> None:
-    with talk_beside_model(make_move("SKIP", "my inbox is full enough")) as (caller, server):
+    with talk_beside_model(FLOW, make_move("SKIP", "my inbox is full enough")) as (caller, server):
         say_until(caller, "email")
         answer = caller.say("ah, my inbox is full enough")
 
@@ -217,7 +191,7 @@ def test_a_skip_in_unknown_words_leaves_the_optional_field_empty_with_one_call()
 def test_a_yes_or_no_in_unknown_words_answers_the_asked_yes_no_field_and_is_repeated(
     move: str, is_wanted: bool
 ) -> None:
-    with talk_beside_model(make_move(move, "my mother would insist")) as (caller, server):
+    with talk_beside_model(FLOW, make_move(move, "my mother would insist")) as (caller, server):
         say_until(caller, "helmet")
         answer = caller.say("my mother would insist")
 
@@ -227,7 +201,7 @@ def test_a_yes_or_no_in_unknown_words_answers_the_asked_yes_no_field_and_is_repe
 
 
 def test_a_filled_field_is_emptied_by_its_name() -> None:
-    with talk_beside_model(make_move("CLEAR", "wipe my mail thing", field="email")) as (caller, _):
+    with talk_beside_model(FLOW, make_move("CLEAR", "wipe my mail thing", field="email")) as (caller, _):
         say_until(caller, "helmet")
         answer = caller.say("wipe my mail thing")
 
@@ -236,7 +210,7 @@ def test_a_filled_field_is_emptied_by_its_name() -> None:
 
 
 def test_a_wish_for_a_person_hands_over() -> None:
-    with talk_beside_model(make_move("PERSON", "put your boss on the line")) as (caller, _):
+    with talk_beside_model(FLOW, make_move("PERSON", "put your boss on the line")) as (caller, _):
         say_until(caller, "day")
         answer = caller.say("put your boss on the line")
 
@@ -244,7 +218,7 @@ def test_a_wish_for_a_person_hands_over() -> None:
 
 
 def test_a_wish_to_leave_is_asked_back() -> None:
-    with talk_beside_model(make_move("LEAVE", "the whole plan is off")) as (caller, _):
+    with talk_beside_model(FLOW, make_move("LEAVE", "the whole plan is off")) as (caller, _):
         say_until(caller, "day")
         answer = caller.say("the whole plan is off")
         stayed = caller.say("no")
@@ -264,7 +238,7 @@ def test_a_wish_to_leave_is_asked_back() -> None:
     ],
 )
 def test_a_model_decides_whether_a_doubtful_message_wants_to_leave(said: Says, question: str) -> None:
-    with talk_beside_model({}) as (caller, server):
+    with talk_beside_model(FLOW, {}) as (caller, server):
         say_until(caller, "day")
         server.answers, server.requests[:] = [said], []
         answer = caller.say("we should finish here")
@@ -285,7 +259,7 @@ def test_a_model_decides_whether_a_doubtful_message_wants_to_leave(said: Says, q
     ],
 )
 def test_a_move_that_is_not_said_or_has_no_effect_is_dropped(answer: dict[str, Any], reason: dict[str, str]) -> None:
-    with talk_beside_model(answer) as (caller, server):
+    with talk_beside_model(FLOW, answer) as (caller, server):
         caller.say("I want to rent a bike")
         asked = caller.say("whatever is blue and light")
         rejected = find_rejected(caller, 2)
@@ -296,7 +270,7 @@ def test_a_move_that_is_not_said_or_has_no_effect_is_dropped(answer: dict[str, A
 
 def test_an_invented_yes_at_the_confirmation_runs_nothing() -> None:
     answers = [{**make_move("AFFIRM", "lovely weather"), "dialogueAct": "AFFIRM", "confidence": 0.99}] * 3
-    with talk_beside_model(*answers) as (caller, _):
+    with talk_beside_model(FLOW, *answers) as (caller, _):
         say_until(caller, "")
         answer = caller.say("lovely weather over there")
 

@@ -9,6 +9,7 @@ from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
 from convengine.engine.forms.store_reading import (
+    TABLES_THEN_WORDS,
     check_reading,
     find_extractor,
     list_read,
@@ -68,14 +69,27 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
     if allows_edit:
         return _apply_edit(session, turn, row, form)
-    is_own = find_schema(turn.snapshot, session.intent, session.state) is row
-    held = list_held(session, form)
-    if not held or (is_own and find_extractor(session, turn) == "LLM"):
+    held, extractor = list_held(session, form), _find_own_extractor(session, turn, row)
+    if not held or extractor == "LLM":
         return session
     reading = check_reading(session, turn, row, form, read_message(session, turn, row))
     if held.keys().isdisjoint(reading.fields) and not reading.named:
         return session
+    if _is_for_model(reading, extractor):
+        return session
     return _apply(session, turn, row, form, reading)
+
+
+def _find_own_extractor(session: Session, turn: Turn, row: OutputSchema) -> str | None:
+    """Who reads the form of this state; null for that of an earlier state, which no model reads."""
+    is_own = find_schema(turn.snapshot, session.intent, session.state) is row
+    return find_extractor(session, turn) if is_own else None
+
+
+def _is_for_model(reading: Reading, extractor: str | None) -> bool:
+    """True for a reading of nothing but offers, of which a model decides what is meant when the form is read."""
+    is_doubtful = bool(reading.offered) and not (reading.taken or reading.refused or reading.cleared or reading.named)
+    return is_doubtful and extractor == TABLES_THEN_WORDS
 
 
 def _find_refused_echo(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[str, ...]:
