@@ -9,7 +9,7 @@ from django.db.models import Q
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
 from audit.reports.report import Selection, sum_values
-from convengine.engine.forms.asking import sort_fields, write_title
+from convengine.engine.forms.asking import write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.admin_site.record_columns import name_intent
@@ -109,7 +109,7 @@ def _build_funnel(schema: int, by_field: Mapping[str, Mapping[FormStep, int]]) -
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
     form = get_form(snapshot, row) if row is not None else None
-    titles = {known.path: write_title(known, "") for known in sort_fields(form, form.fields)} if form else {}
+    titles = {known.path: write_title(known, "") for known in form.fields} if form else {}
     order = [*titles, *sorted(set(by_field) - {"", *titles})]
     fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, {})) for path in order]
     intent = str(row.intent_code) if row else ""

@@ -33,7 +33,8 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
             raise ValueRefused(TOO_DEEP)
         if problem := _find_storage_problem(value):
             raise ValueRefused(problem)
-        return value
+        document: Json = column.to_python(value)
+        return document
     kind = _find_kind(column)
     if not isinstance(value, kind.types) or (isinstance(value, bool) and bool not in kind.types):
         raise _refuse_value(value, kind)

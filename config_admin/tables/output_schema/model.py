@@ -3,8 +3,9 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
-from config_admin.tables.model_fields import document, make_enabled_field, note, priority, word
+from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.output_schema.checks import SAVE_CHECKS
+from config_admin.tables.output_schema.field_order import SchemaField
 from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
 from convengine.engine.turn.enums import SchemaType
 from convengine.engine.turn.scope import UNKNOWN
@@ -18,7 +19,7 @@ class CeOutputSchema(ScopedRow):
 
     schema_id = models.BigAutoField("id", primary_key=True)
     schema_type = word(SchemaType, default=SchemaType.SCHEMA_JSON.value, verbose_name="schema type")
-    json_schema = document(
+    json_schema = SchemaField(
         verbose_name="JSON Schema", help_text='An object with "type": "object", "properties" and "required".'
     )
     description = note("Available to prompts as schema_description.")

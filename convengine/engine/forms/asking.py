@@ -30,15 +30,7 @@ def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
     """
     status = form.status(context)
     open_paths = {*status.missing, *status.unanswered}
-    fields = [field for field in form.leaves if _is_open(field, open_paths)]
-    return sort_fields(form, fields)
-
-
-def sort_fields(form: Form, fields: Iterable[Field]) -> list[Field]:
-    """The fields in the order of the form."""
-    order = {field.path: number for number, field in enumerate(form.fields)}
-    ranks = {field.path: (_read_order(field, order[field.path]), order[field.path]) for field in form.fields}
-    return sorted(fields, key=lambda field: ranks.get(field.path.split(".")[0], (len(order), 0)))
+    return [field for field in form.leaves if _is_open(field, open_paths)]
 
 
 def _is_open(field: Field, open_paths: set[str]) -> bool:
@@ -47,11 +39,6 @@ def _is_open(field: Field, open_paths: set[str]) -> bool:
     # A missing object is asked for by its required fields.
     parts = field.path.split(".")
     return field.required and any(".".join(parts[:size]) in open_paths for size in range(1, len(parts)))
-
-
-def _read_order(field: Field, default: int) -> float:
-    order = field.declared.get("x-order")
-    return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
 
 
 def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> str:
@@ -139,7 +126,7 @@ def write_change_question(fields: Iterable[Field], language: str) -> str:
 
 def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
     """The fields with a value, in the order of the form."""
-    return sort_fields(form, (field for field in form.fields if context.get(field.path) is not None))
+    return [field for field in form.fields if context.get(field.path) is not None]
 
 
 def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:

@@ -299,7 +299,7 @@ class Form:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The top-level fields, in order."""
+        """The top-level fields, in the order of the form."""
         return tuple(field for field in self._all if not field.depth)
 
     @cached_property
@@ -357,14 +357,26 @@ def get_form(snapshot: Snapshot, row: OutputSchema) -> Form:
 def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -> Iterator[Field]:
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    for name, subschema in schema["properties"].items():
-        declared = subschema if isinstance(subschema, Mapping) else {}
+    for name, declared in _sort_properties(schema["properties"]):
         own = split_name(name)
         labels = _list_labels(own, outer, declared)
         field = Field(f"{prefix}{name}", declared, name in required, labels, _DEPTH - depth)
         yield field
         if depth > 1 and _has_inner_fields(declared):
             yield from _list_fields(declared, f"{field.path}.", (*outer, *own), depth - 1)
+
+
+def _sort_properties(properties: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """The properties in the order of the form: `x-order`, else their position."""
+    declared = {name: part if isinstance(part, Mapping) else {} for name, part in properties.items()}
+    ranks = {name: _read_order(part, number) for number, (name, part) in enumerate(declared.items())}
+    yield from sorted(declared.items(), key=lambda item: ranks[item[0]])
+
+
+def _read_order(declared: Mapping[str, Json], default: int) -> float:
+    """The position that a property gives itself (`x-order`)."""
+    order = declared.get("x-order")
+    return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
 
 
 def _list_labels(own: Words, outer: Words, declared: Mapping[str, Json]) -> tuple[Words, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from convengine.engine.forms.asking import find_form_language, find_form_locale, list_form_languages, sort_fields
+from convengine.engine.forms.asking import find_form_language, find_form_locale, list_form_languages
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
@@ -259,7 +259,7 @@ def list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
 
 
 def _list_readable(form: Form) -> list[Field]:
-    return [field for field in sort_fields(form, form.leaves) if field.type not in ("array", "object")]
+    return [field for field in form.leaves if field.type not in ("array", "object")]
 
 
 def _make_field(field: Field) -> FormField:
@@ -290,7 +290,7 @@ def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict
     """For each date field behind one that holds a day to come: that day."""
     earlier: dict[str, date] = {}
     last: date | None = None
-    for field in sort_fields(form, (field for field in form.leaves if field.spec.kind in _DAYS)):
+    for field in (field for field in form.leaves if field.spec.kind in _DAYS):
         if last is not None:
             earlier[field.path] = last
         value = held.get(field.path)

@@ -5,7 +5,6 @@ from convengine.engine.forms.asking import (
     find_form_locale,
     get_texts,
     join_texts,
-    sort_fields,
     write_change_question,
 )
 from convengine.engine.forms.form import Form
@@ -32,16 +31,13 @@ def write_offer(session: Session, turn: Turn, form: Form) -> str:
     """ "Do you mean Thursday 26 November and 16:00?"; blank without offers."""
     offered = session.fields_read.offered if session.fields_read else {}
     texts, locale = get_texts(find_form_language(session, turn, form)), find_form_locale(session, turn, form)
-    values = [
-        say_value(field.spec, offered[field.path], locale)
-        for field in sort_fields(form, (field for field in form.leaves if field.path in offered))
-    ]
+    values = [say_value(field.spec, offered[field.path], locale) for field in form.leaves if field.path in offered]
     return str(texts["candidates"]).format(candidates=join_texts(values, texts["and"])) if values else ""
 
 
 def ask_what_to_change(session: Session, turn: Turn, form: Form, paths: list[str]) -> Session:
     """The session that asks which of these fields to change."""
-    fields = sort_fields(form, (field for field in form.leaves if field.path in paths))
+    fields = [field for field in form.leaves if field.path in paths]
     question = write_change_question(fields, find_form_language(session, turn, form))
     return update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields)).evolve(
         reply_override=ReplyOverride(question, SOURCE)

@@ -12,7 +12,6 @@ from convengine.engine.forms.asking import (
     find_open_fields,
     get_texts,
     list_filled_fields,
-    sort_fields,
     write_change_question,
     write_needed,
     write_question,
@@ -227,7 +226,7 @@ def _keep_known_part(session: Session, before: DialogueState, fields: Sequence[F
 def _summarize(session: Session, turn: Turn, form: Form) -> str:
     """`Name: John Smith, date: Friday 27 November 2026`."""
     locale = find_form_locale(session, turn, form)
-    values = [(field, session.context.get(field.path)) for field in sort_fields(form, form.fields)]
+    values = [(field, session.context.get(field.path)) for field in form.fields]
     return ", ".join(
         f"{write_title(field, '')}: {say_value(field.spec, value, locale)}"
         for field, value in values
