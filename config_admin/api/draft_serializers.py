@@ -7,14 +7,14 @@ from rest_framework import serializers
 from config_admin.api.gradual_views import AudienceSerializer
 from config_admin.api.serializers import RowReferenceSerializer
 from config_admin.drafts.models import DraftStatus, ReviewKind, ScheduleStatus
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 
 
 def _text(limit: int = 5000) -> serializers.CharField:
     return serializers.CharField(default="", allow_blank=True, max_length=limit)
 
 
-class WriteDraftSerializer(serializers.Serializer[Any]):
+class WriteDraftSerializer(ClosedSerializer):
     """A new draft."""
 
     title = serializers.CharField(max_length=150)
@@ -88,7 +88,7 @@ class DraftDetailsSerializer(DraftSerializer):
     schedule = ScheduleSerializer(allow_null=True)
 
 
-class SendDraftSerializer(serializers.Serializer[Any]):
+class SendDraftSerializer(ClosedSerializer):
     """Users or a group, and a comment for them."""
 
     reviewers = serializers.ListField(child=serializers.CharField(max_length=150), default=list, max_length=50)
@@ -96,7 +96,7 @@ class SendDraftSerializer(serializers.Serializer[Any]):
     text = _text()
 
 
-class CommentDraftSerializer(serializers.Serializer[Any]):
+class CommentDraftSerializer(ClosedSerializer):
     """A comment on the draft, or on one of its rows."""
 
     text = serializers.CharField(max_length=5000)
@@ -104,14 +104,14 @@ class CommentDraftSerializer(serializers.Serializer[Any]):
     row = _text(500)
 
 
-class JudgeDraftSerializer(serializers.Serializer[Any]):
+class JudgeDraftSerializer(ClosedSerializer):
     """A comment, and the edits that the reviewer saw."""
 
     text = _text()
     editsHash = serializers.CharField(max_length=64, help_text="From the draft. Refused if it was edited since.")
 
 
-class PublishDraftSerializer(serializers.Serializer[Any]):
+class PublishDraftSerializer(ClosedSerializer):
     """Why."""
 
     reason = _text(2000)

@@ -22,11 +22,12 @@ from config_admin.releases.audience import (
 from config_admin.releases.models import CeGradualRelease, GradualStatus, GuardMetric
 from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.server.api.schema import extend_schema
+from convengine.server.api.serializers import ClosedSerializer
 
 _Texts = serializers.ListField
 
 
-class GuardSerializer(serializers.Serializer[Any]):
+class GuardSerializer(ClosedSerializer):
     """The guard of a gradual release."""
 
     metric = serializers.CharField(
@@ -42,7 +43,7 @@ class GuardSerializer(serializers.Serializer[Any]):
         return value
 
 
-class AudienceSerializer(serializers.Serializer[Any]):
+class AudienceSerializer(ClosedSerializer):
     """Who gets the release."""
 
     share = serializers.IntegerField(default=0, min_value=0, max_value=99, help_text="A percentage of participants.")
@@ -86,7 +87,7 @@ class GradualReleaseSerializer(AudienceSerializer):
     sides = SidesSerializer()
 
 
-class StopSerializer(serializers.Serializer[Any]):
+class StopSerializer(ClosedSerializer):
     """Why the release is stopped."""
 
     reason = serializers.CharField(default="", allow_blank=True, max_length=2000)

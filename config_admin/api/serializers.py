@@ -7,7 +7,7 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from config_admin.transfer.document import Mode
 from convengine.server.api.errors import envelope
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 
 IMPORT_MODES = [mode.value for mode in Mode]
 
@@ -95,14 +95,14 @@ class FileTextField(serializers.CharField):
         ]
 
 
-class ImportFileSerializer(serializers.Serializer[Any]):
+class ImportFileSerializer(ClosedSerializer):
     """A file as it is, whose name says how it is read: `.csv`, called like its table, `.xlsx`, or any other form."""
 
     name = serializers.CharField(max_length=255)
     base64 = FileTextField(help_text="Its bytes in base64.")
 
 
-class ImportSerializer(serializers.Serializer[Any]):
+class ImportSerializer(ClosedSerializer):
     """A file of configuration, and what to do with it; without `apply` nothing is changed."""
 
     bundle = serializers.JSONField(required=False)
@@ -151,7 +151,7 @@ class FlowDetailsSerializer(serializers.Serializer[Any]):
     otherRows = RowReferenceSerializer(many=True)
 
 
-class WriteFlowSerializer(serializers.Serializer[Any]):
+class WriteFlowSerializer(ClosedSerializer):
     """A flow document to store, and why."""
 
     flow = serializers.JSONField(help_text="The flow document, described by config_admin/flows/flow.schema.json.")
@@ -196,7 +196,7 @@ class TopicDetailsSerializer(TopicSummarySerializer):
     )
 
 
-class ChangeTopicSerializer(serializers.Serializer[Any]):
+class ChangeTopicSerializer(ClosedSerializer):
     """Whether to change the topic, and why."""
 
     apply = serializers.BooleanField(default=True, help_text="If false, nothing is changed: the result is a preview.")

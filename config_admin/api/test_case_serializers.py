@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from convengine.server.api.serializers import ClosedSerializer
+
 
 class TestCaseSerializer(serializers.Serializer[Any]):
     """A test. Its scenario is in the export of the pages and of the command."""
@@ -24,7 +26,7 @@ class TestCaseListSerializer(serializers.Serializer[Any]):
     next = serializers.IntegerField(allow_null=True)
 
 
-class ImportTestsSerializer(serializers.Serializer[Any]):
+class ImportTestsSerializer(ClosedSerializer):
     """Scenario documents; one with the `id` of a test changes it.
 
     `conversation_id` in a document names the conversation that it was made of: erasing that erases the test.
@@ -49,7 +51,7 @@ class ImportedTestsSerializer(serializers.Serializer[Any]):
     refused = RefusedTestSerializer(many=True)
 
 
-class StartRunSerializer(serializers.Serializer[Any]):
+class StartRunSerializer(ClosedSerializer):
     """Which tests run, and on what. Without tags and folder, all run."""
 
     configuration = serializers.CharField(default="live", max_length=40, help_text="live, release:12 or draft:7.")

@@ -195,6 +195,41 @@ def test_calls_are_verbs_with_a_tag_and_a_summary() -> None:
     assert len({operation["operationId"] for operation in operations}) == len(operations)
 
 
+def test_no_call_takes_a_field_that_it_does_not_know() -> None:
+    """A misspelt field that is passed over does what nobody asked for."""
+    document = read_document()
+    sent = [operation["requestBody"] for operation in list_operations(document) if "requestBody" in operation]
+    names = {body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2] for body in sent}
+
+    assert len(names) > 20
+    assert [
+        name for name in sorted(names) if document["components"]["schemas"][name].get("additionalProperties", True)
+    ] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "body", "field", "remedy"),
+    [
+        ("conversation/message", {"conversation": "x", "message": "hi"}, "conversation", "conversationId"),
+        ("conversation/message", {"conversationID": "x", "message": "hi"}, "conversationID", "conversationId"),
+        ("sessions/message", {"user_mesage": "hi"}, "user_mesage", "user_message"),
+        ("config/drafts", {"titel": "New prices"}, "titel", "title"),
+        ("config/gradual/stop", {"reasn": "slow"}, "reasn", "reason"),
+        ("config/flows", {"flow": {}, "reasons": "x"}, "reasons", "reason"),
+        ("config/test-runs", {"configuraton": "live"}, "configuraton", "configuration"),
+    ],
+)
+def test_a_misspelt_field_is_refused_with_the_name_that_was_meant(
+    address: str, body: dict[str, Any], field: str, remedy: str
+) -> None:
+    headers = {"Authorization": f"Api-Key {make_key(scopes=['turns', 'sessions', 'config'])}"}
+    answer = Client().post(f"/api/v1/{address}", body, content_type="application/json", headers=headers)
+
+    assert answer.status_code == 400, answer.content
+    assert remedy in str(answer.json()["fields"][field])
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("body", ["{}", "[]", "null", '""', "0"])
 def test_no_call_fails_for_an_empty_body(body: str) -> None:
