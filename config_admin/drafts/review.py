@@ -69,15 +69,24 @@ def judge_draft(
         name = name_author(author)
         if edits_hash and edits_hash != hash_edits(draft):
             raise ReviewRefused("The draft changed meanwhile. Look at the changes again.")
-        if kind == ReviewKind.APPROVED and name in draft.editors:
-            raise ReviewRefused("You edited this draft, so somebody else must approve it.")
-        if kind == ReviewKind.APPROVED and not draft.edits.exists():
-            raise ReviewRefused("The draft has no changes yet, so there is nothing to approve.")
+        if kind == ReviewKind.APPROVED and (obstacle := find_approval_obstacle(draft, name)):
+            raise ReviewRefused(obstacle)
         if kind == ReviewKind.RETURNED and not text.strip():
             raise ReviewRefused("Say in a comment what should change.")
         entry = add_entry(draft, kind, author, text)
         _tell_owner(draft, entry, str(kind.label).lower(), url)
     return entry
+
+
+def find_approval_obstacle(draft: CeDraft, reviewer: str) -> str:
+    """Why this user cannot approve the draft; empty if they can."""
+    if reviewer in draft.editors:
+        return "You edited this draft, so somebody else must approve it."
+    if not draft.edits.exists():
+        return "The draft has no changes yet, so there is nothing to approve."
+    if not draft.reviews.filter(kind=ReviewKind.SENT).exists():
+        return "The draft was not sent for review yet. Its author sends it when it is ready."
+    return ""
 
 
 def add_entry(draft: CeDraft, kind: ReviewKind, author: Any, text: str = "", **values: Any) -> CeDraftReview:

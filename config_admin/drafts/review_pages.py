@@ -15,6 +15,7 @@ from config_admin.drafts.review import (
     REVIEW,
     ReviewRefused,
     add_comment,
+    find_approval_obstacle,
     has_void_approval,
     judge_draft,
     list_approvers,
@@ -42,7 +43,7 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
     """What the page says about the review, and what this user may do."""
     user: Any = request.user
     is_open, edits_hash = draft.status == DraftStatus.OPEN, hash_edits(draft)
-    may_review, is_editor = user.has_perm(REVIEW), user.get_username() in draft.editors
+    may_review = user.has_perm(REVIEW)
     may_send = is_open and user.has_perm("config_admin.change_cedraft")
     schedule = find_schedule(draft)
     return {
@@ -62,7 +63,7 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
         else [],
         "may_comment": is_open and may_review,
         "may_judge": is_open and may_review and bool(merged.edits),
-        "may_approve": not is_editor,
+        "approval_obstacle": find_approval_obstacle(draft, user.get_username()),
         "may_send": may_send and bool(merged.edits),
         "reviewers": _list_others(draft, user) if may_send else [],
         "groups": list(Group.objects.order_by("name").values_list("name", flat=True)) if may_send else [],

@@ -18,6 +18,7 @@ from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import (
     ReviewRefused,
     add_comment,
+    add_entry,
     judge_draft,
     list_approvers,
     list_reviewers,
@@ -49,12 +50,27 @@ def bob() -> User:
 
 
 @pytest.fixture
-def draft(ada: User) -> m.CeDraft:
+def unsent_draft(ada: User) -> m.CeDraft:
     with change_set():
         make(m.CeIntent, intent_code="HOURS")
     draft = m.CeDraft.objects.create(title="Christmas hours", created_by="ada")
     edit(draft, ada, "When we are open")
     return draft
+
+
+@pytest.fixture
+def draft(unsent_draft: m.CeDraft, ada: User) -> m.CeDraft:
+    """Sent for review, to somebody whom no test asks."""
+    add_entry(unsent_draft, ReviewKind.SENT, ada, reviewers=["zoe"])
+    return unsent_draft
+
+
+def test_a_draft_that_was_not_sent_for_review_cannot_be_approved(unsent_draft: m.CeDraft, ada: User, bob: User) -> None:
+    with pytest.raises(ReviewRefused, match="not sent for review yet"):
+        judge_draft(unsent_draft.pk, bob, APPROVED)
+    send_for_review(unsent_draft.pk, ada, group="qa")
+    judge_draft(unsent_draft.pk, bob, APPROVED)
+    assert list_approvers(unsent_draft, hash_edits(unsent_draft)) == ["bob"]
 
 
 def edit(draft: m.CeDraft, user: User, description: str) -> None:
@@ -84,7 +100,7 @@ def test_a_draft_waits_for_a_group_until_each_member_answered(draft: m.CeDraft, 
     assert list_waiting_drafts(bob) == [draft]
 
 
-def test_a_draft_is_sent_to_people_who_may_review(draft: m.CeDraft, ada: User) -> None:
+def test_a_draft_is_sent_to_people_who_may_review(unsent_draft: m.CeDraft, ada: User) -> None:
     make_user("eve", "operator")
     own = make_user("own", "operator")
     own.user_permissions.add(Permission.objects.get(codename="review_draft"))
@@ -94,10 +110,10 @@ def test_a_draft_is_sent_to_people_who_may_review(draft: m.CeDraft, ada: User) -
     assert len(queries) == 1
     for reviewers in ([], ["eve"], ["nobody"]):
         with pytest.raises(ReviewRefused):
-            send_for_review(draft.pk, ada, reviewers)
+            send_for_review(unsent_draft.pk, ada, reviewers)
     with pytest.raises(ReviewRefused, match="These users edited the draft, so others must review it: ada"):
-        send_for_review(draft.pk, ada, ["ada", "own"])
-    assert not draft.reviews.exists()
+        send_for_review(unsent_draft.pk, ada, ["ada", "own"])
+    assert not unsent_draft.reviews.exists()
 
 
 def test_publishing_needs_approvals_of_others(draft: m.CeDraft, ada: User, bob: User, two_approvals: None) -> None:
@@ -109,7 +125,7 @@ def test_publishing_needs_approvals_of_others(draft: m.CeDraft, ada: User, bob: 
     judge_draft(draft.pk, make_user("eve"), APPROVED)
     release = publish_draft(draft.pk, ada, "agreed")
     assert (release.author, release.reason) == ("ada", "Christmas hours: agreed (approved by bob, eve)")
-    assert [entry.kind for entry in draft.reviews.order_by("id")] == ["APPROVED", "APPROVED", "PUBLISHED"]
+    assert [entry.kind for entry in draft.reviews.order_by("id")] == ["SENT", "APPROVED", "APPROVED", "PUBLISHED"]
 
 
 def test_an_approval_by_the_same_person_counts_once(
@@ -182,7 +198,8 @@ def test_comments_are_about_the_draft_or_a_row(draft: m.CeDraft, bob: User) -> N
     add_comment(draft.pk, bob, "Shorter?", ("ce_intent", "HOURS"))
     with pytest.raises(ReviewRefused):
         add_comment(draft.pk, bob, "What?", ("ce_intent", "OTHER"))
-    assert list(draft.reviews.order_by("id").values_list("table_name", "row_pk", "text")) == [
+    comments = draft.reviews.filter(kind=ReviewKind.COMMENT).order_by("id")
+    assert list(comments.values_list("table_name", "row_pk", "text")) == [
         ("", "", "Good"),
         ("ce_intent", "HOURS", "Shorter?"),
     ]

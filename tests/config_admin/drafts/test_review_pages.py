@@ -8,7 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
+from config_admin.drafts.models import ReviewKind
 from config_admin.drafts.open_draft import open_draft
+from config_admin.drafts.review import add_entry
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response
 
@@ -25,6 +27,7 @@ def draft(row: m.CeResponse) -> m.CeDraft:
     draft = m.CeDraft.objects.create(title="Christmas", created_by="cleo")
     with open_draft(draft.pk, "cleo", "Shorter hours", writing=True), change_set():
         m.CeResponse.objects.filter(pk=row.pk).update(priority=7)
+    add_entry(draft, ReviewKind.SENT, "cleo", reviewer_group="reviewers")
     draft.refresh_from_db()
     return draft
 
@@ -78,6 +81,14 @@ def test_an_edit_after_the_approval_is_told(bob: Client, draft: m.CeDraft, row: 
     page = bob.get(url("change", draft)).content.decode()
     assert "void, edited since" in page
     assert "That approval does not count any more" in page
+
+
+def test_a_draft_that_was_not_sent_says_so_instead_of_a_button(bob: Client, draft: m.CeDraft) -> None:
+    draft.reviews.all().delete()
+    page = bob.get(url("change", draft)).content.decode()
+    assert 'value="approve"' not in page
+    assert "The draft was not sent for review yet." in page
+    assert "The draft was not sent for review yet." in judge(bob, draft, "approve")
 
 
 def test_the_reviewer_returns_with_a_comment(bob: Client, draft: m.CeDraft) -> None:
