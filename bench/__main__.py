@@ -26,16 +26,21 @@ class Effort:
     turns: int
     edits: int
     audit_rows: int
+    #: Worlds and conversations are so many times smaller.
+    smaller: int = 1
 
 
 FULL = Effort(rounds=6, seconds=2.0, turns=400, edits=7, audit_rows=1_000_000)
 QUICK = Effort(rounds=2, seconds=0.7, turns=80, edits=3, audit_rows=100_000)
+SMOKE = Effort(rounds=1, seconds=0.3, turns=24, edits=2, audit_rows=10_000, smaller=50)
 
 
 def main() -> int:
     """Returns 0 when all goals of this version are met."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="about a minute, rougher numbers")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--quick", action="store_const", const=QUICK, dest="effort", help="a minute, rougher numbers")
+    effort.add_argument("--smoke", action="store_const", const=SMOKE, dest="effort", help="whether it runs; no numbers")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
     options = parser.parse_args()
     # Servers and database end with this process, even on SIGTERM.
@@ -44,9 +49,7 @@ def main() -> int:
     with postgres.start_postgres() as server:
         about = _about(server)
         print(about)
-        samples, results = _measure(
-            server, QUICK if options.quick else FULL, lambda text: print(f"  … {text}", flush=True)
-        )
+        samples, results = _measure(server, options.effort or FULL, lambda text: print(f"  … {text}", flush=True))
     print(f"\n{report.throughput_table(samples)}\n\n{report.goal_table(results)}")
     print(f"\n{time.monotonic() - started:.0f} s. Medians; read ratios, not times: all ran on this machine at once.")
     if options.json:
@@ -56,19 +59,21 @@ def main() -> int:
 
 def _measure(server: Postgres, effort: Effort, say: Callable[[str], None]) -> tuple[Samples, list[Result]]:
     with products(server) as every:
-        say("a world of 1,000 rules and 100 message patterns")
-        with every.world(1_000, 100) as product:
+        rules = 1_000 // effort.smaller
+        say(f"a world of {rules:,} rules and 100 message patterns")
+        with every.world(rules, 100) as product:
             samples = throughput.measure(server, product, effort.rounds, effort.seconds, say)
             results = throughput.results(samples)
             say("in process: pipeline, statements, the look for a new release")
             results += _in_process(product, effort)
             say("turn 5, 500 and 5,000")
-            results += flatness.measure_lengths(product, effort.turns)
+            results += flatness.measure_lengths(product, effort.turns, 500 // effort.smaller)
             say("stored bytes")
             results.append(storage.measure_turn(server, product, effort.turns))
-        results.append(storage.measure_edit(every, effort.edits))
-        say("10 and 10,000 rules, 10 and 1,000 message patterns, edits")
-        results += flatness.measure_sizes(every, effort.turns, effort.edits)
+        results.append(storage.measure_edit(every, effort.edits, 5_000 // effort.smaller))
+        rules, patterns = 10_000 // effort.smaller, 1_000 // effort.smaller
+        say(f"10 and {rules:,} rules, 10 and {patterns:,} message patterns, edits")
+        results += flatness.measure_sizes(every, rules, patterns, effort.turns, effort.edits)
         say(f"{effort.audit_rows:,} audit rows")
         results += flatness.measure_audit(every, effort.turns, effort.audit_rows)
     return samples, sorted(results, key=_order)
@@ -79,7 +84,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
     statements = product.call("statements", secret=product.secret)
     live = product.call("live", rounds=effort.turns)
     worst = product.call("worst_pattern", rounds=effort.edits)
-    what_if = product.call("what_if", secret=product.secret, turns=1000)
+    what_if = product.call("what_if", secret=product.secret, turns=1000 // effort.smaller)
     ratio = times["pipeline"] / times["empty"]
     what = f"pipeline alone ({times['pipeline']:.2f} ms) against an empty DRF request"
     extra = sum("ce_config_head" in sql and "ce_conversation" not in sql for sql in statements)
@@ -88,13 +93,14 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
         Result("P8", "SQL statements of a turn", len(statements), 4, 3),
         Result("P9", "extra cost of the look for a new release", live["with"] - live["without"], 0.15, 0.15, "ms"),
         Result("P9", "extra round trips for it", extra, 1, 0),
-        Result("what-if", "what-if of 1,000 turns", what_if["seconds"], 60, 20, "s"),
+        Result("what-if", f"what-if of {1000 // effort.smaller:,} turns", what_if["seconds"], 60, 20, "s"),
         Result("P15", "the worst pattern on 4,000 characters", worst, 10, 1, "ms"),
     ]
 
 
 def _order(result: Result) -> tuple[bool, int]:
-    return result.goal == "bytes", int(result.goal[1:]) if result.goal != "bytes" else 0
+    number = result.goal.removeprefix("P")
+    return not number.isdigit(), int(number) if number.isdigit() else 0
 
 
 def _about(server: Postgres) -> str:

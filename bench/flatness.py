@@ -13,22 +13,28 @@ from bench.report import Result
 _EARLY = 4
 
 
-def measure_sizes(products: Products, turns: int, edits: int) -> list[Result]:
+def measure_sizes(products: Products, many_rules: int, many_patterns: int, turns: int, edits: int) -> list[Result]:
     """P5 and P10: the same conversation in worlds of different sizes, each served by one process."""
     with ExitStack() as stack:
         few, rules, patterns = (
             stack.enter_context(products.world(rules, patterns, workers=1, threads=1))
-            for rules, patterns in ((10, 10), (10_000, 10), (10, 1_000))
+            for rules, patterns in ((10, 10), (many_rules, 10), (10, many_patterns))
         )
         worlds = {"few": few, "rules": rules, "patterns": patterns}
         lines = {name: Line(product.server.port, product.conversation().requests()) for name, product in worlds.items()}
         took = _medians(lines, turns)
+        ratios = {name: seconds / took["few"] for name, seconds in took.items()}
         return [
-            Result("P5", "turn with 10,000 rules against 10", took["rules"] / took["few"], 1.10, 1.03, "×"),
+            Result("P5", f"turn with {many_rules:,} rules against 10", ratios["rules"], 1.10, 1.03, "×"),
             Result(
-                "P5", "turn with 1,000 message patterns against 10", took["patterns"] / took["few"], 1.10, 1.03, "×"
+                "P5",
+                f"turn with {many_patterns:,} message patterns against 10",
+                took["patterns"] / took["few"],
+                1.10,
+                1.03,
+                "×",
             ),
-            *_edits(rules, lines["rules"], edits),
+            *_edits(rules, lines["rules"], edits, many_rules),
         ]
 
 
@@ -55,23 +61,23 @@ def measure_audit(products: Products, turns: int, rows: int) -> list[Result]:
     ]
 
 
-def _edits(product: Product, line: Line, edits: int) -> Iterator[Result]:
-    for scoped, which in ((True, "elsewhere"), (False, "in the bucket of 2,000 texts")):
+def _edits(product: Product, line: Line, edits: int, rules: int) -> Iterator[Result]:
+    for scoped, which in ((True, "elsewhere"), (False, "in the same bucket")):
         took = []
         for _ in range(edits):
             product.call("edit", scoped=scoped)
             took.append(line.turn() * 1000)
             line.turn()
-        yield Result("P10", f"first turn after an edit {which}, 10,000 rules", median(took), 300, 100, "ms")
+        yield Result("P10", f"first turn after an edit {which}, {rules:,} rules", median(took), 300, 100, "ms")
 
 
-def measure_lengths(product: Product, turns: int) -> list[Result]:
+def measure_lengths(product: Product, turns: int, long: int) -> list[Result]:
     """P6 and P7: turn 5 compared with later ones, and a long conversation that is read.
 
-    Early turns come from one new conversation after the other.
+    Early turns come from one new conversation after the other. The one that is read has so many turns as `long`.
     """
     early = product.call("talk", secret=product.secret, count=turns // _EARLY + 10, turns=4)
-    talked = product.call("talk", secret=product.secret, count=1, turns=500)[0]
+    talked = product.call("talk", secret=product.secret, count=1, turns=long)[0]
     late = {length: product.call("talk", secret=product.secret, count=1, turns=4)[0] for length in (500, 5_000)}
     for length, conversation_id in late.items():
         product.call("lengthen", conversation_id=conversation_id, turns=length)
@@ -80,8 +86,8 @@ def measure_lengths(product: Product, turns: int) -> list[Result]:
         **{str(length): product.conversation(conversation_id).requests() for length, conversation_id in late.items()},
     }
     took = _medians({name: Line(product.server.port, sent) for name, sent in requests.items()}, turns)
-    spent = product.call("read_conversation", secret=product.secret, conversation_id=talked, turns=500)
-    what = f"reading 500 turns ({spent['read']:.1f} ms of processor time each) against taking them"
+    spent = product.call("read_conversation", secret=product.secret, conversation_id=talked, turns=long)
+    what = f"reading {long} turns ({spent['read']:.1f} ms of processor time each) against taking them"
     return [
         Result("P7", what, spent["read"] / spent["take"], 1.0, 0.75, "×"),
         *(

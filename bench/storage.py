@@ -54,13 +54,15 @@ def measure_turn(postgres: Postgres, product: Product, turns: int) -> Result:
     return _measure_growth("an ordinary turn", before, after, times, 7)
 
 
-def measure_edit(products: Products, edits: int) -> Result:
-    """Growth of the database over some edits of one rule among 5,000."""
-    with products.world(5_000, 10, workers=1, threads=1) as product:
+def measure_edit(products: Products, edits: int, rules: int) -> Result:
+    """Growth of the database over some edits of one rule among so many."""
+    with products.world(rules, 10, workers=1, threads=1) as product:
         before = _size(products.postgres, product)
         for number in range(edits):
             product.call("edit", scoped=number % 2 == 0)
-        return _measure_growth("an edit of one rule among 5,000", before, _size(products.postgres, product), edits, 100)
+        return _measure_growth(
+            f"an edit of one rule among {rules:,}", before, _size(products.postgres, product), edits, 100
+        )
 
 
 def _measure_growth(what: str, before: Size, after: Size, times: int, limit: int) -> Result:
