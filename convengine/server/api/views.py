@@ -179,11 +179,15 @@ def idempotency_key(request: Request, owner: CeApiKey, address: str = "") -> Ide
     text = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if text is None:
         return None
+    # A structured field is a text in quotes, and many clients send it bare.
+    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     if not 1 <= len(text) <= 128:
         raise RequestInvalid(fields={"Idempotency-Key": [f"{len(text)} characters received; use 1 to 128."]})
     # Users of tokens share the API key.
     name = f"{owner.token.conversation_id} {text}" if owner.token else text
-    return IdempotencyKey.of(owner.pk, name, [address, request.data] if address else request.data)
+    assert isinstance(request.data, dict)  # Its fields were checked.
+    body = {field: value for field, value in request.data.items() if value is not None}
+    return IdempotencyKey.of(owner.pk, name, [address, body] if address else body)
 
 
 def _check_token_body(given: Mapping[str, Any], token: ConversationToken) -> None:

@@ -38,6 +38,20 @@ def test_the_spacing_of_the_body_does_not_matter(caller: Caller) -> None:
     assert "X-Idempotent-Replay" in send(caller, inputParams={"b": 2, "a": 1}).headers
 
 
+@pytest.mark.parametrize("body", [{"inputParams": None}, {"reset": None}, {"preferences": None, "inputParams": None}])
+def test_null_is_the_same_as_leaving_a_field_out(caller: Caller, body: dict[str, Any]) -> None:
+    send(caller)
+
+    assert "X-Idempotent-Replay" in send(caller, **body).headers
+
+
+def test_a_key_in_quotes_is_the_bare_one(caller: Caller) -> None:
+    send(caller, key="k-1")
+
+    assert "X-Idempotent-Replay" in send(caller, key='"k-1"').headers
+    assert send(caller, key='""').status_code == 400
+
+
 def test_another_body_under_the_same_key_is_refused(caller: Caller) -> None:
     send(caller)
 
