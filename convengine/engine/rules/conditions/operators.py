@@ -274,11 +274,16 @@ def _has_none(value: Json, wanted: Json, scope: Scope) -> bool:
 
 
 def _is_yes(value: Json, wanted: Json, scope: Scope) -> bool:
-    return read_yes_no(value) is True
+    return read_yes_no(_write_number(value)) is True
 
 
 def _is_no(value: Json, wanted: Json, scope: Scope) -> bool:
-    return read_yes_no(value) is False
+    return read_yes_no(_write_number(value)) is False
+
+
+def _write_number(value: Json) -> Json:
+    """A number as text, as programs send 1 for yes; any other value as it is."""
+    return f"{value:g}" if is_number(value) else value
 
 
 def _is_blank(value: Json, wanted: Json, scope: Scope) -> bool:
@@ -425,11 +430,12 @@ OPERATORS: Mapping[str, Operator] = {each.name: replace(each, test=_guard(each))
 # --- paths and texts --------------------------------------------------------------------------------------------
 
 
-def _build_exact_order(compare: Callable[[Any, Any], bool]) -> Test:
+def _build_path_order(compare: Callable[[Any, Any], bool]) -> Test:
     def holds(left: Json, right: Json, scope: Scope) -> bool:
-        if is_number(left) and is_number(right):
+        if (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str)):
             return compare(left, right)
-        return isinstance(left, str) and isinstance(right, str) and compare(left, right)
+        numbers = read_number(left), read_number(right)
+        return None not in numbers and compare(*numbers)
 
     return holds
 
@@ -490,7 +496,7 @@ PATH_OPERATORS: Mapping[str, Operator] = {
         Operator("==", "is {}", Needs.LITERAL, are_equal),
         Operator("!=", "is not {}", Needs.LITERAL, _not(are_equal)),
         *(
-            Operator(name, phrase, Needs.LITERAL, _build_exact_order(compare), time_phrase=time_phrase, of_row=name)
+            Operator(name, phrase, Needs.LITERAL, _build_path_order(compare), time_phrase=time_phrase, of_row=name)
             for name, phrase, time_phrase, compare in (
                 ("<", "is less than {}", "is before {}", operator.lt),
                 ("<=", "is at most {}", "is not after {}", operator.le),

@@ -157,9 +157,10 @@ def read_comparison(left: Any, op: str, right: Any) -> bool:
         if isinstance(left, str):
             return isinstance(right, str) and right in left
         return isinstance(left, list) and any(same(right, member) for member in left)
-    numbers = type(left) in (int, float) and type(right) in (int, float)
-    if not numbers and not (type(left) is str and type(right) is str):
-        return False
+    if not (type(left) is str and type(right) is str):
+        left, right = (float(side) if side in ("1", "2.5") else side for side in (left, right))
+        if not {type(left), type(right)} <= {int, float}:
+            return False
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[op]
 
 

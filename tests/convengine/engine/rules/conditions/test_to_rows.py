@@ -51,16 +51,18 @@ def test_a_path_that_says_more_stays_a_path(path: str) -> None:
     assert convert_path(path) is None
 
 
-@pytest.mark.parametrize("context", [{}, {"a": 1}, {"a": "x"}, {"a": "z"}, {"a": True}, {"a": None}, {"a": ["x"]}])
+@pytest.mark.parametrize(
+    "context", [{}, {"a": 5}, {"a": "5"}, {"a": "x"}, {"a": "z"}, {"a": True}, {"a": None}, {"a": ["x"]}]
+)
 @pytest.mark.parametrize(
     "condition",
     [
         "@.a == 'x'",
         "@.a != 'x'",
-        "@.a == 1",
-        "@.a > 0",
+        "@.a == 5",
+        "@.a > 4",
         "@.a == true",
-        "@.a in ['x', 1]",
+        "@.a in ['x', 5]",
         "!(@.a == 'x')",
         "@.a contains 'x'",
     ],
