@@ -1,6 +1,5 @@
 """Run the steps in order until one stops, one raises, or the list ends."""
 
-import unicodedata
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from convengine.engine.pipeline.stages import (
 )
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.text.compare import compose
 from convengine.engine.turn.enums import ConversationStatus
 from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.session import FIELDS, FinalResult, Right, Session, StepTiming
@@ -79,11 +79,6 @@ class _Untouched:
         return [name for name in self._names if old[name] != new[name]]
 
 
-def _compose(text: str | None) -> str | None:
-    """The text in Unicode form NFC: a letter with a separate accent is one letter for every reader."""
-    return text and unicodedata.normalize("NFC", text)
-
-
 class Engine:
     """The pipeline: steps in order and the hooks around them."""
 
@@ -100,7 +95,7 @@ class Engine:
             turn.request.conversation_id,
             turn.turn_no,
             now=get_local_time(turn),
-            user_text=_compose(turn.request.message),
+            user_text=compose(turn.request.message),
             steps=turn.timings,
         )
         limit, events, interrupted = turn.time_limit_ms, turn.trail.events, turn.interrupted

@@ -68,6 +68,15 @@ def storable(text: str) -> str:
     return text
 
 
+def compose(value: Any) -> Any:
+    """The texts of a JSON value in Unicode form NFC: a letter with a separate accent is one letter for every reader."""
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, dict):
+        return {key: compose(item) for key, item in value.items()}
+    return [compose(item) for item in value] if isinstance(value, list) else value
+
+
 def shorten(text: str, limit: int) -> str:
     """At most `limit` characters; an ellipsis replaces the rest."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

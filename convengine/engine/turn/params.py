@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from convengine.engine.text.compare import compose
 from convengine.engine.turn.owned_params import TOPICS, Param
 
 #: The allowed form of a key.
@@ -82,8 +83,8 @@ def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 def remove_reserved(params: Mapping[str, Any], *, may_approve: bool) -> tuple[dict[str, Any], list[str]]:
     """A caller's params without the engine's keys and, unless the caller `may_approve`, without approvals; and the
-    removed names.
+    removed names. Texts are composed, as the message's is.
     """
     refused = frozenset() if may_approve else APPROVAL_KEYS
-    allowed = {key: value for key, value in params.items() if not is_engine_owned(key) and key not in refused}
+    allowed = {key: compose(value) for key, value in params.items() if not is_engine_owned(key) and key not in refused}
     return allowed, sorted(params.keys() - allowed.keys())

@@ -4,6 +4,7 @@ The API refuses them by the name of their field. On pages, and in texts of conve
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from django.http import Http404, HttpRequest, QueryDict
@@ -63,9 +64,24 @@ def refuse_unstorable_parameters(request: HttpRequest, in_path: Mapping[str, Any
 
 def refuse_unstorable_texts(value: Any) -> None:
     """Raises RequestInvalid with the path of the first text of a JSON value that cannot be stored."""
-    path = _find_unstorable(value)
+    _refuse(value, lambda item: isinstance(item, str) and storable(item) != item, _REASON)
+
+
+def refuse_lossy_numbers(value: Any) -> None:
+    """Raises RequestInvalid with the path of the first number of a JSON value that would be stored as another one."""
+    _refuse(value, _is_lossy, "This number is too large to be stored exactly. Send it as a text.")
+
+
+def _is_lossy(value: Any) -> bool:
+    return (isinstance(value, int) and not -(2**63) <= value < 2**64) or (
+        isinstance(value, float) and not isfinite(value)
+    )
+
+
+def _refuse(value: Any, is_wrong: Callable[[Any], bool], reason: str) -> None:
+    path = _find_value(value, is_wrong)
     if path is not None:
-        raise RequestInvalid(fields={".".join(path) or "body": [_REASON]})
+        raise RequestInvalid(fields={".".join(map(storable, path)) or "body": [reason]})
 
 
 def clean_texts(value: Any) -> Any:
@@ -96,19 +112,18 @@ def _clean_form(form: QueryDict) -> QueryDict:
     return cleaned
 
 
-def _find_unstorable(value: Any) -> tuple[str, ...] | None:
-    """The keys and indexes that lead to a text; null if all texts can be stored."""
-    if isinstance(value, str):
-        return None if storable(value) == value else ()
+def _find_value(value: Any, is_wanted: Callable[[Any], bool]) -> tuple[str, ...] | None:
+    """The keys and indexes that lead to the first such value or key; null if there is none."""
+    if is_wanted(value):
+        return ()
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         items = value.items()
     elif isinstance(value, list):
         items = enumerate(value)
     for key, item in items:
-        clean_key = storable(str(key))
-        if clean_key != str(key):
-            return (clean_key,)
-        if (rest := _find_unstorable(item)) is not None:
-            return clean_key, *rest
+        if is_wanted(key):
+            return (str(key),)
+        if (rest := _find_value(item, is_wanted)) is not None:
+            return str(key), *rest
     return None

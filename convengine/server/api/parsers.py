@@ -1,6 +1,7 @@
 """Parse and render JSON only."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,10 +14,12 @@ from rest_framework.request import Request
 
 from convengine.engine.errors import RequestInvalid, RequestTooLarge
 from convengine.engine.turn.codec import MAX_DEPTH, dumps, is_too_deep
-from convengine.server.api.clean_input import clean_texts, refuse_unstorable_texts
+from convengine.server.api.clean_input import clean_texts, refuse_lossy_numbers, refuse_unstorable_texts
 from convengine.server.deployment import conf
 
 _NUL = b"\\u0000"
+#: So many digits that a number may be beyond 64 bits: the fast parser would round it.
+_MANY_DIGITS = re.compile(rb"\d{19}")
 
 
 class OrjsonParser(BaseParser):
@@ -43,6 +46,7 @@ class OrjsonParser(BaseParser):
             value, is_strict = _parse_leniently(body, error), False
         if is_too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
+        _check_numbers(body, value, is_strict)
         # Looking for the one way to write NUL is cheaper than looking at every text.
         if is_strict and _NUL not in body:
             return value
@@ -60,6 +64,14 @@ def _read_content_length(parser_context: Any, limit: int) -> int | None:
     request = (parser_context or {}).get("request")
     text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
     return int(text) if text.isdecimal() and int(text) > limit else None
+
+
+def _check_numbers(body: bytes, value: Any, is_strict: bool) -> None:
+    """Raises RequestInvalid for a number that is no JSON value of ours, or that the strict parser has rounded."""
+    if not is_strict:
+        refuse_lossy_numbers(value)
+    elif _MANY_DIGITS.search(body):
+        refuse_lossy_numbers(json.loads(body))
 
 
 def _parse_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:

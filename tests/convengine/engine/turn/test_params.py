@@ -37,3 +37,9 @@ def test_what_lasts_and_what_the_turn_record_keeps_are_apart() -> None:
 
 def test_what_would_nest_the_session_in_itself_is_not_shown() -> None:
     assert hide_internal({"context": {}, "schema_json": {}, "colour": "red"}) == {"colour": "red"}
+
+
+def test_texts_of_a_caller_are_composed_as_the_message_is() -> None:
+    params, _ = remove_reserved({"name": "Zoe\u0308", "list": [{"city": "Ko\u0308ln"}], "n": 1}, may_approve=False)
+
+    assert params == {"name": "Zo\u00eb", "list": [{"city": "K\u00f6ln"}], "n": 1}

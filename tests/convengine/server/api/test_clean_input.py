@@ -12,6 +12,7 @@ from rest_framework.exceptions import NotAuthenticated
 from audit.api.access_scope import require_signed_in_reader
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.clean_input import clean_texts, refuse_unstorable_texts
+from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
 
@@ -125,3 +126,22 @@ def test_texts_that_can_be_stored_are_accepted() -> None:
 
 def test_cleaning_replaces_in_keys_and_values() -> None:
     assert clean_texts({"a\0": ["b\ud800", 1, None]}) == {"a\ufffd": ["b\ufffd", 1, None]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", [2**63, -(2**63), 9_007_199_254_740_993, 1.5e300])
+def test_a_number_that_fits_is_kept_as_it_is(number: float) -> None:
+    create_help_desk()
+
+    Caller().say("hours", inputParams={"order": number})
+
+    assert CeConversation.objects.get().input_params_json["order"] == number
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", ["18446744073709551616", "-9223372036854775809", "1e999", "-1e400"])
+def test_a_number_that_would_become_another_one_is_refused_by_its_name(number: str) -> None:
+    answer = Caller().post('{"message": "hi", "inputParams": {"ids": [1, NUMBER]}}'.replace("NUMBER", number))
+
+    assert (answer.status_code, list(answer.json()["fields"])) == (400, ["inputParams.ids.1"])
+    assert "Send it as a text" in answer.content.decode()
