@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from convengine.engine.llm import settings as catalogue
+from convengine.engine.llm.clean_answer import clean_answer
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
 from convengine.engine.text.compare import blank, shorten
@@ -162,12 +163,14 @@ def _log_calls(session: Session, turn: Turn, question: Question, request: LlmReq
         )
 
 
-def _read_answer(text: str, question: Question) -> Reply:
+def _read_answer(whole_text: str, question: Question) -> Reply:
+    """The usable part of what a model said. The call log has all of it."""
+    text = clean_answer(whole_text)
     if not question.is_json:
         return Reply(text, error=ModelFault("LLM_EMPTY_RESPONSE", "empty response") if blank(text) else None)
     value = None
     try:
-        value = read_json(text)
+        value = read_json(whole_text)
         if question.strict and question.json_schema is not None:
             validate_value(value, question.json_schema)
     except UnusableAnswer as unusable:

@@ -30,6 +30,12 @@ class LlmEmptyResponse(ConvEngineError):
     code, status = "LLM_EMPTY_RESPONSE", 502
 
 
+class LlmTruncated(ConvEngineError):
+    """The model's answer is cut off."""
+
+    code, status = "LLM_TRUNCATED", 502
+
+
 class LlmSchemaViolation(ConvEngineError):
     """The model's answer does not have the shape that was asked for."""
 
@@ -61,6 +67,7 @@ _ERRORS: dict[str, type[ConvEngineError]] = {
         LlmTimeout,
         LlmInvalidResponse,
         LlmEmptyResponse,
+        LlmTruncated,
         LlmSchemaViolation,
         LlmBudgetExceeded,
         LlmCircuitOpen,
@@ -76,6 +83,11 @@ class ModelFault:
 
     code: str
     message: str
+
+    @property
+    def is_unreadable(self) -> bool:
+        """True when the model is there, and its answer cannot be read."""
+        return self.code in (LlmInvalidResponse.code, LlmSchemaViolation.code, LlmTruncated.code)
 
     @property
     def recoverable(self) -> bool:

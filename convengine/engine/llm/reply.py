@@ -1,14 +1,21 @@
-"""Parse strict JSON from a model's answer."""
+"""Find the JSON value in a model's answer, and validate it."""
 
+import itertools
+import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
+from convengine.engine.llm.clean_answer import clean_answer
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import is_too_deep, loads
 from convengine.json_value import Json
 
-_FENCED = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_FENCED = re.compile(r"(`{3,}|~{3,})[ \t]*\w*\s*(.*?)\s*\1", re.DOTALL)
+_OPENS = re.compile(r"[{\[]")
+#: How many brackets of an answer may begin its value.
+_MOST_OPENS = 50
 #: How much of an answer a message quotes.
 _QUOTED = 120
 
@@ -22,19 +29,39 @@ class UnusableAnswer(ValueError):
 
 
 def read_json(text: str) -> Json:
-    """The object or list in an answer, which may be in a code fence. Raises Unusable."""
-    if blank(text):
-        raise UnusableAnswer(ModelFault("LLM_EMPTY_RESPONSE", "empty response"))
-    for candidate in (text, *_FENCED.findall(text)):
+    """The object or list of an answer: the whole text, else its first code fence, else the last one among words.
+
+    Marks of the model around it are no part of it; a whole document may have them in its texts. Raises UnusableAnswer.
+    """
+    answer = clean_answer(text)
+    fenced = [block for _, block in _FENCED.findall(answer)]
+    for candidate in (text.strip("\ufeff"), answer, *fenced, *reversed(list(_list_documents(answer)))):
         try:
             value = loads(candidate.strip())
         except ValueError:
             continue
         if isinstance(value, (dict, list)) and not is_too_deep(value):
             return value
+    if blank(answer):
+        raise UnusableAnswer(ModelFault("LLM_EMPTY_RESPONSE", "empty response"))
     raise UnusableAnswer(
-        ModelFault("LLM_INVALID_RESPONSE", f"The answer is not a JSON object: {shorten(text, _QUOTED)!r}.")
+        ModelFault("LLM_INVALID_RESPONSE", f"The answer is not a JSON object: {shorten(answer, _QUOTED)!r}.")
     )
+
+
+def _list_documents(text: str) -> Iterator[str]:
+    """The objects, and lists of objects, that stand among words."""
+    end, decoder = 0, json.JSONDecoder()
+    for opening in itertools.islice(_OPENS.finditer(text), _MOST_OPENS):
+        start = opening.start()
+        if start < end:
+            continue
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) or any(isinstance(item, dict) for item in value):
+            yield text[start:end]
 
 
 def validate_value(value: Json, schema: Json) -> None:

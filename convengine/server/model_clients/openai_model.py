@@ -37,6 +37,10 @@ _CLOSE_SECONDS = 5.0
 _WAIT, _LONGEST_WAIT = 0.25, 4.0
 #: How long a service may take for the vectors of some texts.
 _EMBEDDING_SECONDS = 10.0
+#: The names that services have for the limit of tokens of an answer, and how much more an answer gets that is cut off.
+_LIMITS, _MORE = ("max_tokens", "max_completion_tokens"), 4
+#: The tokens of an answer that a service does not count.
+_UNKNOWN = 1_000
 Target = tuple[Connection, str]
 
 
@@ -122,11 +126,13 @@ class OpenAiModel:
         ends, tries = time.monotonic() + seconds, list[Try]()
         jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
         fallback = self.connections.find(target[0].fallback) if target[0].fallback else None
-        call = _Call(request.timeout_ms / 1000, partial(_complete, request), read_completion)
 
         def attempt_once() -> Try:
             seconds_left = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
             chosen = fallback if fallback and is_for_fallback() else target
+            more_than = (tries[-1].answer.output_tokens or _UNKNOWN) if is_cut_off() else None
+            start = partial(_complete, request, more_than=more_than)
+            call = _Call(request.timeout_ms / 1000, start, read_completion)
             attempt = self._try_unless_open(call, chosen, seconds_left)
             if fallback and attempt.answer.error_code == CIRCUIT_OPEN:
                 attempt = self._try_unless_open(call, fallback, seconds_left)
@@ -135,15 +141,23 @@ class OpenAiModel:
 
         def is_for_fallback() -> bool:
             """The last attempt, or one that the first service would only refuse again."""
-            return bool(tries) and (len(tries) + 1 == most or not tries[-1].again)
+            return bool(tries) and not is_cut_off() and (len(tries) + 1 == most or not tries[-1].again)
+
+        def is_cut_off() -> bool:
+            return bool(tries) and tries[-1].is_truncated
 
         def may_retry(attempt: Try) -> bool:
+            if attempt.is_truncated:
+                return [earlier.is_truncated for earlier in tries].count(True) == 1
             refused = attempt.answer.error_code == "LLM_CALL_FAILED" and attempt.answer.provider == target[0].name
             return attempt.again or (fallback is not None and refused)
 
+        def find_pause(state: Any) -> float:
+            """As long as the service asks for; if that is too late, it is not tried again."""
+            return 0 if is_cut_off() or (fallback and is_for_fallback()) else max(jitter(state), tries[-1].wait)
+
         Retrying(
-            # Wait as long as the service asks for; if that is too late, do not try again. The fallback needs no pause.
-            wait=lambda state: 0 if fallback and is_for_fallback() else max(jitter(state), tries[-1].wait),
+            wait=find_pause,
             stop=stop_after_attempt(most) | stop_before_delay(seconds),
             retry=retry_if_result(may_retry),
             retry_error_callback=lambda state: tries[-1],
@@ -210,11 +224,24 @@ def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
 
 
 def _complete(
-    request: LlmRequest, client: "AsyncOpenAI", connection: Connection, model: str
+    request: LlmRequest,
+    client: "AsyncOpenAI",
+    connection: Connection,
+    model: str,
+    *,
+    more_than: int | None = None,
 ) -> Coroutine[Any, Any, Any]:
+    """Ask a service. `more_than`: the tokens that were not enough for the answer."""
     body: dict[str, Any] = build_body(request, connection, model)
-    call: Coroutine[Any, Any, Any] = client.chat.completions.create(**body, extra_body=dict(connection.body) or None)
+    extra = dict(connection.body) | (_allow_more_tokens(connection, more_than) if more_than is not None else {})
+    call: Coroutine[Any, Any, Any] = client.chat.completions.create(**body, extra_body=extra or None)
     return call
+
+
+def _allow_more_tokens(connection: Connection, used: int) -> dict[str, Json]:
+    """The limit of tokens, raised from that of the connection, else from what was used."""
+    limits = {name: limit for name in _LIMITS if isinstance(limit := connection.body.get(name), int)}
+    return {name: limit * _MORE for name, limit in limits.items()} or {_LIMITS[0]: used * _MORE}
 
 
 def _embed(texts: Sequence[str], client: "AsyncOpenAI", connection: Connection, model: str) -> Coroutine[Any, Any, Any]:

@@ -1,6 +1,5 @@
 """The result of one attempt: the service's answer or the library's exception, as a value."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,8 +22,9 @@ _REMEDIES = {
     404: "Check the connection's base_url and the name of the model.",
     422: "Where the service does not know answers by schema, set `answers` to object or text.",
 }
-#: What a model thinks before it answers. Some services leave out the first mark.
-_THOUGHTS = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
+#: Where services put what a model thought, if it is not in its text, and how they say that an answer is cut off.
+_THOUGHTS, _CUT_OFF = ("reasoning_content", "reasoning"), ("length", "max_tokens")
+TRUNCATED = "LLM_TRUNCATED"
 _AGAIN = frozenset({408, 409, 425, 429})
 
 
@@ -40,6 +40,11 @@ class Try:
     #: Of texts, in their order.
     vectors: Sequence[Sequence[float]] = ()
 
+    @property
+    def is_truncated(self) -> bool:
+        """True when more tokens might be enough for the answer."""
+        return self.answer.error_code == TRUNCATED
+
 
 def read_completion(completion: Any) -> Try:
     """The text of a chat completion. The library does not validate the response, so this does."""
@@ -52,17 +57,23 @@ def read_completion(completion: Any) -> Try:
     usage, text = getattr(completion, "usage", None), _text(getattr(message, "content", None))
     model = getattr(completion, "model", None)
     answer = LlmAnswer(
-        text=_THOUGHTS.sub("", text).strip() if "think>" in text else text,
+        text=_add_thoughts(message, text),
         model=model if isinstance(model, str) else "",
         input_tokens=_count(getattr(usage, "prompt_tokens", None)),
         output_tokens=_count(getattr(usage, "completion_tokens", None)),
     )
     refusal = getattr(message, "refusal", None)
-    if refusal and not answer.text:
+    if refusal and not text:
         return Try(_with_fault(answer, "LLM_EMPTY_RESPONSE", f"The model refuses: {shorten(str(refusal), 200)}"))
-    if getattr(choice, "finish_reason", None) == "length":
-        return Try(_with_fault(answer, "LLM_INVALID_RESPONSE", "The answer is cut off: it has too many tokens."))
+    if str(getattr(choice, "finish_reason", None)).lower() in _CUT_OFF:
+        return Try(_with_fault(answer, TRUNCATED, "The answer is cut off: it has too many tokens."))
     return Try(answer)
+
+
+def _add_thoughts(message: Any, text: str) -> str:
+    """The text with what the model thought in front, as models write it that have no field for it."""
+    thoughts = next((thought for name in _THOUGHTS if (thought := _text(getattr(message, name, None)))), "")
+    return f"<think>{thoughts}</think>\n{text}" if thoughts else text
 
 
 def read_embeddings(response: Any, texts: int) -> Try:

@@ -85,7 +85,7 @@ def read_by_model(
     session = set_form_facts(session, row, form.status(session.context))
     template = decide_template(session, turn, PromptUse.SCHEMA_JSON)
     reply = ask(session, turn, _build_question(session, turn, template, form))
-    if reply.error and reply.error.code != "LLM_INVALID_RESPONSE":
+    if reply.error and not reply.error.is_unreadable:
         if turn.config(session, ON_LLM_ERROR) == "FAIL":
             raise reply.error.error(schemaId=row.schema_id, templateId=template.template_id)
         return ModelReading(session, SanitisedValues(describe_situation(session, turn, form)))

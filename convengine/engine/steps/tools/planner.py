@@ -32,8 +32,6 @@ from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
 _STAGES = Stages(MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT, MCP_PLAN_LLM_ERROR)
-#: Errors of a reply that is not a plan; all others mean that the model is unavailable.
-_UNREADABLE = frozenset({"LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"})
 _NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
 CALL_TOOL = "CALL_TOOL"
 ANSWER = "ANSWER"
@@ -139,7 +137,7 @@ def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen
     reply = ask(session, turn, _build_question(prompts, texts, seen, shown))
     if reply.error is None:
         return read_plan(reply.value)
-    if reply.error.code in _UNREADABLE:
+    if reply.error.is_unreadable:
         return build_unreadable_plan()
     raise _build_failure(session, turn, reply.error.error())
 

@@ -223,25 +223,38 @@ def test_an_empty_answer_is_an_empty_text() -> None:
     assert [ask(Says(text))[0].text for text in (None, "")] == ["", ""]
 
 
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "LENGTH"])
+def test_an_answer_that_is_cut_off_is_asked_for_once_more_with_more_tokens(reason: str) -> None:
+    cut = Says('{"city": "Ro', finish_reason=reason)
+    answer, server = ask(cut, Says('{"city": "Rome"}'), json_schema=SCHEMA, connection={"fallback": "desk:big"})
+    both, twice = ask(cut, max_attempts=5, json_schema=SCHEMA)
+
+    assert (codes(answer), answer.text) == (["LLM_TRUNCATED", None], '{"city": "Rome"}')
+    assert [body.get("max_tokens") for body in server.requests] == [None, 20]
+    assert {body["model"] for body in server.requests} == {"small"}
+    assert (codes(both), len(twice.requests)) == (["LLM_TRUNCATED"] * 2, 2)
+    assert both.output_tokens == 5
+
+
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("body", "limits"),
     [
-        ("<think>A city. Rome?</think>\n\nRome", "Rome"),
-        ("A city. Rome?\n</think>\nRome", "Rome"),
-        ("Rome <think>or not</think>", "Rome"),
-        ("<think>I never end", ""),
-        ("I think so", "I think so"),
+        ({"max_tokens": 100}, {"max_tokens": 400}),
+        ({"max_completion_tokens": 100}, {"max_completion_tokens": 400}),
+        ({"top_p": 0.5}, {"max_tokens": 20, "top_p": 0.5}),
     ],
 )
-def test_what_a_model_thinks_is_no_answer(text: str, said: str) -> None:
-    assert ask(Says(text))[0].text == said
+def test_the_limit_of_tokens_of_the_connection_is_raised(body: dict[str, Any], limits: dict[str, Any]) -> None:
+    _, server = ask(Says("Ro", finish_reason="length"), Says("Rome"), connection={"body": body})
+
+    assert limits.items() <= server.requests[1].items()
+    assert len({"max_tokens", "max_completion_tokens"} & server.requests[1].keys()) == 1
 
 
-def test_an_answer_that_is_cut_off_has_failed() -> None:
-    answer, server = ask(Says('{"city": "Ro', finish_reason="length"), json_schema=SCHEMA)
+def test_with_one_attempt_an_answer_that_is_cut_off_has_failed() -> None:
+    answer, server = ask(Says("Ro", finish_reason="length"), max_attempts=1)
 
-    assert (answer.error_code, len(server.requests)) == ("LLM_INVALID_RESPONSE", 1)
-    assert answer.output_tokens == 5
+    assert (codes(answer), len(server.requests)) == (["LLM_TRUNCATED"], 1)
 
 
 def test_a_refusal_is_told() -> None:
