@@ -1,6 +1,7 @@
 """One open session with an MCP server, in a task of the background loop."""
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,17 +9,24 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 from convengine.engine.extras import describe_missing
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
 from convengine.json_value import Json
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.faults import ServerFault
+from convengine.server.mcp_client.mending import CallResult, Mender
 from convengine.server.mcp_client.policy import Target
 
 if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
+log = structlog.get_logger(__name__)
+#: How much of a line that is no message the log shows.
+_SHOWN = 200
 #: Limit for a server that returns page after page.
 _MAX_TOOLS = 500
 #: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.
@@ -43,6 +51,7 @@ class Connection:
         #: The server reported a change of its tools, or they were not read yet.
         self.stale = True
         self._running = 0
+        self._mender = Mender()
         self._client: Any = None
         self._end = asyncio.Event()
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -78,14 +87,17 @@ class Connection:
             if cursor is None or len(tools) >= _MAX_TOOLS:
                 return tools[:_MAX_TOOLS]
 
-    async def call(self, tool: str, args: dict[str, Json], seconds: float) -> Json:
+    async def call(self, tool: str, args: dict[str, Json], seconds: float) -> CallResult:
         """The tool's result as JSON. Raises ServerFault, also for a failure inside the tool."""
         result = await self._call(seconds, partial(self._client.call_tool, tool, args))
+        document = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
         if result.is_error:
             text = "\n".join(block.text for block in result.content if getattr(block, "text", None))
+            structured = document.get("structuredContent")
+            text = text or (dumps(structured) if structured else "")
             raise ServerFault(faults.TOOL_FAILED, text or "The tool failed without a word.")
-        document = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
-        return _check_bounds(document, "result")
+        _check_bounds(document, "result")
+        return self._mender.read(tool, document, result.meta)
 
     def retire(self) -> None:
         """Accept no new call, and end when none runs any more."""
@@ -165,7 +177,12 @@ class Connection:
     async def _transport(self) -> AsyncIterator[Any]:
         """The streams of the row's transport; the session ends when its input ends."""
         async with _streams(self.target) as (reading, writing):
-            yield _Watched(reading, self._mark_dead), writing
+            yield _Watched(reading, self._mark_dead, self._receive), _Noted(writing, self._mender.note_request)
+
+    def _receive(self, message: Any) -> Any:
+        if isinstance(message, Exception):
+            log.debug("MCP_LINE_IGNORED", server=self.target.name, line=_quote_line(message))
+        return self._mender.mend(message)
 
     def _mark_dead(self) -> None:
         self.alive = False
@@ -187,6 +204,7 @@ async def _streams(target: Target) -> AsyncIterator[Any]:
     if target.transport == "STDIO":
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
+        logging.getLogger("mcp.client.stdio").addFilter(_IGNORES_LINES)
         # The server's standard error goes to this process's log.
         with os.fdopen(os.dup(2), "w") as log:
             started = StdioServerParameters(command=target.command, args=list(target.args), env=dict(target.env))
@@ -230,19 +248,58 @@ def _make_http_client(
     )
 
 
-class _Watched:
-    """A stream of messages that reports its end."""
+class _IgnoresLines(logging.Filter):
+    """Drops what the library logs, with a traceback, of a line that is no message: a banner, a stray print."""
 
-    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith("Failed to parse JSONRPC message")
+
+
+_IGNORES_LINES = _IgnoresLines()
+
+
+def _quote_line(error: Exception) -> str:
+    """The beginning of a line that is no message."""
+    listed = error.errors() if hasattr(error, "errors") else []
+    return shorten_line(str(listed[0].get("input") if listed else error), _SHOWN)
+
+
+class _Noted:
+    """A stream of messages that shows each before it is sent."""
+
+    def __init__(self, stream: Any, note: Callable[[Any], None]) -> None:
+        self._stream = stream
+        self._note = note
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def send(self, message: Any) -> None:
+        self._note(message)
+        await self._stream.send(message)
+
+    async def __aenter__(self) -> "_Noted":
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+class _Watched:
+    """A stream of messages that passes each on as `received` gives it, and reports its end."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None], received: Callable[[Any], Any]) -> None:
         self._stream = stream
         self._on_end = ended
+        self._on_receipt = received
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     async def receive(self) -> Any:
         try:
-            return await self._stream.receive()
+            return self._on_receipt(await self._stream.receive())
         except BaseException:
             self._on_end()
             raise
@@ -252,7 +309,7 @@ class _Watched:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._stream.__anext__()
+            return self._on_receipt(await self._stream.__anext__())
         except BaseException:
             self._on_end()
             raise

@@ -40,6 +40,8 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def text_of(error: BaseException) -> str:
-    """The cause as a text; never empty."""
+    """The cause as a text; never empty, and no list of what a validator found."""
     first = cause(error)
+    if hasattr(first, "errors") and isinstance(first, ValueError):
+        return "The answer is not as the protocol says."
     return str(first) or type(first).__name__

@@ -17,12 +17,15 @@ from convengine.server.deployment import conf
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
 from convengine.server.mcp_client.faults import ServerFault
+from convengine.server.mcp_client.mending import CallResult
 from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.time_left import clip_seconds
 from convengine.server.resilience.waiting import Overloaded
 
 T = TypeVar("T")
+#: The stage of a result that was not as the protocol says.
+_MENDED = "MCP_RESULT_MENDED"
 #: How long a list of tools is cached, in seconds, unless the server reports a change.
 MANIFEST_SECONDS = 600.0
 #: An unused session ends after this time.
@@ -66,7 +69,7 @@ class Pool:
             entry.tools_at = self._clock()
         return entry.tools
 
-    async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> Json:
+    async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> CallResult:
         """A tool's result. Raises ServerFault."""
         entry = self._get_entry(target)
         return await self._with(
@@ -185,15 +188,17 @@ class McpServers:
 
         seconds = clip_seconds(server.timeout_ms / 1000)
 
-        async def ask(sessions: Pool, target: Target) -> Json:
+        async def ask(sessions: Pool, target: Target) -> CallResult:
             return await sessions.call(target, tool, to_plain(dict(args)), seconds)
 
         try:
-            return ToolAnswer(self._ask(server, ask, seconds))
+            document, warnings = self._ask(server, ask, seconds)
+            mended = {"tool_code": f"mcp.{server.name}.{tool}", "warnings": list(warnings)}
+            return ToolAnswer(document, stage_payloads={_MENDED: mended} if warnings else {})
         except ServerFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=f"MCP server {server.name}: {fault.message}")
 
-    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]], seconds: float) -> Json:
+    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, T]], seconds: float) -> T:
         try:
             target = self._policy.target(server)
         except NotAllowed as refused:

@@ -173,6 +173,18 @@ MCP_DB_SQL_EXECUTION = declare_stage(
     ),
     sentences=(SentenceTemplate("Ran a database statement for {tool_code}[: {sql}][ (rows: {row_count})]."),),
 )
+MCP_RESULT_MENDED = declare_stage(
+    "MCP_RESULT_MENDED",
+    Family.TOOL,
+    "An external MCP server sent a result that is not as the protocol says; what was usable is taken.",
+    steps="McpToolStep ToolOrchestrationStep",
+    keys="tool_code warnings",
+    sentences=(
+        SentenceTemplate(
+            "The result of {tool_code} was not as it should be, and was taken: {warnings}", tone=Tone.WARNING
+        ),
+    ),
+)
 MCP_SERVER_UNAVAILABLE = declare_stage(
     "MCP_SERVER_UNAVAILABLE",
     Family.TOOL,
