@@ -243,6 +243,10 @@ def is_proposed_by_table(session: Session, turn: Turn) -> bool:
 
 
 def has_open_action(session: Session, turn: Turn) -> bool:
-    """True when an action waits for a yes: its record is open, or a row in scope is eligible."""
+    """True when an action waits for a yes: its record is open, or a row in scope is eligible.
+
+    An action of an intent or a state that was left waits for nothing.
+    """
     current = record.read_record(session)
-    return (current is not None and current.status in record.LIVE) or is_proposed_by_table(session, turn)
+    is_open = current is not None and current.status in record.LIVE and current.scope == str(Scope.of(session))
+    return is_open or is_proposed_by_table(session, turn)

@@ -1,7 +1,6 @@
 """The lifecycle at the end of a turn, and the text when a session ends."""
 
 from convengine.engine.forms.asking import read_text_setting
-from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.select import find_interaction
 from convengine.engine.prompts.variables import build_variables
@@ -16,6 +15,7 @@ from convengine.engine.threads.lifecycle import (
     ensure_running,
     move_lifecycle,
 )
+from convengine.engine.threads.open_question import awaits_decision
 from convengine.engine.threads.resume import get_last_answer
 from convengine.engine.turn.enums import InteractionMode, Lifecycle, MessageIntent
 from convengine.engine.turn.live_settings import Setting
@@ -65,14 +65,14 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
         return resume.await_offer(session, turn) if turn.request.resolved == resume.OFFERED else session
     meaning = _read_message_intent(session)
     now = turn.ports.clock.now().isoformat()
-    if end := _ENDS.get(meaning):
+    mode = find_interaction_mode(session, turn)
+    if end := _find_end(session, turn, meaning, mode):
         return move_lifecycle(session, turn, end[0], end[1], {"reason": end[1], "at": now})
     if session.only_digresses and session.lifecycle == AWAITING_USER and session.digression:
         # The question stays open: the message was no answer to it.
         question = session.digression.question or session.lifecycle_detail.get("question")
         return session.evolve(lifecycle_detail={**session.lifecycle_detail, "question": question})
     session = ensure_running(session, turn, "reset" if session.reset_reason else meaning.value.lower())
-    mode = find_interaction_mode(session, turn)
     ends = truthy(session.rules.session_complete_proposed)
     if not ends:
         if override and override.source == SOURCE:
@@ -87,6 +87,15 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
     return session
 
 
+def _find_end(
+    session: Session, turn: Turn, meaning: MessageIntent, mode: str | None
+) -> tuple[Lifecycle, str] | None:
+    """The lifecycle and the reason of a message that ends the session. What still asks something does not end."""
+    override = session.reply_override
+    is_told = override is not None and override.source == SOURCE
+    return _ENDS.get(meaning) if is_told or not find_open_question(session, turn, mode) else None
+
+
 def _read_message_intent(session: Session) -> MessageIntent:
     return MessageIntent.read(session.dialogue.message_intent) or MessageIntent.CONTINUATION
 
@@ -98,7 +107,7 @@ def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | 
     if session.digression and session.digression.question:
         # The question that was open before the message; the mode of the state need not say so.
         return session.digression.question
-    asks = session.form_question or session.missing_required_fields or mode in ASKS or has_open_action(session, turn)
+    asks = session.form_question or session.missing_required_fields or mode in ASKS or awaits_decision(session, turn)
     if not asks:
         return None
     answer = get_last_answer(session)

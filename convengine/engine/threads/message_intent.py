@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from convengine.engine.dialogue.classify import affirms
+from convengine.engine.forms.leaving import decide_leaving
 from convengine.engine.forms.message import understand_message
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
@@ -73,8 +74,7 @@ def _says_nothing(session: Session) -> bool:
 
 def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
     act = session.dialogue.dialogue_act
-    abandon = turn.config(session, catalogue.ABANDON_PHRASES)
-    if is_one_of(session.user_text, abandon) and not has_open_action(session, turn):
+    if _gives_up(session, turn):
         return MessageIntent.ABANDON
     if session.lifecycle == AWAITING_USER:
         return MessageIntent.CONTINUATION if act == DialogueAct.RESET else MessageIntent.RESPONSE
@@ -83,6 +83,13 @@ def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
     if session.lifecycle == PENDING_COMPLETE:
         return _read_end_reply(session, turn, act)
     return MessageIntent.CONTINUATION
+
+
+def _gives_up(session: Session, turn: Turn) -> bool:
+    """True for a phrase that gives the task up, unless an action or a form that may be left decides what it does."""
+    if not is_one_of(session.user_text, turn.config(session, catalogue.ABANDON_PHRASES)):
+        return False
+    return not has_open_action(session, turn) and decide_leaving(session, turn) is None
 
 
 def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:

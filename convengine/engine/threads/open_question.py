@@ -43,8 +43,7 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
         return dict.fromkeys(("asked", "confirm", "choices", "offered"))
     state, choices = DialogueState.of(session), _list_choices(session)
     field = find_asked_field(session, turn)
-    asks_to_leave = state.leaving is not None
-    asks_yes_or_no = asks_to_leave or bool(state.offered)
+    asks_yes_or_no = state.leaving is not None or bool(state.offered)
     offered = dict(state.offered) or None
     report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices, "offered": offered}
     if choices is None and field is not None and not asks_yes_or_no:
@@ -53,6 +52,11 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
         say = get_tables(find_form_language(session, turn, _get_last_form(turn, state))).say
         report["confirm"] = {"yes": say["yes"], "no": say["no"]}
     return report
+
+
+def awaits_decision(session: Session, turn: Turn) -> bool:
+    """True while an action, a form or "Do you want to stop?" waits for the user."""
+    return DialogueState.of(session).leaving is not None or _awaits_yes(session, turn)
 
 
 def _list_choices(session: Session) -> list[dict[str, Json]] | None:

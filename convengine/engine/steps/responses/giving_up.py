@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.life import (
-    leave_form,
-)
+from convengine.engine.forms.life import leave_form
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -32,8 +30,7 @@ def give_up(session: Session, turn: Turn) -> Session:
         misses=state.misses,
         schemaId=schema.schema_id if schema else None,
     )
+    session = update_dialogue(session, not_understood_count=0)
     if schema is None:
         return session
-    # What nobody understands right behind the hand-over is for that person, too.
-    session = update_dialogue(session, not_understood_count=turn.config(session, MAX_MISSES))
     return leave_form(session, turn, schema, "FORM_GIVEN_UP")

@@ -220,7 +220,7 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     if not_understood and lacks_model(turn):
         return session, MODEL_UNAVAILABLE
     session = count_not_understood(session, turn, not_understood)
-    if not not_understood or _repeats_hand_over(session, turn):
+    if not not_understood:
         return session, None
     if wants_person and (with_person := _hand_over(session, turn)):
         return with_person, HAND_OVER
@@ -261,12 +261,6 @@ def _can_hand_over(session: Session, turn: Turn) -> bool:
     is_own = choose_exact_response(turn.snapshot, session.intent, HAND_OVER) is not None
     finders = (find_hand_over_intent, find_hand_over_answer)
     return is_own or any(find(turn.snapshot) is not None for find in finders)
-
-
-def _repeats_hand_over(session: Session, turn: Turn) -> bool:
-    """True after a hand-over whose intent has no answer of its own for messages that nobody understood."""
-    scope = (code(session.intent), NOT_UNDERSTOOD)
-    return code(session.state) == HAND_OVER and not turn.snapshot.has_scope(rows.Response, *scope)
 
 
 def _get_asking_form(session: Session, turn: Turn) -> Form | None:

@@ -123,8 +123,8 @@ def test_the_form_is_given_up_after_too_many_misses() -> None:
     assert (session.intent, session.state, session.intent_locked) == ("LOAN", "HAND_OVER", False)
     assert session.context["handover"] is True
     assert payload(turn, "FORM_GIVEN_UP") == {"field": "name", "misses": 3, "schemaId": 7}
-    # The next message that nobody understands hears of the hand-over again.
-    assert session.context["dialogue"] == {"not_understood_count": 3}
+    # The misses of the form do not count outside of it.
+    assert "dialogue" not in session.context
 
 
 def test_without_an_answer_for_it_there_is_a_text() -> None:
