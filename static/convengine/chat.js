@@ -40,6 +40,7 @@
             user: "You",
             bot: "Bot",
             person: "Staff",
+            passedOn: "Your message was passed on",
             withPerson: "A person is answering you",
             waiting: "Waiting for the answer",
             good: "Good answer",
@@ -54,7 +55,6 @@
             retry: "Try again",
             refused: "Your message was not answered:",
             ended: "This conversation has ended.",
-            begin: "Start a new conversation",
             expired: "This chat has expired. Reload the page to go on.",
             unavailable: "The chat is not available on this page.",
             notRated: "The rating was not stored. Try again later.",
@@ -75,6 +75,7 @@
             user: "Sie",
             bot: "Bot",
             person: "Mitarbeiter",
+            passedOn: "Ihre Nachricht wurde weitergegeben",
             withPerson: "Ein Mensch antwortet Ihnen",
             waiting: "Die Antwort kommt gleich",
             good: "Gute Antwort",
@@ -89,7 +90,6 @@
             retry: "Noch einmal versuchen",
             refused: "Ihre Nachricht wurde nicht beantwortet:",
             ended: "Dieses Gespräch ist beendet.",
-            begin: "Neues Gespräch beginnen",
             expired: "Dieser Chat ist abgelaufen. Laden Sie die Seite neu, um fortzufahren.",
             unavailable: "Der Chat ist auf dieser Seite nicht verfügbar.",
             notRated: "Die Bewertung wurde nicht gespeichert. Versuchen Sie es später noch einmal.",
@@ -183,6 +183,7 @@
         .typing span { inline-size: .5em; block-size: .5em; border: 1px solid var(--line); border-radius: 50%; background: var(--muted); }
         .alert { display: flex; flex-wrap: wrap; align-items: center; gap: .5em; padding: .6em 1em; background: var(--error); color: var(--error-text); border-block-start: 1px solid; overflow-wrap: anywhere; }
         .alert:empty { padding: 0; border: 0; }
+        .alert.is-quiet { background: var(--bubble); color: var(--text); }
         .alert button { color: var(--text); }
         .offers { display: flex; flex-wrap: wrap; align-items: end; gap: .5em; flex: 0 1 auto; min-block-size: 4em; max-block-size: 12em; padding: .75em 1em .25em; overflow: auto; }
         .offers p { flex-basis: 100%; margin: 0; }
@@ -439,7 +440,7 @@
 
         build() {
             const {texts} = this;
-            this.notice = make("span", {class: "with-person", hidden: ""}, texts.withPerson);
+            this.notice = make("span", {class: "with-person", hidden: ""});
             this.restartButton = makeButton({}, () => this.askRestart(), texts.restart);
             this.list = make("div", {class: "list"});
             this.log = make("div", {class: "log", role: "log", "aria-live": "polite", "aria-label": texts.log, tabindex: 0}, this.list);
@@ -557,7 +558,8 @@
         }
 
         // An alert, with a button if something can be done, and a text of the server, which is English; null takes it away.
-        tell(text, {label, action, detail} = {}) {
+        tell(text, {label, action, detail, isQuiet} = {}) {
+            this.alert.classList.toggle("is-quiet", Boolean(isQuiet));
             if (!text) return this.alert.replaceChildren();
             const run = () => {
                 this.tell(null);
@@ -627,9 +629,10 @@
 
         // --- what the bot asks -------------------------------------------------------------------------------------------
 
-        showWithPerson(isWithPerson) {
-            this.isWithPerson = isWithPerson;
-            this.notice.hidden = !isWithPerson;
+        showWithPerson({withPerson, personAnswers}) {
+            this.isWithPerson = Boolean(withPerson);
+            this.notice.hidden = !withPerson;
+            this.notice.textContent = withPerson ? this.texts[personAnswers ? "withPerson" : "passedOn"] : "";
             this.schedulePoll();
         }
 
@@ -769,7 +772,7 @@
                 await this.load({isNew: true});
             }
             this.store.update({report: {...answer.stateReport, turnNo}});
-            this.showWithPerson(Boolean(answer.stateReport?.withPerson));
+            this.showWithPerson(answer.stateReport || {});
             this.showReport();
             document.dispatchEvent(new CustomEvent("convengine:answer", {detail: {conversationId, turnNo, turnId}}));
         }
@@ -780,15 +783,20 @@
             if (answer.status === 401) return this.tell(texts.expired);
             if (isTemporary(answer)) return this.tell(texts.failed, {label: texts.retry, action: () => this.deliver()});
             const hasEnded = errorCode === "CONVERSATION_CLOSED";
-            if (hasEnded && this.connection.canRenew) return this.tell(texts.ended, {label: texts.begin, action: () => this.beginAnother()});
+            if (hasEnded && this.connection.canRenew && this.endedId !== this.store.values.conversationId) return this.beginAnother();
             this.giveBack(body.message);
             this.showReport();
-            this.tell(hasEnded ? texts.ended : texts.refused, {detail: hasEnded ? "" : message || `HTTP ${answer.status}`});
+            if (hasEnded) this.tell(texts.ended, {isQuiet: true});
+            else this.tell(texts.refused, {detail: message || `HTTP ${answer.status}`});
         }
 
-        // Sends the message that the ended conversation refused in a new one.
+        // Sends the message that the ended conversation refused in a new one, below what was said.
         beginAnother() {
-            const {body} = this.store.values.pending;
+            const {pending: {body}, conversationId} = this.store.values;
+            this.endedId = conversationId;
+            this.pendingItem?.remove();
+            this.pendingItem = null;
+            for (const rating of this.list.querySelectorAll(".rating")) rating.remove();
             this.store.update({token: undefined, hasEnded: true, pending: null});
             this.isReady = this.hasBegun = false;
             if (body.reset) this.begin();
@@ -833,12 +841,13 @@
             const after = Math.max(this.lastTurnNo, (store.values.since || 0) - 1);
             const answer = await this.connection.request(`transcript?after=${after}`);
             if (!answer.ok) return answer;
-            const {conversationId, messages, lastTurnNo, withPerson} = answer.body;
+            const {conversationId, messages, lastTurnNo} = answer.body;
             if (conversationId !== store.values.conversationId) {
                 const {pending} = store.values;
                 store.update({conversationId, pending: pending?.at < this.startedAt ? null : pending, since: 0, report: null, ratings: {}});
                 this.lastTurnNo = 0;
-                this.clear();
+                if (!store.values.pending?.body.message || !this.endedId) this.clear();
+                this.endedId = null;
                 if (after) return this.load({isNew});
             }
             // A turn was answered while this was on its way.
@@ -846,7 +855,7 @@
             const added = messages.filter(({turnNo}) => turnNo > this.lastTurnNo);
             for (const message of added) this.addMessage(message, {isNew: isNew && message.speaker !== "user"});
             this.lastTurnNo = lastTurnNo;
-            if (withPerson !== undefined) this.showWithPerson(withPerson);
+            if (answer.body.withPerson !== undefined) this.showWithPerson(answer.body);
             if ((added.length || !isNew) && !store.values.pending) this.showReport();
             return answer;
         }

@@ -34,6 +34,7 @@ PAGE = """<!DOCTYPE html><html lang="{language}"><head><meta charset="utf-8"><ti
 <body><main><h1>Shop</h1><p>What we sell.</p><div id="place"></div></main>
 <script src="{server}/chat.js" {attributes}></script></body></html>"""
 CONVERSATION = "5d3c8f7e-1a2b-4c3d-8e9f-0a1b2c3d4e5f"
+OTHER_CONVERSATION = "7e1f0a9b-8c7d-4e6f-9a5b-4c3d2e1f0a9b"
 QUIET = {"asked": None, "confirm": None, "choices": None}
 DAY = {"field": "day", "title": "Day", "type": "string", "options": [], "min": "2026-11-24", "max": "2027-02-21"}
 
@@ -606,30 +607,81 @@ def test_an_expired_token_is_renewed_once(visitor: Visitor) -> None:
     visitor.troubles.clear()
 
 
-def test_an_ended_conversation_leads_to_a_new_one(visitor: Visitor) -> None:
+def test_the_next_message_after_an_end_begins_a_new_conversation_by_itself(visitor: Visitor) -> None:
     closed = make_failure(409, "CONVERSATION_CLOSED", recoverable=False)
-    messages = fake_server(visitor.tab, closed, make_turn(1, "Hi"))
+    messages = fake_server(visitor.tab, make_turn(1, "Done."), closed, make_turn(1, "Hi"))
     chat = Chat(visitor).open()
+    chat.send("that is all")
+    Answers(visitor.tab, "chat/token", {"token": "next", "conversationId": OTHER_CONVERSATION})
+    Answers(visitor.tab, "conversation/transcript", {**make_transcript(), "conversationId": OTHER_CONVERSATION})
+    messages.answers = [closed, {**make_turn(1, "Hi"), "conversationId": OTHER_CONVERSATION}]
     chat.field.fill("hello")
     chat.field.press("Enter")
-    expect(chat.alert).to_contain_text("This conversation has ended.")
-    chat.alert.get_by_role("button", name="Start a new conversation").click()
-    chat.read_answer(0)
+    expect(chat.items.last).to_contain_text("Hi")
 
-    assert chat.list_texts()[-2:] == ["hello", "Hi"]
-    assert len({request.headers["idempotency-key"] for request in messages.requests}) == 2
+    expect(chat.alert).to_be_empty()
+    assert chat.list_texts()[-4:] == ["that is all", "Done.", "hello", "Hi"]
+    # Only answers of the conversation that goes on can be rated.
+    assert chat.answers.count() == 1
+    assert [request.post_data_json["message"] for request in messages.requests] == ["that is all", "hello", "hello"]
+    assert len({request.headers["idempotency-key"] for request in messages.requests}) == 3
+    assert messages.requests[-1].headers["authorization"] == "Bearer next"
     visitor.troubles.clear()
+
+
+@pytest.mark.parametrize("attributes", ['data-token="of-the-page"', ""], ids=["its only token", "the same again"])
+def test_an_end_that_nothing_follows_is_no_error(visitor: Visitor, attributes: str) -> None:
+    closed = make_failure(409, "CONVERSATION_CLOSED", recoverable=False)
+    fake_server(visitor.tab, make_turn(1, "Done."), closed)
+    chat = Chat(visitor, attributes).open()
+    chat.send("that is all")
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+
+    expect(chat.alert).to_have_text("This conversation has ended.")
+    expect(chat.alert).to_have_class("alert is-quiet")
+    expect(chat.field).to_have_value("hello")
+    visitor.troubles.clear()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("phrase", ["forget it", "never mind"])
+def test_a_wish_to_stop_asks_and_the_conversation_goes_on(visitor: Visitor, phrase: str) -> None:
+    chat = Chat(visitor).open()
+    chat.send("I want to move my electricity")
+    asked = chat.send("meter 12345678, 12 Mill Lane")
+    assert chat.send(phrase).startswith("Do you want to stop?")
+    assert chat.press("no") == asked
+    chat.send(phrase)
+    assert chat.press("yes") == "All right, I have dropped that."
+
+    assert chat.send("u deliver to france?").startswith("Orders from the shop arrive")
+    expect(chat.alert).to_be_empty()
+    assert len(chat.list_turns()) == 7
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", ["forget it", "scrap it", "let's leave it"])
+def test_nothing_goes_on_after_an_order_was_not_cancelled(visitor: Visitor, words: str) -> None:
+    chat = Chat(visitor).open()
+    chat.send("cancel order 51007")
+    chat.send(words)
+
+    expect(chat.panel.locator(".offers")).to_be_hidden()
+    assert "Let us go on" not in chat.send("u deliver to france?")
 
 
 def test_what_a_person_writes_is_shown_and_counted_while_the_panel_is_closed(visitor: Visitor) -> None:
     page = visitor.tab
-    fake_server(page, make_turn(1, "I pass you on.", withPerson=True))
+    fake_server(page, make_turn(1, "I pass you on.", withPerson=True, personAnswers=False))
     chat = Chat(visitor).open()
     chat.send("a person, please")
+    expect(chat.panel).to_contain_text("Your message was passed on")
+    expect(chat.panel).not_to_contain_text("A person is answering you")
+    good_morning = make_message(2, "person", "Good morning!")
+    transcript = make_transcript(good_morning, withPerson=True, personAnswers=True)
+    Answers(page, "conversation/transcript", transcript)
     expect(chat.panel).to_contain_text("A person is answering you")
-    Answers(
-        page, "conversation/transcript", make_transcript(make_message(2, "person", "Good morning!"), withPerson=True)
-    )
     expect(chat.page.locator(".item.person")).to_have_text("StaffGood morning!", use_inner_text=False)
     chat.page.keyboard.press("Escape")
     Answers(page, "conversation/transcript", make_transcript(make_message(3, "person", "Solved."), withPerson=False))

@@ -87,9 +87,7 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
     return session
 
 
-def _find_end(
-    session: Session, turn: Turn, meaning: MessageIntent, mode: str | None
-) -> tuple[Lifecycle, str] | None:
+def _find_end(session: Session, turn: Turn, meaning: MessageIntent, mode: str | None) -> tuple[Lifecycle, str] | None:
     """The lifecycle and the reason of a message that ends the session. What still asks something does not end."""
     override = session.reply_override
     is_told = override is not None and override.source == SOURCE

@@ -87,7 +87,8 @@ def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
 
 def _gives_up(session: Session, turn: Turn) -> bool:
     """True for a phrase that gives the task up, unless an action or a form that may be left decides what it does."""
-    if not is_one_of(session.user_text, turn.config(session, catalogue.ABANDON_PHRASES)):
+    abandon = turn.config(session, catalogue.ABANDON_PHRASES)
+    if not is_one_of(session.user_text, abandon):
         return False
     return not has_open_action(session, turn) and decide_leaving(session, turn) is None
 

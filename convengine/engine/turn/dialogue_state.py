@@ -1,7 +1,8 @@
 """What the dialogue must remember from one turn to the next: the reserved context branch `dialogue`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from convengine.engine.turn.session import Session
 from convengine.json_value import Json
@@ -38,6 +39,8 @@ class DialogueState:
     open_offers: Mapping[str, Json] = field(default_factory=dict)
     #: The fields whose values the last answer repeated, so that a "no" may mean them.
     echoed: tuple[str, ...] = ()
+    #: A person of the help desk has written since the hand-over.
+    person_answers: bool = False
 
     @property
     def asks_what_to_change(self) -> bool:
@@ -46,28 +49,16 @@ class DialogueState:
 
     @classmethod
     def of(cls, session: Session) -> "DialogueState":
-        """The state of a session; unreadable parts have their defaults."""
-        branch = session.context.get(DIALOGUE)
+        """The state of a session."""
+        return cls.read(session.context)
+
+    @classmethod
+    def read(cls, context: Mapping[str, Json]) -> "DialogueState":
+        """The state in a context; unreadable parts have their defaults."""
+        branch = context.get(DIALOGUE)
         if not branch or not isinstance(branch, Mapping):
             return _DEFAULT
-        asked_field, options = branch.get("asked_field"), branch.get("listed_options")
-        leaving, known_part = branch.get("leaving"), branch.get("known_part")
-        offered, asked_about = branch.get("offered"), branch.get("asked_about")
-        open_offers, echoed = branch.get("open_offers"), branch.get("echoed")
-        return cls(
-            asked_field if isinstance(asked_field, str) else None,
-            _read_count(branch.get("misses")),
-            tuple(options) if isinstance(options, (list, tuple)) else (),
-            known_part if isinstance(known_part, str) else "",
-            _read_id(branch.get("last_schema")),
-            _read_count(branch.get("not_understood_count")),
-            leaving if isinstance(leaving, str) else None,
-            asked_about if isinstance(asked_about, str) else "",
-            _read_id(branch.get("done_schema")),
-            offered if isinstance(offered, Mapping) else {},
-            open_offers if isinstance(open_offers, Mapping) else {},
-            tuple(map(str, echoed)) if isinstance(echoed, (list, tuple)) else (),
-        )
+        return cls(**{name: read(branch[name]) for name, read in _READERS.items() if name in branch})
 
     def store(self, session: Session) -> Session:
         """The session with this state. The defaults need no branch."""
@@ -92,9 +83,47 @@ def update_dialogue(session: Session, **changes: Json) -> Session:
     return replace(state, **changes).store(session)
 
 
+def _read_name(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _read_text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _read_id(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _read_count(value: Json) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return _read_id(value) or 0
+
+
+def _read_list(value: Json) -> tuple[Json, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else ()
+
+
+def _read_values(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _read_mark(value: Json) -> bool:
+    return value is True
+
+
+#: How each part is read.
+_READERS: Mapping[str, Callable[[Json], Any]] = {
+    "asked_field": _read_name,
+    "misses": _read_count,
+    "listed_options": _read_list,
+    "known_part": _read_text,
+    "last_schema": _read_id,
+    "not_understood_count": _read_count,
+    "leaving": _read_name,
+    "asked_about": _read_text,
+    "done_schema": _read_id,
+    "offered": _read_values,
+    "open_offers": _read_values,
+    "echoed": lambda value: tuple(map(str, _read_list(value))),
+    "person_answers": _read_mark,
+}

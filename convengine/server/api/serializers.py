@@ -291,6 +291,7 @@ class StateReportSerializer(serializers.Serializer[Any]):
     choices = ChoiceSerializer(many=True, allow_null=True, help_text="What the user may mean, if that was asked.")
     offered = serializers.DictField(allow_null=True, help_text="By field, the values that a yes to `confirm` stores.")
     withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
+    personAnswers = serializers.BooleanField(help_text="True once that person has written.")
 
 
 class VerboseLineSerializer(serializers.Serializer[Any]):

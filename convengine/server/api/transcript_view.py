@@ -14,6 +14,7 @@ from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.base_view import ApiView
@@ -44,6 +45,7 @@ class TranscriptSerializer(serializers.Serializer[Any]):
     conversationId = serializers.UUIDField()
     messages = SaidSerializer(many=True)
     withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
+    personAnswers = serializers.BooleanField(help_text="True once that person has written.")
     lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
 
 
@@ -59,6 +61,7 @@ _EXAMPLE = {
         }
     ],
     "withPerson": False,
+    "personAnswers": False,
     "lastTurnNo": 1,
 }
 
@@ -96,17 +99,19 @@ class TranscriptView(ApiView):
             {
                 "conversationId": key.token.conversation_id,
                 "messages": [message for turn in turns for message in _list_messages(turn)],
-                "withPerson": _is_with_person(key),
+                **_describe_person(key),
                 "lastTurnNo": turns[-1].turn_no if turns else after,
             }
         )
 
 
-def _is_with_person(key: CeApiKey) -> bool:
+def _describe_person(key: CeApiKey) -> dict[str, bool]:
+    """Whether a person has the conversation, and has written since."""
     assert key.token
     rows = CeConversation.objects.filter(pk=key.token.conversation_id, workspace_id=key.workspace_id)
-    contexts = rows.values_list("context_json", flat=True)
-    return any(is_kept_for_person(configuration().latest, context.get(HANDED_OVER)) for context in contexts)
+    context = rows.values_list("context_json", flat=True).first() or {}
+    with_person = is_kept_for_person(configuration().latest, context.get(HANDED_OVER))
+    return {"withPerson": with_person, "personAnswers": with_person and DialogueState.read(context).person_answers}
 
 
 def _read_number(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER
 from convengine.engine.steps.hand_over.stages import HANDED_BACK, PERSON_ANSWERED
+from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -20,7 +21,7 @@ def answer_as_person(
 
     def take_over(session: Session, turn: Turn) -> Session:
         turn.audit(session, PERSON_ANSWERED, author=author or None)
-        return session.with_context({HANDED_OVER: True})
+        return update_dialogue(session.with_context({HANDED_OVER: True}), person_answers=True)
 
     return store_external_turn(conversation_id, workspace_id, None, text, take_over, key)
 
@@ -35,6 +36,7 @@ def give_back(
 
     def end(session: Session, turn: Turn) -> Session:
         turn.audit(session, HANDED_BACK, author=author or None, fromIntent=session.intent, fromState=session.state)
-        return session.without_context(HANDED_OVER).move_to(intent=UNKNOWN, state=UNKNOWN, cause="HANDED_BACK")
+        session = update_dialogue(session.without_context(HANDED_OVER), person_answers=False)
+        return session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="HANDED_BACK")
 
     return store_external_turn(conversation_id, workspace_id, None, text, end, key)

@@ -12,6 +12,7 @@ from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.open_question import describe_open_question
 from convengine.engine.threads.resolve import IdleLimits, Reason
 from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.payload import Payload, to_spoken_text
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
@@ -93,7 +94,9 @@ def make_answer(
 
 
 def _describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
-    return {**describe_open_question(session, turn), "withPerson": is_with_person(session, turn)}
+    with_person = is_with_person(session, turn)
+    answers = with_person and DialogueState.of(session).person_answers
+    return {**describe_open_question(session, turn), "withPerson": with_person, "personAnswers": answers}
 
 
 def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:

@@ -81,7 +81,7 @@ def test_outside_of_a_form_the_same_words_end_the_session() -> None:
 def test_a_question_which_intent_is_meant_ends_no_conversation() -> None:
     """On the plain turn API and in the chat the configured answer is given, which may ask again."""
     rows = {
-        "ce_intent": [{"intent_code": code, "display_name": code.title(), "description": code} for code in ("A1", "B2")],
+        "ce_intent": [{"intent_code": code, "display_name": code, "description": code} for code in ("A1", "B2")],
         "ce_intent_classifier": [
             {"intent_code": code, "state_code": "IDLE", "rule_type": "CONTAINS", "pattern": "stop"}
             for code in ("A1", "B2")

@@ -54,7 +54,6 @@ from convengine.engine.steps.responses.write_answer import LLM, transform_payloa
 from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
-from convengine.engine.turn import rows
 from convengine.engine.turn.changed_facts import audit_transformed
 from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import DecisionKind

@@ -11,10 +11,20 @@ from audit.integrity.verify import verify_conversation
 from config_admin.models import CeConfig, CeResponse, CeRule
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
+from tests.dialogues.rows.worlds import make_flows
 from tests.threads import Participant, travel_desk
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
+
+PERSON = {
+    "code": "PERSON",
+    "title": "Talk to a person",
+    "kind": "handover",
+    "locale": "en-GB",
+    "phrases": ["I want a person"],
+    "answer": "One moment.",
+}
 
 
 @pytest.fixture
@@ -44,6 +54,22 @@ def test_a_person_answers_until_the_conversation_is_given_back(caller: Caller) -
     assert "RULE_MATCH" not in " ".join(caller.stages(3))
     assert [turn.status for turn in CeConversationHistory.objects.order_by("turn_no")] == ["OK"] * 5
     assert verify_conversation(uuid.UUID(caller.conversation_id)).intact
+
+
+def test_nobody_answers_before_a_person_has_written(caller: Caller) -> None:
+    """The notice of a chat: passed on at first, and again at the next hand-over."""
+    make_flows(PERSON)
+
+    def hand_over() -> list[bool]:
+        reports = [caller.say(text)["stateReport"] for text in ("I want a person", "are you there")]
+        call(caller, "messages", text="Ada here.")
+        reports.append(caller.say("at last")["stateReport"])
+        call(caller, "end")
+        reports.append(caller.say("hours")["stateReport"])
+        return [report[name] for report in reports for name in ("withPerson", "personAnswers")]
+
+    expected = [True, False, True, False, True, True, False, False]
+    assert [hand_over(), hand_over()] == [expected, expected]
 
 
 def test_the_bot_asks_nothing_while_a_person_has_the_conversation() -> None:
