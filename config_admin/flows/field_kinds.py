@@ -39,6 +39,7 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
     "iban": _text("IBAN", "iban"),
     "yes_no": FieldKind("Yes or no", {"type": "boolean"}),
     "pattern": FieldKind("Text of a pattern", {"type": "string"}, ("pattern",)),
+    "finder": FieldKind("Values of another kind", {"type": "string"}, ("finder",)),
 }
 
 
@@ -49,15 +50,20 @@ def find_field_kind(declared: Mapping[str, Any]) -> str | None:
     if "enum" in declared:
         return None
     signature = {key: declared[key] for key in KIND_KEYS if key in declared}
-    fitting = [
+    name = max(_list_fitting(declared, signature), key=lambda name: len(FIELD_KINDS[name].property), default=None)
+    if name is None and signature.keys() == {"type", "x-kind"} and signature["type"] == "string":
+        return "finder"
+    return "pattern" if name == "text" and declared.get("pattern") else name
+
+
+def _list_fitting(declared: Mapping[str, Any], signature: Mapping[str, Any]) -> list[str]:
+    return [
         name
         for name, kind in FIELD_KINDS.items()
         if {key: value for key, value in kind.property.items() if key in KIND_KEYS} == signature
         and kind.property.items() <= declared.items()
         and kind.property
     ]
-    name = max(fitting, key=lambda name: len(FIELD_KINDS[name].property), default=None)
-    return "pattern" if name == "text" and declared.get("pattern") else name
 
 
 def get_field_kind(name: str) -> FieldKind:

@@ -80,6 +80,7 @@ FIELD: Mapping[str, Part] = {
     "pattern": Part("pattern", write=write_pattern, applies=partial(_may_choose, "pattern")),
     "x-currency": Part("currency"),
     "x-country": Part("country"),
+    "x-kind": Part("finder", applies=lambda field: field["type"] == "finder"),
     "x-options": Part("options", _write_options, _read_options, applies=lambda field: field["type"] == "choice"),
     "x-after": Part("after"),
     "minimum": Part("min", applies=lambda field: _is_number(field) and _may_choose("minimum", field)),

@@ -68,7 +68,7 @@ def _describe_field(field: Document, question: str) -> Iterator[str]:
     yield f"Asks: {question}" if is_asked else "Never asked, because it is optional and has no question"
     for option in field.get("options", ()):
         yield f"Choice: {format_choices([option])}"
-    for key in ("again", "invalid", "pattern", "currency", "country"):
+    for key in ("again", "invalid", "pattern", "currency", "country", "finder"):
         if field.get(key):
             yield f"{_FIELD_LABELS[key]}: {field[key]}"
 

@@ -334,7 +334,7 @@ def test_a_document_that_is_no_flow_is_refused_with_the_place(values: dict[str, 
 
 def test_every_type_of_field_makes_a_form_that_may_be_saved() -> None:
     types = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
-    more = {"choice": {"options": [{"value": 1}]}, "pattern": {"pattern": "^[A-Z]{3}$"}}
+    more = {"choice": {"options": [{"value": 1}]}, "pattern": {"pattern": "^[A-Z]{3}$"}, "finder": {"finder": "person"}}
     fields = [{"name": name, "title": name, "type": name, **more.get(name, {})} for name in types]
 
     check_flow({**BASE, "kind": "collect", "fields": fields})

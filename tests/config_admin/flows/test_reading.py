@@ -31,6 +31,7 @@ BOUNDS: dict[str, Any] = {
     "phone": {"country": "GB"},
     "choice": {"options": OPTIONS},
     "pattern": {"pattern": "^[A-Z]{3}$"},
+    "finder": {"finder": "person"},
 }
 TYPES = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
 FIELDS = [
