@@ -55,7 +55,7 @@ def make_task_call(
     *,
     args: Mapping[str, Json] | None = None,
     rule: Rule | None = None,
-    idempotency_key: str | None = "test",
+    idempotency_key: str = "test",
     **session: Any,
 ) -> TaskCall:
     """The argument of a task; the keywords are those of `make_session`. Afterwards, `written_context`,

@@ -30,7 +30,7 @@ class TaskCall:
     #: The calling rule, null for a pending action.
     rule: Rule | None = None
     #: The same for every attempt of one pending action, rule or tool call; pass it to other systems.
-    idempotency_key: str | None = None
+    idempotency_key: str = ""
     #: The arguments of a tool that runs this task; empty for rules and pending actions.
     args: Mapping[str, Any] = field(default_factory=dict)
     written_context: dict[str, Any] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class Tasks(RecordedPort):
             copy.deepcopy(dict(session.context)),
             copy.deepcopy(dict(session.input_params)),
             rule,
-            task_run.idempotency_key if task_run else None,
+            task_run.idempotency_key if task_run else "",
         )
         try:
             with self.wait():

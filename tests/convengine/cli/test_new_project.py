@@ -147,12 +147,13 @@ def test_a_project_pins_its_engine_and_locks_what_is_installed(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("options", [[], ["--empty"]])
-def test_the_code_of_a_project_passes_its_own_linter(tmp_path: Path, options: list[str]) -> None:
+def test_the_code_of_a_project_passes_its_own_linter_and_types(tmp_path: Path, options: list[str]) -> None:
     init(["the-night-school-of-the-town", *options, "--folder", str(tmp_path / "school")])
-    ruff = Path(sys.executable).parent / "ruff"
+    commands = ("ruff format --check --no-cache .", "ruff check --no-cache .", "mypy --cache-dir /dev/null .")
 
-    for command in (["format", "--check", "--no-cache", "."], ["check", "--no-cache", "."]):
-        done = subprocess.run([ruff, *command], cwd=tmp_path / "school", capture_output=True, text=True, check=False)
+    for program, *arguments in map(str.split, commands):
+        command = [Path(sys.executable).parent / program, *arguments]
+        done = subprocess.run(command, cwd=tmp_path / "school", capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
 
 
