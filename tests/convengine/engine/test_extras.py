@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from config_admin.transfer.workbooks import read_sheets, write_sheets
 from convengine.contrib.original.reader import read_seed_sql
 from convengine.engine import extras
 from convengine.engine.turn.ports import LlmRequest
@@ -45,8 +44,6 @@ SEAMS: list[tuple[str, Told]] = [
     ("mcp", lambda: call_command("mcp_serve")),
     ("sql", lambda: readable.__wrapped__("SELECT 1 AS a", "POSTGRES", Allowed())),
     ("sql", lambda: read_seed_sql("x.sql", "INSERT INTO ce_intent (intent_code) VALUES ('A');")),
-    ("spreadsheets", lambda: read_sheets("rows.xlsx", b"")),
-    ("spreadsheets", lambda: write_sheets({"a": [["b"]]})),
     ("embedded", broker),
 ]
 
