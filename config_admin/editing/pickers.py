@@ -6,13 +6,13 @@ from typing import Any
 from config_admin.editing.context import EditorContext
 from config_admin.editing.fields import Option
 from config_admin.validation.columns import ColumnSpec, Reference, get_column_spec
-from config_admin.validation.relations import list_form_fields
+from config_admin.validation.relations import list_form_fields, list_server_tools
 from config_admin.validation.settings import describe_setting
 from convengine.engine.prompts.variables import list_known_names
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.enums import DialogueAct, Word
+from convengine.engine.turn.enums import DialogueAct, ToolGroup, Word
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.labels import step_label
 from convengine.engine.turn.local_time import CLOCK
@@ -130,6 +130,8 @@ def tools(editor: EditorContext) -> Iterator[Option]:
     for row in sorted(editor.snapshot.rows(rows.Tool), key=lambda row: row.tool_code):
         state = "" if row.enabled else " (disabled)"
         yield Option(row.tool_code, f"{row.tool_group}{state}", row.description or "", row.tool_group)
+    for tool_code in list_server_tools(editor.snapshot):
+        yield Option(tool_code, ToolGroup.MCP_SERVER.value, group=ToolGroup.MCP_SERVER.value)
 
 
 def tasks(editor: EditorContext) -> Iterator[Option]:

@@ -17,6 +17,7 @@ from config_admin.flows.field_kinds import OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
 from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
 from config_admin.validation.installation import describe_installation
+from config_admin.validation.relations import list_server_tools
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
@@ -49,7 +50,9 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer"])):  # type: igno
         tools = {
             tool.tool_code: f"{tool.tool_code} · {tool.description or ''}" for tool in snapshot.enabled_rows(rows.Tool)
         }
-        self._offer("tool", tools)
+        self._offer("tool", tools | {name: name for name in list_server_tools(snapshot)})
+        if stored := self.initial.get("tool"):
+            self._offer("tool", {stored: stored})
         self._offer("task", {name: name for name in _list_tasks(self.initial.get("task"))})
         if stored := self.initial.get("locale"):
             self._offer("locale", {stored: stored})

@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,11 +28,14 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.conditions.rows import parse_condition
 from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE
 from convengine.engine.understanding.language import find_language
 from convengine.json_value import Json
 
 COLLECT, CONFIRM, DONE, FAILED, UNCLEAR = "COLLECT", "CONFIRM", "DONE", "FAILED", "UNCLEAR"
+#: The code of a tool of an MCP server, with the name of the server.
+_MCP_TOOL = re.compile(r"mcp\.([A-Za-z0-9_-]+)\..+")
 
 # --- the fields of a form -----------------------------------------------------------------------------------------
 
@@ -172,11 +176,18 @@ def _read_condition(text: str, _: Document) -> Json:
 
 def _find_tool_group(flow: Document) -> str:
     """The group of a tool. Raises FlowRefused if there is no such tool."""
-    tool: Any = control_plane()["ce_mcp_tool"]._default_manager.filter(tool_code=flow["tool"]).first()
-    if tool is None:
-        remedy = "Add a row for it to the tools (ce_mcp_tool), with the intent ANY."
-        raise FlowRefused([f"tool: there is no tool {flow['tool']}. {remedy}"])
-    return str(tool.tool_group)
+    tool: Any = control_plane()[rows.Tool.table]._default_manager.filter(tool_code=flow["tool"]).first()
+    if tool is not None:
+        return str(tool.tool_group)
+    server = _MCP_TOOL.fullmatch(flow["tool"])
+    servers: Any = control_plane()[rows.McpServer.table]._default_manager.filter(enabled=True)
+    if server is not None and servers.filter(name__iexact=server[1]).exists():
+        return ToolGroup.MCP_SERVER.value
+    remedy = (
+        "Add a row for it to the tools (ce_mcp_tool) with the intent ANY, or call a tool of an MCP server as "
+        "mcp.server.tool."
+    )
+    raise FlowRefused([f"tool: there is no tool {flow['tool']}. {remedy}"])
 
 
 def _intent(*kinds: FlowKind, **columns: Column) -> RowShape:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from config_admin.validation.stored_columns import list_prose_columns
+from convengine.engine.steps.tools.scope import build_tool_code
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -141,6 +142,17 @@ def _collect_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
         else find_rows_of_intent(snapshot, rows.OutputSchema, intent)
     )
     return frozenset(name for schema in schemas for name in get_properties(schema.json_schema))
+
+
+def list_server_tools(snapshot: Snapshot) -> list[str]:
+    """The codes of the tools that rows of MCP servers allow by name: `mcp.server.tool`."""
+    servers = snapshot.enabled_rows(rows.McpServer)
+    return [
+        build_tool_code(server, name)
+        for server in servers
+        for name in server.allowed_tools_json or ()
+        if isinstance(server.allowed_tools_json, (list, tuple)) and isinstance(name, str)
+    ]
 
 
 def find_tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:

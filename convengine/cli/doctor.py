@@ -67,6 +67,7 @@ def examine() -> Iterator[Finding]:
     yield from database
     if not any(finding.level is Level.WRONG or finding.remedy.startswith(_MIGRATE) for finding in database):
         yield from _examine_configuration()
+        yield from _examine_servers()
         yield from _examine_people()
     yield from _examine_broker()
     yield from _examine_models()
@@ -219,6 +220,23 @@ def _examine_configuration() -> Iterator[Finding]:
         yield Finding(Level.FINE, "configuration", f"release {snapshot.config_version}, {count} intents")
     else:
         yield Finding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
+
+
+def _examine_servers() -> Iterator[Finding]:
+    """The MCP servers of the configuration, with the tools that each offers now."""
+    from convengine.engine.steps.tools.scope import list_offered_tools
+    from convengine.engine.turn.rows import McpServer
+    from convengine.server.interfaces.configuration import configuration
+    from convengine.server.mcp_client.servers import McpServers, read_policy
+
+    for server in configuration().current().enabled_rows(McpServer):
+        listing = McpServers(read_policy()).tools(server)
+        if listing.error_type:
+            text = f"{server.name}: {listing.error_message or listing.error_type}"
+            yield Finding(Level.WRONG, "MCP server", text, "Start the server, or correct or disable its row.")
+            continue
+        tools = [tool.tool_code for tool in list_offered_tools(server, listing)]
+        yield Finding(Level.FINE, "MCP server", f"{server.name}: {join_names(tools) if tools else 'no tools'}")
 
 
 def _examine_people() -> Iterator[Finding]:

@@ -17,6 +17,12 @@ def order_status(order: str) -> dict[str, str]:
 
 
 @server.tool()
+def quote(quantity: int, express: bool, extras: list[str], weight: float = 1.5) -> dict[str, str]:
+    """What a parcel costs, with the arguments as they came."""
+    return {"arguments": f"{quantity!r} {express!r} {extras!r} {weight!r}"}
+
+
+@server.tool()
 def pid() -> int:
     """The process that answers."""
     return os.getpid()

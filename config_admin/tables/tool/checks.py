@@ -8,10 +8,12 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.steps.tools.scope import find_server, split_tool_name
 from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.snapshot import Snapshot
 
 DirectTool = Draft[rows.DirectTool]
@@ -29,15 +31,28 @@ def _check_tool(draft: DirectTool) -> Iterator[Finding]:
         return
     tool = relations.find_tool(draft.snapshot, row.tool_code)
     if tool is None:
-        yield report_unknown_tool(draft)
+        yield from _check_server_tool(draft)
     elif code(tool.tool_group) != code(row.tool_group):
         yield draft.error("TOOL_GROUP_MISMATCH", "tool_group", f"{tool.tool_code} belongs to group {tool.tool_group}.")
+
+
+def _check_server_tool(draft: DirectTool) -> Iterator[Finding]:
+    """A tool without a row is one of an MCP server, which only lists its tools when it is asked."""
+    row = draft.row
+    server = find_server(draft.snapshot, row.tool_code or "")
+    allowed = server.allowed_tools_json if server else None
+    if server is None or (isinstance(allowed, (list, tuple)) and split_tool_name(row.tool_code or "") not in allowed):
+        yield report_unknown_tool(draft)
+    elif code(row.tool_group) != ToolGroup.MCP_SERVER:
+        message = f"{row.tool_code} belongs to group {ToolGroup.MCP_SERVER}."
+        yield draft.error("TOOL_GROUP_MISMATCH", "tool_group", message)
 
 
 def report_unknown_tool(draft: Draft[Any]) -> Finding:
     """The message for an unknown tool code."""
     name = str(draft.row.tool_code)
-    hint = did_you_mean(name, (tool.tool_code for tool in draft.snapshot.rows(rows.Tool)))
+    known = [tool.tool_code for tool in draft.snapshot.rows(rows.Tool)]
+    hint = did_you_mean(name, [*known, *relations.list_server_tools(draft.snapshot)])
     return draft.error("TOOL_UNKNOWN", "tool_code", f"There is no tool {name}.{hint}")
 
 
@@ -79,13 +94,21 @@ def list_texts(document: Any) -> Iterator[str]:
             yield from list_texts(value)
 
 
+def _check_group(draft: DirectTool) -> Iterator[Finding]:
+    """Tools of MCP servers have a group that no row of a tool has."""
+    if find_server(draft.snapshot, draft.row.tool_code or "") is None:
+        yield from check_group(draft)
+
+
 def _check_tool_scope(draft: DirectTool) -> Iterator[Finding]:
-    row, tool = draft.row, relations.find_tool(draft.snapshot, draft.row.tool_code)
+    row, snapshot = draft.row, draft.snapshot
+    tool = relations.find_tool(snapshot, row.tool_code) or find_server(snapshot, row.tool_code or "")
     if tool is None:
         return
+    name = tool.tool_code if isinstance(tool, rows.Tool) else f"The MCP server {tool.name}"
     if not tool.enabled:
         yield draft.warning(
-            "TOOL_SCOPE", "tool_code", f"{tool.tool_code} is disabled, so this call is always skipped. Enable the tool."
+            "TOOL_SCOPE", "tool_code", f"{name} is disabled, so this call is always skipped. Enable the tool."
         )
         return
     fits = relations.scope_fits(code(tool.intent_code), code(row.intent_code)) and relations.scope_fits(
@@ -96,13 +119,13 @@ def _check_tool_scope(draft: DirectTool) -> Iterator[Finding]:
             "TOOL_SCOPE",
             "tool_code",
             (
-                f"{tool.tool_code} is only allowed for intent {code(tool.intent_code)}, state {code(tool.state_code)},"
+                f"{name} is only allowed for intent {code(tool.intent_code)}, state {code(tool.state_code)},"
                 " so this call is always skipped."
             ),
         )
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(check_group, _check_tool, _check_arguments),
+    form=(_check_group, _check_tool, _check_arguments),
     fit=(_check_tool_scope, check_executor, common.check_duplicate_row, common.make_shadowing_check()),
 )

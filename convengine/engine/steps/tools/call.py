@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 
 from convengine.engine.forms.form import get_validator
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
@@ -91,19 +93,38 @@ def _list_faults(schema: Mapping[str, Json], args: Mapping[str, Json]) -> Iterat
 def _fit_object(schema: Mapping[str, Json], value: Mapping[str, Json]) -> dict[str, Json]:
     declared = schema.get("properties")
     properties = declared if isinstance(declared, Mapping) else {}
-    filled = {name: _fit_value(properties.get(name), item) for name, item in value.items()}
+    filled = {
+        name: _fit_value(properties.get(name), item)
+        for name, item in value.items()
+        if not _is_left_out(schema, name, item)
+    }
     for name, wanted in properties.items():
         if name not in filled and isinstance(wanted, Mapping) and "default" in wanted:
             filled[name] = deepcopy(wanted["default"])
     return filled
 
 
+def _is_left_out(schema: Mapping[str, Json], name: str, value: Json) -> bool:
+    """True for the blank text of an optional argument that is no text: its template had no value to fill in."""
+    if not isinstance(value, str) or value.strip():
+        return False
+    declared, required = schema.get("properties"), schema.get("required")
+    wanted = declared.get(name) if isinstance(declared, Mapping) else None
+    types = _list_types(wanted) if isinstance(wanted, Mapping) else []
+    is_optional = not (isinstance(required, list) and name in required)
+    return is_optional and any(types) and not {"string", "null"} & set(types)
+
+
+def _list_types(schema: Mapping[str, Json]) -> list[Json]:
+    declared = schema.get("type")
+    return declared if isinstance(declared, list) else [declared]
+
+
 def _fit_value(schema: Json, value: Json) -> Json:
     """The value converted for its schema if that is unambiguous, else unchanged."""
     if not isinstance(schema, Mapping):
         return value
-    declared = schema.get("type")
-    types = declared if isinstance(declared, list) else [declared]
+    types = _list_types(schema)
     if isinstance(value, Mapping) and "object" in types:
         return _fit_object(schema, value)
     if isinstance(value, (list, tuple)) and "array" in types:
@@ -123,4 +144,13 @@ def _parse_text(types: list[Json], text: str) -> Json:
         return float(word) if "." in word else int(word)
     if "boolean" in types and word.lower() in _WORDS:
         return _WORDS[word.lower()]
-    return None if "null" in types and not word else text
+    return _parse_document(types, text) if word else None if "null" in types else text
+
+
+def _parse_document(types: list[Json], text: str) -> Json:
+    """The list or object that a text is, as templates write it; else the text."""
+    wanted = tuple(kind for name, kind in (("array", list), ("object", dict)) if name in types)
+    with suppress(ValueError):
+        value = loads(text) if wanted else None
+        return value if isinstance(value, wanted) else text
+    return text

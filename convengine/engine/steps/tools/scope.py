@@ -1,6 +1,7 @@
 """Which tools may be used in the current scope: rows, and tools of servers."""
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from convengine.engine.forms.form import is_well_formed
 from convengine.engine.steps.tools.stages import MCP_SERVER_UNAVAILABLE
@@ -25,16 +26,25 @@ def list_tools_in_scope(session: Session, turn: Turn) -> list[rows.Tool]:
     return sorted(tools.values(), key=lambda tool: (tool.tool_group, tool.tool_code))
 
 
-def find_tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> rows.Tool | None:
+class ToolLookup(NamedTuple):
+    """The tool of a code in the current scope, or null; and what its server answered that has no tools now."""
+
+    tool: rows.Tool | None = None
+    failed: ServerTools | None = None
+
+
+def find_tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> ToolLookup:
     """The tool with that code in the current scope: a row or a server's tool."""
     wanted = code(tool_code)
     for tool in _list_rows(session, turn):
         if code(tool.tool_code) == wanted:
-            return tool
+            return ToolLookup(tool)
     server = find_server(turn.snapshot, tool_code or "")
     if server is None or server not in list_servers_in_scope(session, turn):
-        return None
-    return next((tool for tool in discover_tools(server, session, turn) if code(tool.tool_code) == wanted), None)
+        return ToolLookup()
+    listing = _ask_server(server, session, turn)
+    tools = (tool for tool in list_offered_tools(server, listing) if code(tool.tool_code) == wanted)
+    return ToolLookup(next(tools, None), listing if listing.error_type else None)
 
 
 def _list_rows(session: Session, turn: Turn) -> tuple[rows.Tool, ...]:
@@ -66,11 +76,16 @@ def list_servers_in_scope(session: Session, turn: Turn) -> tuple[rows.McpServer,
 
 
 def discover_tools(server: rows.McpServer, session: Session, turn: Turn) -> Iterator[rows.Tool]:
-    """The allowed tools of a server as rows; none if it cannot be asked, which is recorded once per turn."""
+    """The allowed tools of a server as rows; none if it cannot be asked."""
+    return list_offered_tools(server, _ask_server(server, session, turn))
+
+
+def _ask_server(server: rows.McpServer, session: Session, turn: Turn) -> ServerTools:
+    """What a server lists. That it cannot be asked is recorded once per turn."""
     listing = turn.ports.servers.tools(server)
     if listing.error_type is not None:
         _audit_unavailable(server, listing, session, turn)
-    return list_offered_tools(server, listing)
+    return listing
 
 
 def list_offered_tools(server: rows.McpServer, listing: ServerTools) -> Iterator[rows.Tool]:

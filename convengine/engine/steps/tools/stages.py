@@ -189,7 +189,7 @@ MCP_SERVER_UNAVAILABLE = declare_stage(
     "MCP_SERVER_UNAVAILABLE",
     Family.TOOL,
     "An external MCP server does not answer; its tools are left out.",
-    steps="McpToolStep",
+    steps="McpToolStep ToolOrchestrationStep",
     keys="serverId transport error",
     sentences=(
         SentenceTemplate(

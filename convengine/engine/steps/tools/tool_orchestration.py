@@ -1,6 +1,7 @@
 """ToolOrchestrationStep: run the one tool that is requested by name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from convengine.engine.forms.life import follows_ended_form
@@ -31,7 +32,7 @@ from convengine.engine.steps.tools.stages import (
 )
 from convengine.engine.text.compare import truthy
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.enums import RulePhase, ToolGroup
 from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -109,7 +110,11 @@ def _run_in_scope(request: ToolRequest, session: Session, turn: Turn) -> ToolOut
         if not turn.config(session, ALLOW_GROUP_ONLY):
             return _build_failure(request, None, "GROUP_ONLY_NOT_ALLOWED: the request names a group but no tool.")
         return _call_and_cap(request, None, str(request.tool_group), session, turn)
-    tool = find_tool_in_scope(session, turn, request.tool_code)
+    tool, failed = find_tool_in_scope(session, turn, request.tool_code)
+    if failed is not None:
+        error = failed.error_message or str(failed.error_type)
+        outcome = ToolOutcome(ERROR, request.tool_code, ToolGroup.MCP_SERVER.value, request.args, error=error)
+        return replace(outcome, error_type=failed.error_type)
     if tool is None:
         return ToolOutcome(MISMATCH, request.tool_code, request.tool_group, request.args)
     group = resolve_group(tool.tool_group)

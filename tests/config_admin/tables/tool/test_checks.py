@@ -89,3 +89,26 @@ def test_a_group_without_an_executor_is_told() -> None:
 
 def test_only_the_first_row_of_a_scope_is_called() -> None:
     assert "SHADOWED_ROW" in codes(replace(DIRECT, ce_tool_id=2, args_template={"orderId": "1"}))
+
+
+@pytest.mark.parametrize(
+    ("values", "server", "findings"),
+    [
+        ({}, {}, []),
+        ({}, {"allowed_tools_json": ["quote"]}, []),
+        ({"tool_code": "MCP.Shop.quote"}, {}, []),
+        ({}, {"allowed_tools_json": ["quotes"]}, ["There is no tool mcp.shop.quote. Did you mean mcp.shop.quotes?"]),
+        ({"tool_code": "mcp.shoo.quote"}, {}, ["There is no tool mcp.shoo.quote.", f"Choose one of {GROUPS}."]),
+        ({"tool_group": "DB"}, {}, ["mcp.shop.quote belongs to group MCP_SERVER."]),
+        (
+            {},
+            {"intent_code": "OTHER"},
+            ["The MCP server shop is only allowed for intent OTHER, state ANY, so this call is always skipped."],
+        ),
+    ],
+)
+def test_a_tool_of_an_mcp_server_needs_no_row(values: Any, server: Any, findings: list[str]) -> None:
+    call = replace(DIRECT, **{"tool_code": "mcp.shop.quote", "tool_group": "MCP_SERVER", "args_template": {}, **values})
+    row = rows.McpServer(server_id=1, name="shop", transport="STDIO", **server)
+
+    assert sorted(text for _, text in list_messages(call, row, executors=frozenset({"MCP_SERVER"}))) == sorted(findings)

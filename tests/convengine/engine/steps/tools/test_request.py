@@ -83,11 +83,11 @@ def test_a_tool_is_found_where_it_may_be_used_in_any_case() -> None:
         make_snapshot(ORDER, make_tool("order.status", tool_id=4), make_tool("other", intent_code="BILLING"))
     )
 
-    tool = find_tool_in_scope(SESSION, turn, " Order.STATUS ")
+    tool = find_tool_in_scope(SESSION, turn, " Order.STATUS ").tool
     assert tool is not None
     assert tool.tool_id == 4
-    assert find_tool_in_scope(SESSION, turn, "other") is None
-    assert find_tool_in_scope(SESSION, turn, "gone") is None
+    assert find_tool_in_scope(SESSION, turn, "other") == (None, None)
+    assert find_tool_in_scope(SESSION, turn, "gone") == (None, None)
 
 
 def test_without_rows_nothing_is_decided() -> None:
