@@ -24,7 +24,7 @@ from convengine.server.model_clients.retries import Try, read_completion, read_e
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
-from convengine.server.resilience.time_left import clip_seconds
+from convengine.server.resilience.time_left import clip_seconds, find_pause, note_pause
 from convengine.server.resilience.waiting import Overloaded
 
 if TYPE_CHECKING:
@@ -50,6 +50,44 @@ class _Call(NamedTuple):
     seconds: float
     start: "Callable[[AsyncOpenAI, Connection, str], Coroutine[Any, Any, Any]]"
     read: Callable[[Any], Try]
+
+
+@dataclass
+class _Attempts:
+    """The attempts of one call, and what follows from them."""
+
+    target: Target
+    fallback: Target | None
+    most: int
+    tries: list[Try] = field(default_factory=list)
+
+    def choose_target(self) -> Target:
+        return self.fallback if self.fallback and self._is_for_fallback() else self.target
+
+    def count_spent_tokens(self) -> int | None:
+        """The tokens that were not enough for the last answer; null if it was not cut off."""
+        return (self.tries[-1].answer.output_tokens or _UNKNOWN) if self._is_cut_off() else None
+
+    def may_retry(self, attempt: Try) -> bool:
+        """Whether another attempt may succeed; after an answer that was cut off, one."""
+        if attempt.is_truncated:
+            return sum(earlier.is_truncated for earlier in self.tries) == 1
+        refused = attempt.answer.error_code == "LLM_CALL_FAILED" and attempt.answer.provider == self.target[0].name
+        return attempt.again or (self.fallback is not None and refused)
+
+    def choose_wait(self, jitter: float) -> float:
+        """The pause before the next attempt; none for the fallback, and for more tokens."""
+        is_other = self._is_cut_off() or (self.fallback is not None and self._is_for_fallback())
+        return 0 if is_other else max(jitter, self.tries[-1].wait)
+
+    def _is_for_fallback(self) -> bool:
+        """The last attempt, or one that the first service would only refuse again."""
+        if not self.tries or self._is_cut_off():
+            return False
+        return len(self.tries) + 1 == self.most or not self.tries[-1].again
+
+    def _is_cut_off(self) -> bool:
+        return bool(self.tries) and self.tries[-1].is_truncated
 
 
 @dataclass
@@ -123,46 +161,32 @@ class OpenAiModel:
         from tenacity import Retrying, retry_if_result, stop_after_attempt, stop_before_delay, wait_random_exponential
 
         seconds, most = clip_seconds(request.total_ms / 1000), max(request.max_attempts, 1)
-        ends, tries = time.monotonic() + seconds, list[Try]()
+        ends = time.monotonic() + seconds
         jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
         fallback = self.connections.find(target[0].fallback) if target[0].fallback else None
 
+        attempts = _Attempts(target, fallback, most)
+
         def attempt_once() -> Try:
+            chosen = attempts.choose_target()
+            refused = _wait_for_pause(chosen, ends)
             seconds_left = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
-            chosen = fallback if fallback and is_for_fallback() else target
-            more_than = (tries[-1].answer.output_tokens or _UNKNOWN) if is_cut_off() else None
-            start = partial(_complete, request, more_than=more_than)
+            start = partial(_complete, request, more_than=attempts.count_spent_tokens())
             call = _Call(request.timeout_ms / 1000, start, read_completion)
-            attempt = self._try_unless_open(call, chosen, seconds_left)
-            if fallback and attempt.answer.error_code == CIRCUIT_OPEN:
+            attempt = refused or self._try_unless_open(call, chosen, seconds_left)
+            if fallback and not attempt.was_called:
                 attempt = self._try_unless_open(call, fallback, seconds_left)
-            tries.append(attempt)
+            attempts.tries.append(attempt)
             return attempt
 
-        def is_for_fallback() -> bool:
-            """The last attempt, or one that the first service would only refuse again."""
-            return bool(tries) and not is_cut_off() and (len(tries) + 1 == most or not tries[-1].again)
-
-        def is_cut_off() -> bool:
-            return bool(tries) and tries[-1].is_truncated
-
-        def may_retry(attempt: Try) -> bool:
-            if attempt.is_truncated:
-                return [earlier.is_truncated for earlier in tries].count(True) == 1
-            refused = attempt.answer.error_code == "LLM_CALL_FAILED" and attempt.answer.provider == target[0].name
-            return attempt.again or (fallback is not None and refused)
-
-        def find_pause(state: Any) -> float:
-            """As long as the service asks for; if that is too late, it is not tried again."""
-            return 0 if is_cut_off() or (fallback and is_for_fallback()) else max(jitter(state), tries[-1].wait)
-
         Retrying(
-            wait=find_pause,
+            # If the pause that the service asks for is too long, it is not tried again.
+            wait=lambda state: attempts.choose_wait(jitter(state)),
             stop=stop_after_attempt(most) | stop_before_delay(seconds),
-            retry=retry_if_result(may_retry),
-            retry_error_callback=lambda state: tries[-1],
+            retry=retry_if_result(attempts.may_retry),
+            retry_error_callback=lambda state: attempts.tries[-1],
         )(attempt_once)
-        *earlier, last = [attempt.answer for attempt in tries]
+        *earlier, last = [attempt.answer for attempt in attempts.tries]
         return replace(last, earlier=tuple(earlier))
 
     def _try_unless_open(self, call: _Call, target: Target, seconds: float) -> Try:
@@ -180,7 +204,7 @@ class OpenAiModel:
             message = f"The connection {connection.name} is not called. {error}"
             refused = LlmAnswer("", connection.name, model, error_code=CIRCUIT_OPEN, error_message=message)
             record_model_attempt(refused)
-            return Try(refused)
+            return Try(refused, was_called=False)
 
     def _try(self, call: _Call, connection: Connection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
@@ -196,6 +220,7 @@ class OpenAiModel:
             latency_ms=int((time.perf_counter() - started) * 1000),
         )
         answer = replace(answer, cost=connection.cost(model, answer))
+        note_pause(_name_service((connection, model)), outcome.wait)
         record_model_attempt(answer)
         return replace(outcome, answer=answer)
 
@@ -212,6 +237,28 @@ def _refuse(name: str, code: str, message: str) -> EncoderUnavailable:
     connection, _, model = name.rpartition(":")
     record_model_attempt(LlmAnswer("", connection, model, error_code=code, error_message=message))
     return EncoderUnavailable(code, message)
+
+
+def _name_service(target: Target) -> str:
+    connection, model = target
+    return f"{connection.name}:{model}"
+
+
+def _wait_for_pause(target: Target, ends: float) -> Try | None:
+    """Wait until the service may be called again, as it told an earlier step of this turn. A refusal if that is too
+    late.
+    """
+    connection, model = target
+    pause = find_pause(_name_service(target))
+    if not pause:
+        return None
+    if time.monotonic() + pause < ends:
+        time.sleep(pause)
+        return None
+    message = f"The connection {connection.name} is not called: it asked for a pause, {pause:.0f} s of which are left."
+    refused = LlmAnswer("", connection.name, model, error_code="LLM_CALL_FAILED", error_message=message)
+    record_model_attempt(refused)
+    return Try(refused, was_called=False)
 
 
 def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:

@@ -37,6 +37,8 @@ class Try:
     again: bool = False
     #: The pause that the service asks for, in seconds.
     wait: float = 0.0
+    #: False where the service failed too often, or wants a pause.
+    was_called: bool = True
     #: Of texts, in their order.
     vectors: Sequence[Sequence[float]] = ()
 

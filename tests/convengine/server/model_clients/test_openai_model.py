@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -152,6 +152,53 @@ def test_a_service_that_says_too_late_is_not_asked_again() -> None:
 
     assert codes(answer) == ["LLM_CALL_FAILED"]
     assert len(server.requests) == 1
+
+
+BUSY = {"status": 429, "text": "busy"}
+
+
+def ask_twice(*says: Says, second: str = "", turns: int = 1, **connection: Any) -> tuple[list[LlmAnswer], ModelServer]:
+    """Two calls with one attempt each, in one turn or in two; `second`: the model of the second one."""
+    with model_server(*says) as server, adapter(server.url, **connection) as model, ExitStack() as stack:
+        answers = []
+        for number, name in enumerate(("", second)):
+            if number < turns:
+                stack.enter_context(limit_waits(30))
+            answers.append(model.complete(request(model=name, max_attempts=1)))
+        return answers, server
+
+
+def test_the_steps_of_a_turn_share_the_pause_that_a_service_wants() -> None:
+    answers, server = ask_twice(Says(**BUSY, headers={"Retry-After": "60"}), Says("fine"))
+
+    assert [answer.error_code for answer in answers] == ["LLM_CALL_FAILED", "LLM_CALL_FAILED"]
+    assert len(server.requests) == 1
+    assert (answers[1].error_message or "").startswith("The connection desk is not called: it asked for a pause, ")
+
+
+def test_a_step_waits_for_the_end_of_a_short_pause() -> None:
+    started = time.monotonic()
+    answers, server = ask_twice(Says(**BUSY, headers={"Retry-After": "1"}), Says("fine"))
+
+    assert [answer.text for answer in answers] == ["", "fine"]
+    assert len(server.requests) == 2
+    assert time.monotonic() - started >= 1
+
+
+@pytest.mark.parametrize(
+    ("more", "connection"),
+    [
+        ({"second": "big"}, {}),
+        ({"turns": 2}, {}),
+        ({}, {"fallback": "desk:big"}),
+    ],
+    ids=["another model", "another turn", "a fallback"],
+)
+def test_a_pause_holds_for_its_model_and_turn_alone(more: dict[str, Any], connection: dict[str, Any]) -> None:
+    answers, server = ask_twice(Says(**BUSY, headers={"Retry-After": "60"}), Says("fine"), **more, **connection)
+
+    assert answers[1].text == "fine"
+    assert len(server.requests) == 2
 
 
 def test_P2_15_2_V2_a_slow_service_is_given_up_on_twice() -> None:
