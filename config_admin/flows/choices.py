@@ -1,10 +1,19 @@
-"""The choices of a field as lines of text: `value: synonym, synonym`, or `value = label: synonym, synonym`."""
+"""The choices of a field as lines of text: `value: synonym, synonym`, or `value = label: synonym, synonym`.
+
+A line with tabs has the cells of a table: value, label and synonyms.
+"""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
+from convengine.engine.text.compare import shorten_line
+
 Option = dict[str, Any]
+#: Characters of a value, a label or another word (flow.schema.json).
+LONGEST = 200
 
 
 class ChoicesInvalid(ValueError):
@@ -28,10 +37,22 @@ def read_choices(text: str, known: Sequence[Option] = ()) -> list[Option]:
     values = {str(option["value"]): option["value"] for option in known}
     options = list(_read_lines(text, values))
     names = [str(option["value"]) for option in options]
-    for name in names:
-        if names.count(name) > 1:
-            raise ChoicesInvalid(f"“{name}” occurs twice. Write each choice in one line.")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ChoicesInvalid(f"“{shorten_line(name)}” occurs twice. Write each choice in one line.")
+    for word in chain.from_iterable(map(_list_texts, options)):
+        if len(word) > LONGEST:
+            raise ChoicesInvalid(f"“{shorten_line(word)}” has {len(word)} characters; {LONGEST} at most.")
     return options
+
+
+def _list_texts(option: Option) -> list[str]:
+    return [str(option["value"]), option.get("label", ""), *option.get("synonyms", ())]
+
+
+def split_cells(text: str) -> list[list[str]]:
+    """The value, the label and the synonyms of each line, for a table: also where a line is no choice yet."""
+    return [_split_cells(line) for line in text.splitlines() if line.strip()]
 
 
 def list_choice_values(text: str) -> list[str]:
@@ -46,16 +67,30 @@ def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
     for line in text.splitlines():
         if not line.strip():
             continue
-        head, synonyms = _split_line(line.strip())
-        value, _, label = (part.strip() for part in head.partition(" = "))
+        value, label, synonyms = _split_cells(line)
         if not value:
-            raise ChoicesInvalid(f"“{line.strip()}” has no choice before the colon.")
+            raise ChoicesInvalid(f"“{shorten_line(line.strip())}” has no choice before the other words.")
+        if "," in label and "\t" not in line:
+            raise ChoicesInvalid(
+                f"After “=” stands what users see, but “{shorten_line(label)}” has a comma. Write other words after a "
+                f"colon: “{shorten_line(value)}: {shorten_line(label)}”."
+            )
         option: Option = {"value": values.get(value, value)}
         if label and label != value:
             option["label"] = label
         if words := _split_synonyms(synonyms):
             option["synonyms"] = words
         yield option
+
+
+def _split_cells(line: str) -> list[str]:
+    """The value, the label and the synonyms. A label without a value is the value, too."""
+    if "\t" in line:
+        value, label, synonyms = ([cell.strip() for cell in line.split("\t")] + ["", ""])[:3]
+        return [value or label, label, synonyms]
+    head, synonyms = _split_line(line.strip())
+    value, _, label = (part.strip() for part in head.partition(" = "))
+    return [value, label, synonyms]
 
 
 def _split_line(line: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions.evaluate import ALIASES
 from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.facts import RESERVED_FACTS
@@ -41,6 +42,9 @@ class FlowKind(Word):
     )
 
 
+_LONGEST_PROBLEM = 300
+#: What a limit of the schema counts.
+_UNITS = {"maxItems": "entries", "maxLength": "characters"}
 #: The kinds that ask for fields.
 ASKING = (FlowKind.collect, FlowKind.lookup)
 
@@ -71,7 +75,7 @@ def get_item_schema(key: str) -> Values:
 def check_flow(document: Json) -> None:
     """Raises FlowRefused."""
     errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
-    problems = [f"{_name_place(error)}: {error.message}" for error in errors]
+    problems = [f"{_name_place(error)}: {_describe_error(error)}" for error in errors]
     if not problems:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -131,6 +135,14 @@ def write_refusal(item: Document) -> str:
 def write_condition(when: Json) -> str:
     """A condition as its rule stores it."""
     return json.dumps(when, ensure_ascii=False)
+
+
+def _describe_error(error: ValidationError) -> str:
+    """What is wrong, without repeating a value that is too long."""
+    unit = _UNITS.get(str(error.validator))
+    if unit and isinstance(error.instance, (str, list)):
+        return f"{len(error.instance)} {unit}; {error.validator_value} at most"
+    return shorten_line(error.message, _LONGEST_PROBLEM)
 
 
 def _name_place(error: ValidationError) -> str:

@@ -169,10 +169,14 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
 
     def _check_choices(self, text: str) -> None:
         try:
-            if not read_choices(text):
-                self.add_error("options", "Enter the choices, one per line.")
+            options = read_choices(text)
         except ChoicesInvalid as error:
             self.add_error("options", str(error))
+            return
+        if not options:
+            self.add_error("options", "Enter the choices.")
+        elif len(options) > _MOST_CHOICES:
+            self.add_error("options", f"{len(options)} choices; {_MOST_CHOICES} at most.")
 
     def _check_pattern(self, text: str) -> None:
         if not text:
@@ -182,6 +186,9 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             compile_pattern(text)
         except PatternError as error:
             self.add_error("pattern", str(error))
+
+
+_MOST_CHOICES: int = get_item_schema("fields")["properties"]["options"]["maxItems"]
 
 
 class QuestionForm(make_form(get_item_schema("questions_and_answers"))):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from typing import Any
 
 from django import forms
 
-from config_admin.flows.choices import format_choices
+from config_admin.flows.choices import format_choices, split_cells
 from config_admin.flows.document import Document, Values
 from convengine.json_value import Json
 
@@ -41,6 +41,14 @@ class SchemaForm(forms.Form):
         return [self[name] for name in self.properties]
 
 
+class ChoicesInput(forms.Textarea):
+    """The lines of choices, with their cells for the table that takes their place."""
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        cells = json.dumps(split_cells(value or ""), ensure_ascii=False)
+        return super().get_context(name, value, {**(attrs or {}), "data-choices": cells})
+
+
 def make_form(schema: Schema, optional: Collection[str] = ()) -> type[SchemaForm]:
     """A form with the inputs of an object. `optional`: required properties that the page fills."""
     required = set(schema["required"]) - set(optional)
@@ -63,15 +71,30 @@ def _make_field(declared: Schema, required: bool) -> forms.Field:
         limits = {"min_value": declared["minimum"], "max_value": declared["maximum"]}
         field = forms.IntegerField(required=required, **limits, **named)
     else:
-        widget = forms.Textarea(attrs={**attrs, "rows": lines}) if lines > 1 else forms.TextInput(attrs=attrs)
         longest = declared.get("x-longest") or declared.get("maxLength") or _LONGEST
-        field = forms.CharField(widget=widget, max_length=longest, required=required, **named)
+        field = forms.CharField(
+            widget=_make_text_input(declared, attrs), max_length=longest, required=required, **named
+        )
+        # A browser would cut what is pasted, without a word.
+        field.widget.attrs.pop("maxlength", None)
     field.is_wide = lines > 1 or declared.get("maxLength", 0) >= _WIDE
     return field  # type: ignore[no-any-return]
 
 
+def _make_text_input(declared: Schema, attrs: dict[str, Any]) -> forms.Widget:
+    lines = declared.get("x-lines", 1)
+    if lines == 1:
+        return forms.TextInput(attrs=attrs)
+    area = ChoicesInput if _is_list_of_choices(declared) else forms.Textarea
+    return area(attrs={**attrs, "rows": lines})
+
+
 def _is_list(declared: Schema) -> bool:
     return declared.get("type") == "array"
+
+
+def _is_list_of_choices(declared: Schema) -> bool:
+    return _is_list(declared) and declared["items"].get("type") == "object"
 
 
 def _is_list_of_texts(declared: Schema) -> bool:

@@ -58,6 +58,7 @@
         row.hidden = removal(row).checked;
         showType(row);
         showCondition(row.querySelector("textarea[data-condition]"));
+        row.querySelectorAll("textarea[data-choices]").forEach(globalThis.ceChoices.build);
     }
 
     // --- conditions: rows of field, operator and value, which offer the fields of the page -------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Locator, sync_playwright
 
 from tests.browser.conftest import FLAGS, ROOT, Server, Visitor, find_free_port, wait_for_server
 from tests.browser_setup import chromium
@@ -58,6 +58,7 @@ class FlowPage:
     confirmation: str = ""
 
 
+CHOICES = "Choices"
 REPAIR = FlowPage(
     "Collect and confirm",
     "BOOK_REPAIR",
@@ -76,8 +77,8 @@ REPAIR = FlowPage(
     (
         FieldCard("Bicycle", "choice", {
             "Question": "What kind of bicycle is it: city bike, e-bike, racing bike or child's bike?",
-            "Choices": "city = city bike: town bike, trekking bike\nelectric = e-bike: electric bike, pedelec\n"
-            "racing = racing bike: road bike, racer\nchild = child's bike: kids bike, children's bike",
+            CHOICES: "city\tcity bike\ttown bike, trekking bike\nelectric\te-bike\telectric bike, pedelec\n"
+            "racing\tracing bike\troad bike, racer\nchild\tchild's bike\tkids bike, children's bike",
         }),
         FieldCard("Problem", "text", {"Question": "What is wrong with it?"}),
         FieldCard("Day", "date", {"Question": "On which day can you bring it?", "From": "today", "To": "today+60d"}),
@@ -227,7 +228,22 @@ def _add_field(analyst: Visitor, number: int, field_card: FieldCard) -> None:
     if field_card.is_optional:
         card.get_by_label("Needed").select_option("no")
     for label, text in field_card.texts.items():
-        card.get_by_label(label, exact=True).fill(text)
+        if label == CHOICES:
+            paste(card.get_by_label("Choice, row 1"), text)
+        else:
+            card.get_by_label(label, exact=True).fill(text)
+
+
+def paste(cell: Locator, text: str) -> None:
+    """Paste cells of a spreadsheet."""
+    cell.evaluate(
+        """(cell, text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            cell.dispatchEvent(new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true}));
+        }""",
+        text,
+    )
 
 
 def _add_questions(analyst: Visitor) -> None:

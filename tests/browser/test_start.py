@@ -49,7 +49,14 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     fill(card, "Field", "Branch")
     card.get_by_label("Type").select_option("choice")
     expect(card.get_by_role("textbox", name="From", exact=True)).to_be_hidden()
-    fill(card, "Choices", "north: river\nsouth: market, town hall")
+    card.get_by_label("Choice, row 1").focus()
+    for key_strokes in ("north", 2, "river", 2, "south", 2, "market, town hall"):
+        if isinstance(key_strokes, str):
+            page.keyboard.type(key_strokes)
+        else:
+            for _ in range(key_strokes):
+                page.keyboard.press("Tab")
+    expect(card.get_by_label("Choice, row 3")).to_have_value("")
     card.get_by_role("button", name="Move up").press("Enter")
     expect(get_card(page, 1).get_by_role("textbox", name="Field", exact=True)).to_have_value("Branch")
     no_violations(page)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices
+from config_admin.flows.choices import ChoicesInvalid, format_choices, read_choices, split_cells
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,41 @@ def test_lines_are_choices_and_choices_are_lines(text: str, options: list[dict[s
     assert format_choices(options) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (
+            "flat\tFlat tyre\tpuncture, no air",
+            [{"value": "flat", "label": "Flat tyre", "synonyms": ["puncture", "no air"]}],
+        ),
+        ("Brakes\t\t\nGears", [{"value": "Brakes"}, {"value": "Gears"}]),
+        ("\tBrakes\tstops badly", [{"value": "Brakes", "synonyms": ["stops badly"]}]),
+        ("10: 30\ta = b", [{"value": "10: 30", "label": "a = b"}]),
+    ],
+)
+def test_cells_of_a_table_are_choices(text: str, options: list[dict[str, object]]) -> None:
+    assert read_choices(text) == options
+    assert [[option["value"], option.get("label", "")] for option in options] == [
+        [value, label if label != value else ""] for value, label, _ in split_cells(text)
+    ]
+
+
 def test_blanks_are_ignored_and_known_values_keep_their_type() -> None:
     assert read_choices("\n a : \n\n b:x,, y \n") == [{"value": "a"}, {"value": "b:x,, y"}]
     assert read_choices("3: three", [{"value": 3}]) == [{"value": 3, "synonyms": ["three"]}]
 
 
-@pytest.mark.parametrize(("text", "message"), [("a\na", "“a” occurs twice"), (": b", "no choice before the colon")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\na", "“a” occurs twice"),
+        (": b", "no choice before the other words"),
+        ("\t\tb", "no choice before the other words"),
+        ("Flat tyre = puncture, flat", "Write other words after a colon: “Flat tyre: puncture, flat”"),
+        ("a" * 300, "has 300 characters; 200 at most"),
+        ("a: " + "b" * 201, "has 201 characters; 200 at most"),
+    ],
+)
 def test_lines_that_are_no_choices_are_refused(text: str, message: str) -> None:
     with pytest.raises(ChoicesInvalid, match=message):
         read_choices(text)
