@@ -32,7 +32,10 @@ class SchemaField(models.JSONField):
 
 
 def write_order(schema: Json) -> Json:
-    """The schema with `x-order` in properties whose order would be lost. Where one of them has it, they stay."""
+    """The schema with `x-order` in properties whose order would be lost.
+
+    Where some have it, they are counted again if it says what their positions say: a field was added between them.
+    """
     return _change(schema, _number)
 
 
@@ -56,8 +59,9 @@ def _change_inside(key: str, value: Json, change: Callable[[_Properties], _Prope
 
 
 def _number(properties: _Properties) -> _Properties:
-    has_order = any(isinstance(declared, dict) and ORDER in declared for declared in properties.values())
-    if has_order or list(properties) == sorted(properties):
+    given = [part[ORDER] for part in properties.values() if isinstance(part, dict) and ORDER in part]
+    is_kept = len(given) == len(properties) or (not given and list(properties) == sorted(properties))
+    if is_kept or given != list(range(1, len(given) + 1)):
         return properties
     return {
         name: {**declared, ORDER: number} if isinstance(declared, dict) else declared

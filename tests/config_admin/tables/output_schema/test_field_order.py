@@ -40,6 +40,15 @@ ORDERED = {
         make_schema("to", "from", "at", at={"x-order": 1}, to={"x-order": 2}, **{"from": {"x-order": 3}}),
         ["at", "to", "from"],
     ),
+    "a new field behind the others": (
+        make_schema("to", "from", "at", to={"x-order": 1}, **{"from": {"x-order": 2}}),
+        ["to", "from", "at"],
+    ),
+    "a new field between the others": (
+        make_schema("to", "at", "from", to={"x-order": 1}, **{"from": {"x-order": 2}}),
+        ["to", "at", "from"],
+    ),
+    "an order of some": (make_schema("a", "b", "c", a={"x-order": 5}), ["b", "c", "a"]),
 }
 CASES = pytest.mark.parametrize(("schema", "asked"), ORDERED.values(), ids=ORDERED)
 ROW = {"intent_code": "LOAN", "state_code": "ANY"}
