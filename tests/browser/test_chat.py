@@ -661,6 +661,21 @@ def test_a_wish_to_stop_asks_and_the_conversation_goes_on(visitor: Visitor, phra
 
 
 @pytest.mark.long
+def test_days_that_the_bot_names_are_buttons(visitor: Visitor) -> None:
+    chat = Chat(visitor).open()
+    chat.send("I want to move my electricity")
+    chat.send("meter 12345678, 12 Mill Lane, a@example.com, Solo")
+    expect(chat.panel.locator(".offers input")).to_have_attribute("type", "date")
+    asked = chat.send("tomorrow or the day after tomorrow")
+    buttons = chat.panel.locator(".offers button").all_inner_texts()
+
+    assert len(buttons) == 2
+    assert all(button in asked for button in buttons)
+    expect(chat.panel.locator(".offers input")).to_have_count(0)
+    assert buttons[1] in chat.press(buttons[1])
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("words", ["forget it", "scrap it", "let's leave it"])
 def test_nothing_goes_on_after_an_order_was_not_cancelled(visitor: Visitor, words: str) -> None:
     chat = Chat(visitor).open()

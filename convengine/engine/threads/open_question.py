@@ -1,6 +1,6 @@
 """What the answer of a turn asks, for a front end that shows fields and buttons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from convengine.engine.dialogue.hand_over import is_with_person
@@ -41,7 +41,7 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     """
     if is_with_person(session, turn):
         return dict.fromkeys(("asked", "confirm", "choices", "offered"))
-    state, choices = DialogueState.of(session), _list_choices(session)
+    state, choices = DialogueState.of(session), _list_choices(session, turn)
     field = find_asked_field(session, turn)
     asks_yes_or_no = state.leaving is not None or bool(state.offered)
     offered = dict(state.offered) or None
@@ -59,16 +59,25 @@ def awaits_decision(session: Session, turn: Turn) -> bool:
     return DialogueState.of(session).leaving is not None or _awaits_yes(session, turn)
 
 
-def _list_choices(session: Session) -> list[dict[str, Json]] | None:
+def _list_choices(session: Session, turn: Turn) -> list[dict[str, Json]] | None:
     """What the user may mean; the reply is a value or a label."""
     if session.clarification is None:
         texts = session.lifecycle_detail.get("options")
-        return [{"value": text, "label": text} for text in texts] if isinstance(texts, (list, tuple)) else None
+        if isinstance(texts, (list, tuple)):
+            return [{"value": text, "label": text} for text in texts]
+        return _list_changeable_fields(turn, DialogueState.of(session))
     return [
         {"value": option.get("actionKey") or option.get("intent"), "label": option.get("label")}
         for option in session.clarification.options
         if isinstance(option, Mapping) and option.get("offered") is not False
     ]
+
+
+def _list_changeable_fields(turn: Turn, state: DialogueState) -> list[dict[str, Json]] | None:
+    """The fields that "What should I change: day or name?" lists."""
+    form = _get_last_form(turn, state) if state.asks_what_to_change and state.leaving is None else None
+    fields = [form.field(str(path)) for path in state.listed_options] if form else []
+    return [{"value": field.path, "label": write_title(field, "")} for field in fields if field] or None
 
 
 def _awaits_yes(session: Session, turn: Turn) -> bool:
@@ -83,7 +92,7 @@ def _get_last_form(turn: Turn, state: DialogueState) -> Form | None:
 def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Json]:
     spec, is_yes_no = field.spec, field.type == "boolean"
     locale = find_form_locale(session, turn, _get_last_form(turn, DialogueState.of(session)))
-    values = [option.value for option in spec.options] or ([True, False] if is_yes_no else [])
+    values = _list_offered(session, field) or ([True, False] if is_yes_no else [])
     return {
         "field": field.path,
         "title": write_title(field, ""),
@@ -93,6 +102,16 @@ def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Jso
         "max": _write_bound(spec, spec.maximum, session.now, is_last=True),
         "format": spec.format or _FORMATS.get(spec.kind),
     }
+
+
+def _list_offered(session: Session, field: Field) -> Sequence[Json]:
+    """The values that the answer names for a field: "Friday 27 November or Friday 4 December?", else all of a choice."""
+    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    if refusal is not None and refusal.data.get("candidates"):
+        return tuple(refusal.data["candidates"])
+    state = DialogueState.of(session)
+    listed = state.listed_options if state.asked_field == field.path else ()
+    return tuple(option.value for option in field.spec.options) or listed
 
 
 def _write_bound(spec: FieldSpec, bound: Json, now: datetime | None, *, is_last: bool) -> Json:

@@ -264,7 +264,9 @@ class AskedFieldSerializer(serializers.Serializer[Any]):
     field = serializers.CharField(help_text="Its path in the context.")
     title = serializers.CharField()
     type = serializers.CharField(help_text="The JSON type of its value.")
-    options = ChoiceSerializer(many=True, help_text="All that it takes; empty if it takes other values.")
+    options = ChoiceSerializer(
+        many=True, help_text="All that it takes, or the values that the answer names; else empty."
+    )
     min = serializers.JSONField(help_text="The smallest value, or null. A day, not `today+90d`.")
     max = serializers.JSONField(help_text="The largest value, or null.")
     format = serializers.CharField(
@@ -288,7 +290,9 @@ class StateReportSerializer(serializers.Serializer[Any]):
     pendingAction = PendingActionSerializer(allow_null=True)
     asked = AskedFieldSerializer(allow_null=True)
     confirm = ConfirmSerializer(allow_null=True)
-    choices = ChoiceSerializer(many=True, allow_null=True, help_text="What the user may mean, if that was asked.")
+    choices = ChoiceSerializer(
+        many=True, allow_null=True, help_text="What the user may mean or change, if that was asked."
+    )
     offered = serializers.DictField(allow_null=True, help_text="By field, the values that a yes to `confirm` stores.")
     withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
     personAnswers = serializers.BooleanField(help_text="True once that person has written.")

@@ -60,7 +60,63 @@ def test_the_question_stays_behind_another_answer_and_gives_way_to_do_you_want_t
     assert ask(caller, "stop")["confirm"] == {"yes": "yes", "no": "no"}
     assert ask(caller, "no") == number
     assert ask(caller, "two")["confirm"] == {"yes": "yes", "no": "no"}
-    assert ask(caller, "no") == NOTHING, "What should I change is neither a field nor a yes"
+    fields = [{"value": "name", "label": "Name"}, {"value": "guests", "label": "Number of persons"}]
+    assert ask(caller, "no") == {**NOTHING, "choices": fields}
+    assert ask(caller, "Number of persons") == number
+
+
+def make_ticket(field: dict[str, Any]) -> dict[str, Any]:
+    fields = [field, {"name": "name", "title": "Name", "type": "text"}]
+    base = {"code": "TICKET", "title": "Ticket", "kind": "collect", "locale": "en-GB"}
+    return {**base, "phrases": ["I want a ticket"], "fields": fields, "answer": "See you."}
+
+
+KINDS = [{"value": value, "label": f"{value} bike"} for value in ("road", "race", "city")]
+
+
+@pytest.mark.parametrize(
+    ("field", "message", "labels"),
+    [
+        pytest.param(
+            {"type": "date", "min": "today"},
+            "3 or 4 February 2031",
+            ["Monday 3 February 2031", "Tuesday 4 February 2031"],
+            id="two days",
+        ),
+        pytest.param({"type": "time"}, "at 3", ["03:00", "15:00"], id="two readings of a time"),
+        pytest.param(
+            {"type": "choice", "options": KINDS}, "road or race", ["road bike", "race bike"], id="two of three"
+        ),
+        pytest.param({"type": "number", "max": 8}, "2 or 3", ["2", "3"], id="two numbers"),
+        pytest.param({"type": "money", "currency": "GBP"}, "10 or 20 pounds", ["£10", "£20"], id="two amounts"),
+        pytest.param({"type": "duration"}, "a week or two", ["1 week", "2 weeks"], id="two durations"),
+        pytest.param(
+            {"type": "email"}, "a@example.com or b@example.com", ["a@example.com", "b@example.com"], id="two addresses"
+        ),
+    ],
+)
+def test_values_that_the_bot_names_are_options_until_one_is_taken(
+    field: dict[str, Any], message: str, labels: list[str]
+) -> None:
+    """Each label, sent back, is read as its value."""
+    caller = make_caller(make_ticket({"name": "item", "title": "Item", **field}))
+
+    options = say(caller, "I want a ticket", message)["stateReport"]["asked"]["options"]
+    answer = say(caller, options[1]["label"])
+
+    assert [option["label"] for option in options] == labels
+    assert answer["context"]["item"] == options[1]["value"]
+    assert answer["stateReport"]["asked"] == make_report("Name", field="name")["asked"]
+
+
+def test_named_values_stay_options_after_a_message_that_nobody_understood() -> None:
+    day = {"name": "item", "title": "Day", "type": "date", "min": "today"}
+    caller = make_caller(make_ticket(day), DENTIST)
+    offered = say(caller, "I want a ticket", "3 or 4 February 2031")["stateReport"]["asked"]
+
+    assert say(caller, "blah blah")["stateReport"]["asked"] == offered
+    assert say(caller, "where can I park?")["stateReport"]["asked"] == offered
+    assert say(caller, "on 9 February 2031")["stateReport"]["asked"]["field"] == "name"
 
 
 def test_the_choices_of_a_clarification_have_what_to_send() -> None:
