@@ -129,6 +129,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "POLICY_DECISION": "the message concerns the current task",
         "FORM_CONFIRMED": "the message confirms the form",
         "FORM_LEAVE_ASKED": "the user is first asked whether to stop",
+        "PERSON_WANTED": "the user asked for a person, and the form hands over itself",
         "FORM_DONE": "the form is done, and nothing is there to cancel or change it",
         "FORM_STAYS": "the user goes on with the form",
         "DIGRESSION": "the message is a question in between",

@@ -13,7 +13,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, InteractionMode
-from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN, intent_key
+from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, UNKNOWN, intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -150,6 +150,12 @@ def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) ->
         if any(snapshot.has_scope(table, scope, state) for table in (rows.Rule, rows.OutputSchema, rows.PendingAction)):
             return False
     return (code(intent), code(state)) not in snapshot.index(rows.StateEdge, _start_key, _edge_order)
+
+
+def is_in_form(snapshot: Snapshot, intent: str | None, state: str | None) -> bool:
+    """True for a state in which a form of the intent collects, or waits for its confirmation."""
+    has_form = code(intent) in snapshot.index(rows.OutputSchema, intent_key, _schema_order)
+    return has_form and code(state) not in (UNKNOWN, HAND_OVER) and not is_final_state(snapshot, intent, state)
 
 
 def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
+from convengine.engine.forms.leaving import find_left_schema
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.message import find_open_schema, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
-from convengine.engine.forms.user_answer import find_questions, is_question, says
+from convengine.engine.forms.user_answer import find_questions, is_question, says, says_only
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
 from convengine.engine.text.compare import blank, code
@@ -66,6 +67,17 @@ def _read_open_form(session: Session, turn: Turn) -> Reading:
 def leaves_form(row: rows.Classifier) -> bool:
     """True for a phrase that asks for a person: the form is left for its intent."""
     return code(row.state_code) == HAND_OVER
+
+
+def hands_over_itself(session: Session, turn: Turn) -> bool:
+    """True for a message that only asks for a person while a form is open, unless another intent is there for that.
+
+    No phrase that matches it, too, can keep the user in the form.
+    """
+    if find_left_schema(session, turn) is None or not says_only(session, turn, MoveKind.PERSON):
+        return False
+    has_text = turn.snapshot.has_scope(rows.Response, code(session.intent), HAND_OVER)
+    return has_text or not turn.snapshot.hand_over_intents
 
 
 def only_counts_persons(session: Session, turn: Turn, row: rows.Classifier) -> bool:

@@ -29,6 +29,7 @@ from convengine.engine.steps.intents.digression import (
     digress,
     find_interruption,
     find_returning_row,
+    hands_over_itself,
     leaves_form,
     list_answers,
 )
@@ -132,11 +133,8 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         intentLocked=session.intent_locked,
         intentLockReason=session.intent_lock_reason,
     )
-    if session.reset_only:
-        return _audit_no_change(session, turn, "reset_only")
-    if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
-        # Accepting a result or giving up a task has no other intent.
-        return _audit_no_change(session, turn, "session_ends")
+    if reason := _find_reason_to_stay(session, turn):
+        return _audit_no_change(session, turn, reason)
     if (decision := decide_leaving(session, turn)) is not None:
         return _settle_leaving(session, turn, decision)
     if accepts_offered_subject(session, turn) or fills_offered_form(session, turn):
@@ -150,6 +148,15 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     if _confirmed_form(session, turn):
         return _audit_no_change(session, turn, "FORM_CONFIRMED")
     return _ask_resolvers(session, turn)
+
+
+def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
+    """Why no intent is looked for; null for other messages."""
+    if session.reset_only:
+        return "reset_only"
+    if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
+        return "session_ends"  # Accepting a result or giving up a task has no other intent.
+    return "PERSON_WANTED" if hands_over_itself(session, turn) else None
 
 
 def _confirmed_form(session: Session, turn: Turn) -> bool:

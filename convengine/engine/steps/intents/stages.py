@@ -57,7 +57,15 @@ INTENT_RESOLVE_NO_CHANGE = declare_stage(
             # Of the other reasons, the sentences about the message say what happened.
             {
                 "reason": frozenset(
-                    {"FORM_CONFIRMED", "FORM_LEAVE_ASKED", "FORM_DONE", "FORM_STAYS", "DIGRESSION", "resume_offered"}
+                    {
+                        "FORM_CONFIRMED",
+                        "FORM_LEAVE_ASKED",
+                        "FORM_DONE",
+                        "FORM_STAYS",
+                        "DIGRESSION",
+                        "PERSON_WANTED",
+                        "resume_offered",
+                    }
                 )
             },
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
+from convengine.engine.forms.life import is_in_form
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.faults import ModelFault
@@ -78,6 +79,15 @@ def find_hand_over_intent(snapshot: Snapshot) -> str | None:
         if any(snapshot.has_scope(Response, intent, state) for state in (HAND_OVER, ANY))
     ]
     return intents[0] if len(intents) == 1 else None
+
+
+def find_handing_flow(session: Session, turn: Turn) -> str | None:
+    """The intent whose form was left in this turn for one that hands over, if it says itself what follows."""
+    left, state = session.turn_start_intent, session.turn_start_state
+    if not session.intent_source or code(session.state) != HAND_OVER or code(left) == code(session.intent):
+        return None
+    is_own = turn.snapshot.has_scope(Response, code(left), HAND_OVER)
+    return left if is_own and is_in_form(turn.snapshot, left, state) else None
 
 
 def find_hand_over_answer(snapshot: Snapshot) -> str | None:

@@ -30,6 +30,7 @@ from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
     find_hand_over_answer,
     find_hand_over_intent,
+    find_handing_flow,
     is_not_understood,
     lacks_model,
     move_to_hand_over,
@@ -120,7 +121,7 @@ class ResponseResolutionStep(Step):
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
     session = update_dialogue(note_small_talk(session, turn), offered={})
-    choice = choose_response(turn.snapshot, session.intent, session.state)
+    answering, choice = _choose_row(session, turn)
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
         session = ask_next_field(count_not_understood(session, turn, False), turn)
@@ -145,11 +146,12 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         if choice.winner is None:
             text = write_not_understood(session, turn)
             return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=NOT_UNDERSTOOD)
+    answered_scope = (session.intent, special_state) if special else (answering, session.state)
     choice = special or choice
     turn.decide(
         session,
         DecisionKind.RESPONSE,
-        key={"intent": session.intent, "state": special_state if special else session.state},
+        key=dict(zip(("intent", "state"), answered_scope, strict=True)),
         winner=choice.winner,
         candidates=choice.candidates(),
         cut=choice.cut,
@@ -164,6 +166,12 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _choose_row(session: Session, turn: Turn) -> tuple[str | None, ResponseChoice]:
+    """The rows that may answer, and their intent: a form that was left for a person has a text of its own."""
+    answering = find_handing_flow(session, turn) or session.intent
+    return answering, choose_response(turn.snapshot, answering, session.state)
 
 
 def _choose_special_row(
