@@ -8,12 +8,10 @@ from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.text.words import split_name
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.local_time import LOCALE
-from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.language import DEFAULT, find_language, get_tables
+from convengine.engine.understanding.language import find_language, get_tables
 from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
 
@@ -48,26 +46,8 @@ def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> 
 
 
 def find_form_language(session: Session, turn: Turn, form: Form | None = None) -> str:
-    """The language of default texts: of the form, else of the conversation, else of all forms if they have one."""
-    locale = find_form_locale(session, turn, form)
-    return find_language(locale) if locale else _find_common_language(turn.snapshot)
-
-
-def _find_common_language(snapshot: Snapshot) -> str:
-    """The language of all forms; English where they have several."""
-    languages = list_form_languages(snapshot)
-    return languages[0] if len(languages) == 1 else DEFAULT
-
-
-def list_form_languages(snapshot: Snapshot) -> tuple[str, ...]:
-    """The languages that forms declare."""
-    return snapshot.table(OutputSchema).memo.get("form languages", lambda: _read_form_languages(snapshot))
-
-
-def _read_form_languages(snapshot: Snapshot) -> tuple[str, ...]:
-    listed = (row.json_schema for row in snapshot.enabled_rows(OutputSchema))
-    locales = (schema.get("x-locale") for schema in listed if isinstance(schema, Mapping))
-    return tuple(sorted({find_language(locale) for locale in locales if isinstance(locale, str) and locale}))
+    """The language of default texts: of the form, else of the conversation; never that of another form."""
+    return find_language(find_form_locale(session, turn, form))
 
 
 def read_text_setting(session: Session, turn: Turn, setting: Setting[str]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from convengine.engine.forms.asking import find_form_language, find_form_locale, list_form_languages
+from convengine.engine.forms.asking import find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
@@ -303,9 +303,8 @@ _DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
 def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
-    """The tables of the form's language, then of the conversation's, then of the other forms'."""
-    locale = find_form_locale(session, turn, form) or find_form_language(session, turn, form)
-    return get_tables(locale, turn.config(session, LOCALE), *list_form_languages(turn.snapshot))
+    """The tables of the form's language, then of the conversation's."""
+    return get_tables(find_form_locale(session, turn, form), turn.config(session, LOCALE))
 
 
 def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
