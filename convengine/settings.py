@@ -226,6 +226,8 @@ CONVENGINE: dict[str, Any] = {
     "DEMO": environment.boolean("CE_DEMO"),
     "CHAT_ORIGINS": environment.words("CE_CHAT_ORIGINS"),
     "CHAT_RATE": environment.rate("CE_CHAT_RATE") or "60/min",
+    "CHAT_TOKEN_RATE": environment.rate("CE_CHAT_TOKEN_RATE") or "30/min",
+    "CHAT_TOKEN_DAY_RATE": environment.rate("CE_CHAT_TOKEN_DAY_RATE") or "3000/day",
     "TRUSTED_PROXIES": environment.integer("CE_TRUSTED_PROXIES", 0),
     "AUDIT_RATE_LIMIT": {
         "max_events": environment.integer("CE_AUDIT_RATE_LIMIT_MAX_EVENTS", 200),

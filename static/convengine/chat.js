@@ -51,6 +51,7 @@
             offline: "You are offline. The chat goes on by itself when you are online again.",
             unreachable: "No connection to the server. Trying again …",
             busy: "The server is busy. Trying again …",
+            crowded: "Many people are writing just now. One moment.",
             failed: "The server does not answer. Nothing is lost.",
             retry: "Try again",
             refused: "Your message was not answered:",
@@ -86,6 +87,7 @@
             offline: "Sie sind offline. Der Chat geht von selbst weiter, sobald Sie wieder online sind.",
             unreachable: "Keine Verbindung zum Server. Neuer Versuch …",
             busy: "Der Server ist ausgelastet. Neuer Versuch …",
+            crowded: "Gerade schreiben viele Menschen. Einen Moment bitte.",
             failed: "Der Server antwortet nicht. Es geht nichts verloren.",
             retry: "Noch einmal versuchen",
             refused: "Ihre Nachricht wurde nicht beantwortet:",
@@ -244,6 +246,8 @@
     const LONGEST_WAIT_MS = 60000;
     // How long a server that answers with errors is asked again before the visitor is.
     const PATIENCE_MS = 90000;
+    // How long a visitor waits without a word where there are many.
+    const SILENCE_MS = 3000;
 
     const sheetOf = (text) => {
         const sheet = new CSSStyleSheet();
@@ -351,6 +355,11 @@
             const start = Date.now();
             let renewed = options.isTokenCall;
             let isTroubled = false;
+            let crowdTimer;
+            const report = (trouble) => {
+                isTroubled = true;
+                this.onTrouble(trouble);
+            };
             for (let attempt = 1; ; attempt++) {
                 const answer = await this.fetchJson(address, options);
                 if (answer.status === 401 && !renewed && this.canRenew) {
@@ -358,14 +367,13 @@
                     if (!(await this.renew())) continue;
                 }
                 if (!isTemporary(answer) || (answer.status && Date.now() - start > PATIENCE_MS)) {
+                    clearTimeout(crowdTimer);
                     if (isTroubled) this.onTrouble(null);
                     return answer;
                 }
+                if (answer.status === 429) crowdTimer ??= setTimeout(report, SILENCE_MS, "crowded");
                 // A turn that is still running is no trouble.
-                if (answer.status !== 409 && (attempt > 1 || !navigator.onLine)) {
-                    isTroubled = true;
-                    this.onTrouble(answer.status ? "busy" : navigator.onLine ? "unreachable" : "offline");
-                }
+                else if (answer.status !== 409 && (attempt > 1 || !navigator.onLine)) report(answer.status ? "busy" : navigator.onLine ? "unreachable" : "offline");
                 const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** attempt) * (0.75 + Math.random() / 2);
                 await sleepUntilOnline(Math.max(pause, Math.min(LONGEST_WAIT_MS, answer.retryAfter * 1000)));
             }
@@ -425,7 +433,7 @@
             if (options.target && !this.target) console.warn(`ConvEngine chat: no element matches data-target="${options.target}".`);
             this.options = options;
             this.store = new Store(`convengine:${server}:${options.target || ""}`);
-            this.connection = new Connection(server, options, this.store, (trouble) => this.tell(trouble && this.texts[trouble]));
+            this.connection = new Connection(server, options, this.store, (trouble) => this.tell(trouble && this.texts[trouble], {isQuiet: trouble === "crowded"}));
             // A stored message from before is one of the conversation that the tab had then.
             this.startedAt = Date.now();
             this.lastTurnNo = 0;

@@ -520,7 +520,7 @@ def test_choices_are_buttons_that_go_when_another_question_is_asked(visitor: Vis
 
 
 def test_a_busy_server_is_asked_again_with_the_same_key(visitor: Visitor) -> None:
-    busy = make_failure(429, "THROTTLED", recoverable=True)
+    busy = make_failure(503, "SERVER_OVERLOADED", recoverable=True)
     messages = fake_server(
         visitor.tab, busy, make_failure(503, "SERVER_OVERLOADED", recoverable=True), make_turn(1, "Hi")
     )
@@ -532,6 +532,30 @@ def test_a_busy_server_is_asked_again_with_the_same_key(visitor: Visitor) -> Non
 
     assert len({request.headers["idempotency-key"] for request in messages.requests}) == 1
     assert len(messages.requests) == 3
+    visitor.troubles.clear()
+
+
+def test_where_many_people_write_the_chat_says_so_after_three_seconds(visitor: Visitor) -> None:
+    page = visitor.tab
+    tokens = Answers(
+        page,
+        "chat/token",
+        make_failure(429, "THROTTLED", recoverable=True),
+        make_failure(429, "THROTTLED", recoverable=True),
+        make_failure(429, "THROTTLED", recoverable=True),
+        {"status": 200, "token": "of-a-test", "conversationId": CONVERSATION},
+    )
+    Answers(page, "conversation/transcript", make_transcript())
+    Answers(page, "conversation/message", make_turn(1, "Hi"))
+    chat = Chat(visitor).open()
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+    expect(chat.alert).to_have_text("Many people are writing just now. One moment.")
+    expect(chat.alert).to_have_class("alert is-quiet")
+    chat.read_answer(0)
+
+    expect(chat.alert).to_be_empty()
+    assert len(tokens.requests) == 4
     visitor.troubles.clear()
 
 

@@ -95,7 +95,7 @@ class TokenView(ApiView):
         assert isinstance(key, CeApiKey)  # Checked by HasScope.
         given = ConversationTokenSerializer().run_validation(request.data)
         token = ConversationToken(
-            choose_conversation(key, given),
+            find_conversation(key, given) or str(uuid.uuid4()),
             key.prefix,
             given["origin"],
             given["channel"],
@@ -104,27 +104,30 @@ class TokenView(ApiView):
         return Response(token.describe())
 
 
-def choose_conversation(key: CeApiKey, given: dict[str, Any]) -> str:
-    """The ID of the conversation. Raises ConversationNotFound for one that the key may not use, and ValidationError."""
+def find_conversation(key: CeApiKey, given: dict[str, Any]) -> str | None:
+    """The ID of the conversation that goes on; null where a new one begins.
+
+    Raises ConversationNotFound for one that the key may not use, and ValidationError.
+    """
     if text := given.get("token"):
         return _resume_conversation(text, key.prefix)
     if given.get("conversationId") is None:
-        return str(uuid.uuid4())
+        return None
     conversation = CeConversation.objects.filter(pk=given["conversationId"], workspace_id=key.workspace_id).first()
     if conversation is None or not key.may_use(conversation.opened_by):
         raise ConversationNotFound()
     return str(conversation.pk)
 
 
-def _resume_conversation(text: str, key_prefix: str) -> str:
-    """The conversation of the last token of a browser; a new one if that token is too old.
+def _resume_conversation(text: str, key_prefix: str) -> str | None:
+    """The conversation of the last token of a browser; null if that token is too old.
 
     Raises ValidationError for a text that is no token of this key.
     """
     try:
         earlier = ConversationToken.read(text, RESUMABLE)
     except TokenExpired:
-        return str(uuid.uuid4())
+        return None
     except AuthenticationFailed as refused:
         raise serializers.ValidationError({"token": [str(refused.detail)]}) from None
     if earlier.key_prefix != key_prefix:

@@ -1,26 +1,26 @@
 """`POST /api/v1/chat/token`: visitors of a page with the chat get a token, if the deployment serves visitors."""
 
+import uuid
 from typing import Any
 
 from rest_framework.exceptions import NotFound, PermissionDenied, Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from convengine.server.api.authentication import require_key
+from convengine.server.api.authentication import read_rate, require_key
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.conversation_token import ConversationToken, get_own_origin
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField
-from convengine.server.api.token_view import EXAMPLE, TokenAnswerSerializer, choose_conversation
+from convengine.server.api.token_view import EXAMPLE, TokenAnswerSerializer, find_conversation
 from convengine.server.database import throttle
-from convengine.server.database.throttle import Delay
 from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
 
 _KEY = "Visitors of the chat"
-#: Tokens for one address.
-_TOKENS = Delay(30, 60)
+#: The deployment settings that limit how many conversations begin at one address.
+_LIMITS = ("CHAT_TOKEN_RATE", "CHAT_TOKEN_DAY_RATE")
 
 
 class VisitorTokenSerializer(ClosedSerializer):
@@ -57,10 +57,20 @@ class VisitorTokenView(ApiView):
             )
         origin = _check_origin(request)
         given: dict[str, Any] = VisitorTokenSerializer().run_validation(request.data)
-        if wait := throttle.count_attempt(f"chat token for:{find_client_address(request.META)}", _TOKENS):
-            raise Throttled(wait, "Too many conversations were begun from this address.")
         key = require_key(_find_key_prefix(), "turns")
-        return Response(ConversationToken(choose_conversation(key, given), key.prefix, origin).describe())
+        conversation_id = find_conversation(key, given)
+        if conversation_id is None:
+            _count_beginning(find_client_address(request.META))
+        return Response(ConversationToken(conversation_id or str(uuid.uuid4()), key.prefix, origin).describe())
+
+
+def _count_beginning(address: str) -> None:
+    """Count a conversation of this address in each window. Raises Throttled until the next window."""
+    for setting in _LIMITS:
+        limit, seconds = read_rate(conf.get(setting))
+        count, wait = throttle.count_call(f"chat token for:{address}:{seconds}", seconds)
+        if count > limit:
+            raise Throttled(wait, "Too many conversations were begun from this address.")
 
 
 def _find_key_prefix() -> str:

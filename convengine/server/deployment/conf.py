@@ -147,6 +147,9 @@ DEFAULTS: Mapping[str, Any] = {
     "CHAT": False,
     "CHAT_ORIGINS": [],
     "CHAT_RATE": "60/min",
+    # How many conversations of the chat begin at one address, in a short and in a long time.
+    "CHAT_TOKEN_RATE": "30/min",
+    "CHAT_TOKEN_DAY_RATE": "3000/day",
     # The demonstration, whose chat page shows its logins.
     "DEMO": False,
     # How many proxies in front of the server add their caller to X-Forwarded-For.

@@ -269,6 +269,54 @@ def test_visitors_get_a_token_on_pages_that_may_have_one() -> None:
     assert CeApiKey.objects.get().name == "Visitors of the chat"
 
 
+def begin(monkeypatch: pytest.MonkeyPatch, at: float, forwarded: str = "", **body: Any) -> Any:
+    """A visitor who opens the chat at this second."""
+    monkeypatch.setattr("convengine.server.database.throttle.time.time", lambda: at)
+    headers = {"Origin": SHOP, **({"X-Forwarded-For": forwarded} if forwarded else {})}
+    return Client().post(VISITOR, body, content_type="application/json", headers=headers)
+
+
+NOON = 1_800_000_000.0
+VISITORS = {"CHAT": True, "CHAT_ORIGINS": [SHOP]}
+
+
+@override_settings(CONVENGINE={**VISITORS, "CHAT_TOKEN_RATE": "3/min", "CHAT_TOKEN_DAY_RATE": "5/day"})
+def test_the_conversations_that_begin_at_one_address_are_limited_by_minute_and_by_day(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    minute = [begin(monkeypatch, NOON + second) for second in range(4)]
+    next_minute = [begin(monkeypatch, NOON + 61 + second).status_code for second in range(4)]
+
+    assert [answer.status_code for answer in minute] == [200, 200, 200, 429]
+    assert 0 < int(minute[-1].headers["Retry-After"]) <= 60
+    # Two more are the day's last.
+    assert next_minute == [200, 200, 429, 429]
+    assert begin(monkeypatch, NOON + 86_400).status_code == 200
+
+
+@override_settings(CONVENGINE={**VISITORS, "CHAT_TOKEN_RATE": "1/min"})
+def test_a_conversation_that_goes_on_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    token = begin(monkeypatch, NOON).json()["token"]
+
+    assert {begin(monkeypatch, NOON + 1, token=token).status_code for _ in range(3)} == {200}
+    assert begin(monkeypatch, NOON + 2).status_code == 429
+
+
+@override_settings(CONVENGINE={**VISITORS, "CHAT_TOKEN_RATE": "1/min", "TRUSTED_PROXIES": 1})
+def test_behind_a_proxy_each_visitor_has_an_address_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = ("203.0.113.7", "203.0.113.8", "198.51.100.1, 203.0.113.7")
+
+    assert [begin(monkeypatch, NOON, address).status_code for address in addresses] == [200, 200, 429]
+
+
+@override_settings(CONVENGINE=VISITORS)
+def test_an_office_of_two_hundred_behind_one_address_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty a minute, in ten minutes."""
+    statuses = [begin(monkeypatch, NOON + 3 * number).status_code for number in range(200)]
+
+    assert set(statuses) == {200}
+
+
 @pytest.mark.parametrize(
     "origin",
     [
