@@ -12,6 +12,7 @@ from django.forms import BaseFormSet, formset_factory
 
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, read_choices
+from config_admin.flows.countries import find_country_code, name_country
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
@@ -110,6 +111,10 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
 
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["country"].widget.attrs["list"] = "countries"
+
     @property
     def inputs(self) -> list[Any]:
         """The inputs that are always open."""
@@ -130,17 +135,18 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
 
     def clean_currency(self) -> str:
         """Three capital letters, or nothing."""
-        return self._clean_letters("currency", 3, "three letters, such as EUR")
+        value = str(self.cleaned_data["currency"]).strip().upper()
+        if value and not (len(value) == 3 and value.isascii() and value.isalpha()):
+            raise forms.ValidationError("Use three letters, such as EUR.")
+        return value
 
     def clean_country(self) -> str:
-        """Two capital letters, or nothing."""
-        return self._clean_letters("country", 2, "two letters, such as GB")
-
-    def _clean_letters(self, name: str, size: int, form: str) -> str:
-        value = str(self.cleaned_data[name]).strip().upper()
-        if value and not (len(value) == size and value.isascii() and value.isalpha()):
-            raise forms.ValidationError(f"Use {form}.")
-        return value
+        """The code of the country, or nothing."""
+        text = str(self.cleaned_data["country"]).strip()
+        country_code = find_country_code(text) if text else ""
+        if country_code is None:
+            raise forms.ValidationError(f"No country is called “{text}”. Choose one from the list.")
+        return country_code
 
     def clean(self) -> dict[str, Any]:
         """Inputs that the type needs, and values that it allows."""
@@ -257,6 +263,7 @@ def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], li
         {
             **show_values(get_item_schema("fields"), {"required": True, **field}),
             **({"after": titles.get(field["after"], field["after"])} if "after" in field else {}),
+            **({"country": name_country(field["country"])} if "country" in field else {}),
             **{name: format_bound(field["type"], field[name]) for name in ("min", "max") if name in field},
         }
         for field in flow.get("fields", ())

@@ -38,6 +38,7 @@ from config_admin.flows.advice import (
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
+from config_admin.flows.countries import list_countries
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
 from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.first_messages import (
@@ -464,6 +465,7 @@ class _FlowPage:
             "field_set": forms.fields,
             "refusals": forms.refusals,
             "field_titles": [field["title"] for field in _list_titles(forms)],
+            "countries": list_countries().values(),
             "condition": {"operators": describe_operators(), "fields": list(_list_condition_fields(forms))},
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],

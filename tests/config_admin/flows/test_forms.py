@@ -1,10 +1,13 @@
 """Names of fields come from their titles."""
 
+import re
 from typing import Any
 
 import pytest
 
+from config_admin.flows.countries import list_countries
 from config_admin.flows.forms import FieldForms, list_initial, make_name, name_apart, read_document
+from convengine.engine.understanding.language import get_countries
 
 
 def test_fields_in_any_letters_keep_names_of_their_own() -> None:
@@ -72,3 +75,39 @@ def test_only_a_date_comes_after_another_field() -> None:
     forms = make_fields({"title": "Pick-up"}, {"title": "Name", "type": "text", "after": "nonsense"})
 
     assert forms.is_valid()
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored", "shown"),
+    [
+        ("Germany", "DE", "Germany"),
+        (" united  kingdom ", "GB", "United Kingdom"),
+        ("Georgia", "GE", "Georgia"),
+        ("gb", "GB", "United Kingdom"),
+        ("CURAÇAO", "CW", "Curaçao"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["phone", "postcode"])
+def test_a_country_is_typed_by_name_and_stored_by_code(kind: str, typed: str, stored: str, shown: str) -> None:
+    fields = make_fields({"title": "Contact", "type": kind, "country": typed})
+    assert fields.is_valid(), fields.errors
+
+    flow = read_document(_Flow(), fields, _Empty(), _Empty(), {})  # type: ignore[arg-type]
+
+    assert flow["fields"][0]["country"] == stored
+    assert list_initial(flow)[1][0]["country"] == shown
+
+
+@pytest.mark.parametrize("typed", ["Germony", "Ger", "XX", "the moon"])
+def test_a_text_that_names_no_country_is_refused_and_never_cut(typed: str) -> None:
+    fields = make_fields({"title": "Phone", "type": "phone", "country": typed})
+
+    assert fields.errors[0]["country"] == [f"No country is called “{typed}”. Choose one from the list."]
+
+
+def test_each_country_has_a_code_and_a_name_of_its_own() -> None:
+    countries = list_countries()
+
+    assert all(re.fullmatch("[A-Z]{2}", code) for code in countries)
+    assert len({name.casefold() for name in countries.values()}) == len(countries)
+    assert set(get_countries()) <= set(countries)
