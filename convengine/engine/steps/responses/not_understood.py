@@ -83,11 +83,11 @@ def find_hand_over_intent(snapshot: Snapshot) -> str | None:
 
 def find_handing_flow(session: Session, turn: Turn) -> str | None:
     """The intent whose form was left in this turn for one that hands over, if it says itself what follows."""
-    left, state = session.turn_start_intent, session.turn_start_state
-    if not session.intent_source or code(session.state) != HAND_OVER or code(left) == code(session.intent):
+    intent, state = session.turn_start_intent, session.turn_start_state
+    if not session.intent_source or code(session.state) != HAND_OVER or code(intent) == code(session.intent):
         return None
-    is_own = turn.snapshot.has_scope(Response, code(left), HAND_OVER)
-    return left if is_own and is_in_form(turn.snapshot, left, state) else None
+    is_own = turn.snapshot.has_scope(Response, code(intent), HAND_OVER)
+    return intent if is_own and is_in_form(turn.snapshot, intent, state) else None
 
 
 def find_hand_over_answer(snapshot: Snapshot) -> str | None:
