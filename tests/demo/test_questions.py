@@ -128,3 +128,10 @@ def test_another_number_is_no_order(customer: Caller, said: str) -> None:
             ("no", "five digits", "COLLECT"),
         ],
     )
+
+
+@pytest.mark.parametrize("again", ["close my account", "please delete my account", "end my contract"])
+def test_who_said_no_may_ask_again(customer: Caller, again: str) -> None:
+    asked = ("Shall I close it?", "CONFIRM")
+
+    talk(customer, [("close my account", *asked), ("no", LEFT, "KEPT"), (again, *asked), ("no", LEFT, "KEPT")])

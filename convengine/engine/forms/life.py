@@ -12,7 +12,7 @@ from convengine.engine.prompts.select import find_interaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
-from convengine.engine.turn.enums import DialogueAct, InteractionMode
+from convengine.engine.turn.enums import DialogueAct, InteractionMode, RulePhase
 from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, UNKNOWN, intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -156,6 +156,13 @@ def is_in_form(snapshot: Snapshot, intent: str | None, state: str | None) -> boo
     """True for a state in which a form of the intent collects, or waits for its confirmation."""
     has_form = code(intent) in snapshot.index(rows.OutputSchema, intent_key, _schema_order)
     return has_form and code(state) not in (UNKNOWN, HAND_OVER) and not is_final_state(snapshot, intent, state)
+
+
+def asks_for_consent(snapshot: Snapshot, intent: str | None, state: str | None) -> bool:
+    """True for a state in which an action of the intent waits for a yes, or in which rules react to what is said."""
+    reacting = snapshot.rule_buckets(RulePhase.POST_DIALOGUE_ACT, intent, state)
+    is_own = (RulePhase.POST_DIALOGUE_ACT.value, code(intent), code(state)) in reacting
+    return is_own or snapshot.has_scope(rows.PendingAction, intent, state)
 
 
 def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
+from convengine.engine.forms.life import ClearCause, asks_for_consent, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
@@ -290,16 +290,12 @@ def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | No
 
 
 def begins_again(session: Session, turn: Turn, state: str) -> bool:
-    """True when the intent is done and its form begins again (`x-clear`: RESTART)."""
+    """True when the intent is done and begins again: its form (`x-clear`: RESTART), or its question without a form."""
     snapshot = turn.snapshot
-    restarting = snapshot.table(rows.OutputSchema).memo.get(
-        "restarting",
-        lambda: any(clears_on(row, ClearCause.RESTART) for row in snapshot.enabled_rows(rows.OutputSchema)),
-    )
-    if not restarting or not is_final_state(snapshot, session.intent, session.state):
+    if not is_final_state(snapshot, session.intent, session.state):
         return False
     schema = find_schema(snapshot, session.intent, state)
-    return schema is not None and clears_on(schema, ClearCause.RESTART)
+    return clears_on(schema, ClearCause.RESTART) if schema else asks_for_consent(snapshot, session.intent, state)
 
 
 def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.Classifier | None:

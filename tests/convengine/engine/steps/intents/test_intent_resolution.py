@@ -11,9 +11,12 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
+    make_action,
     make_classifier,
     make_config,
+    make_edge,
     make_intent,
+    make_response,
     make_rule,
     make_schema,
     make_session,
@@ -250,6 +253,52 @@ def test_the_state_of_the_same_intent_may_be_overridden_by_setting() -> None:
     rows = (make_classifier("FAQ", "fees", state_code="FEES"), on)
 
     assert run("fees", *rows, intent="FAQ", state="HOURS")[0].state == "FEES"
+
+
+CLOSE = make_classifier("CLOSE", "close my account", state_code="CONFIRM")
+CLOSING_INTENT = (make_intent("CLOSE"),)
+KEPT = make_response("Nothing is closed.", intent_code="ANY", state_code="KEPT")
+
+
+@pytest.mark.parametrize(
+    "sequel",
+    [
+        pytest.param(make_action("close_account", intent_code="CLOSE", state_code="CONFIRM"), id="action"),
+        pytest.param(
+            make_rule(phase="POST_DIALOGUE_ACT", intent_code="CLOSE", state_code="CONFIRM", action_value="KEPT"),
+            id="rule",
+        ),
+    ],
+)
+@pytest.mark.parametrize("by", ["close my account", "please close my account now"])
+def test_an_intent_that_is_over_begins_again(sequel: Row, by: str) -> None:
+    session, _ = run(by, CLOSE, KEPT, sequel, intents=CLOSING_INTENT, intent="CLOSE", state="KEPT")
+
+    assert (session.intent, session.state) == ("CLOSE", "CONFIRM")
+
+
+@pytest.mark.parametrize(
+    ("rows", "state"),
+    [
+        pytest.param((KEPT,), "KEPT", id="nothing follows"),
+        pytest.param((KEPT, make_edge("CONFIRM", "KEPT", intent_code="CLOSE")), "KEPT", id="nothing is asked"),
+        pytest.param((KEPT, make_rule(intent_code="CLOSE", state_code="CONFIRM")), "KEPT", id="a rule alone"),
+        pytest.param((KEPT, make_action("close_account", intent_code="CLOSE", state_code="CHECK")), "CHECK", id="open"),
+        pytest.param((make_action("close", intent_code="CLOSE", state_code="CONFIRM"),), "KEPT", id="unanswered"),
+        pytest.param(
+            (
+                make_response("Done.", intent_code="CLOSE", state_code="DONE"),
+                make_schema("CLOSE", {"colour": {"type": "string"}}, state_code="CONFIRM"),
+            ),
+            "DONE",
+            id="form that does not begin again",
+        ),
+    ],
+)  # fmt: skip
+def test_an_intent_that_is_not_over_stays_in_its_state(rows: tuple[Row, ...], state: str) -> None:
+    session, _ = run("close my account", CLOSE, *rows, intents=CLOSING_INTENT, intent="CLOSE", state=state)
+
+    assert (session.intent, session.state) == ("CLOSE", state)
 
 
 def test_rows_of_a_disabled_intent_take_no_part() -> None:
