@@ -13,7 +13,7 @@ from audit.narration.wording import FIELD_FORMATS, FORMATS, row_name, write_fiel
 from audit.record.events import Event, expand_events
 from audit.timeline.phrase_accounts import list_compared_texts
 from convengine.engine.forms.form import get_form
-from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name
+from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name, negated_sentence
 from convengine.engine.rules.pattern_examples import describe_compared_pattern
 from convengine.engine.stages import STAGES
 from convengine.engine.turn import rows
@@ -186,7 +186,8 @@ def _list_texts(fact: Fact, event: Event, snapshot: Snapshot) -> Iterator[str]:
         operand = operand[key]
     if isinstance(operand, Mapping) and "op" in operand:
         name, op, literal = str(operand["path"]), str(operand["op"]), operand.get("literal")
-        yield comparison_sentence(name, op, literal, other=operand.get("literalPath"))
+        write = comparison_sentence if operand.get("result") else negated_sentence
+        yield write(name, op, literal, other=operand.get("literalPath"))
         yield claim_words(f"${name[1:]}" if name.startswith("@") else name, op, literal) or ""
     for row in snapshot.enabled_rows(rows.OutputSchema):
         specs = {field.path: field.spec for field in get_form(snapshot, row).leaves}

@@ -66,6 +66,7 @@ _REASONS = {
     "LOWER_PRIORITY": "another one comes first by priority",
     "LESS_SPECIFIC": "another one is more specific",
     "INTENT_COLLISION": "phrases of several intents match",
+    "AMBIGUOUS": "several actions match, and the message names none",
     "ALREADY_RUN": "its task has already run in this phase",
     "CONFIG_ROW_INVALID": "it is invalid",
     "DISABLED": "it is disabled",

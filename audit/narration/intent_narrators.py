@@ -17,9 +17,11 @@ from convengine.engine.steps.intents.stages import (
     INTENT_RESOLVE_START,
 )
 from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED, NOT_UNDERSTOOD
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, DecisionKind
-from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.labels import state_label
+from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import DECISION, ENGINE_RETURN
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
@@ -68,8 +70,27 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
             "; the confidence is {score:percent}, and that of the next best, {runnerUp}, is {runnerUpScore:percent}",
         ) or turn.fill(event, "; the confidence is {score:percent}")
         losers = _describe_losers(turn, decision, winner) if decision else ()
-        sentence = build_sentence(event, (*lead, *cause, *runner_up, ".", *losers))
+        state = _describe_state_not_taken(turn, index, winner) if keeping is None else ()
+        sentence = build_sentence(event, (*lead, *cause, *runner_up, ".", *state, *losers))
         yield replace(sentence, patterns=_list_patterns(turn, winner))
+
+
+def _describe_state_not_taken(turn: NarratedTurn, index: int, winner: Json) -> Parts:
+    """Why the state of the phrase was not taken, where the conversation was already in its intent."""
+    event, row = turn.events[index], turn.row(rows.Classifier, winner)
+    wanted, after = code(row.state_code) if row else ANY, event.payload.get("state")
+    is_same = find_previous_intent(turn, index) == event.payload.get("intent")
+    if row is None or not is_same or wanted in (ANY, UNKNOWN, after):
+        return ()
+    ref, named = RowRef(_TABLE, winner), turn.fill(event, "state {state}")
+    state = Fact(state_label(row.state_code), row.state_code, event.row.seq, (_ROWS,), ref, "state_code")
+    return (
+        " Its state ",
+        state,
+        " was not taken, because the conversation was already in this intent, in ",
+        *named,
+        ".",
+    )
 
 
 def find_previous_intent(turn: NarratedTurn, index: int) -> Json:

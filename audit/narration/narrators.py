@@ -24,6 +24,7 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_SKIPPED,
 )
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
+from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH
@@ -31,13 +32,16 @@ from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, 
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, NOT_UNDERSTOOD, RESPONSE_EXACT
 from convengine.engine.steps.tools.stages import TOOL_ORCHESTRATION_REQUEST, TOOL_ORCHESTRATION_RESULT
+from convengine.engine.threads.new_task import REASON as NEW_TASK
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_LIFECYCLE
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent
-from convengine.engine.turn.stage import Tone
+from convengine.engine.turn.stage import Family, Tone, find_stage
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
 from convengine.json_value import Json
 
+#: Stages of these families are about the session that has the form.
+_OF_SESSIONS = (Family.DATA, Family.SESSION)
 #: Makes the parts that the templates of a stage need besides its payload; null if there is nothing to say.
 PartsMaker = Callable[[NarratedTurn, int], ExtraParts | None]
 #: The reason of the move that a meaning of the message causes.
@@ -246,6 +250,13 @@ def narrate_block(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         yield replace(sentence, patterns=(f"/{pattern}/",) if isinstance(pattern, str) else ())
 
 
+def _is_of_previous_session(turn: NarratedTurn, index: int) -> bool:
+    """True for what a turn found in one session before its message began the next one: intent, form, and standing."""
+    event = turn.events[index]
+    is_found = event.name == CONVERSATION_LOADED or find_stage(event.name).family in _OF_SESSIONS
+    return is_found and turn.after(index, SESSION_LIFECYCLE, reason=NEW_TASK) is not None
+
+
 #: Stages whose sentences no template makes.
 NARRATORS: Mapping[str, Narrator] = {
     **intent_narrators.NARRATORS,
@@ -259,6 +270,8 @@ NARRATORS: Mapping[str, Narrator] = {
 def narrate_event(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The sentences about one event. Stages of the deployment have none."""
     event = turn.events[index]
+    if _is_of_previous_session(turn, index):
+        return
     if narrator := NARRATORS.get(event.name):
         yield from narrator(turn, index)
     elif stage := STAGES.get(event.name):

@@ -47,6 +47,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "TAKEN": "value, taken",
         "OFFERED": "value, offered",
         "REFUSED": "value, refused",
+        "PASSED_OVER": "value, passed over",
         "NAMED": "name of a field",
         "CUE": "says what is meant",
         "SMALL": "small word",
@@ -104,6 +105,10 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "UNCLEAR": "it may be meant for something else, so the bot asks first",
         "MODEL": "only the model understands the words like this, so the bot asks first",
     },
+    "passed_over": {
+        "denies": "the message says that it is not meant",
+        "tells": "the message tells of others or of another time",
+    },
     "assumed": {
         "month": "the month",
         "year": "the year",
@@ -119,6 +124,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
     },
     "changed_by": {"TRANSFORMER": "the transformer", "HOOK": "the hook", "TASK": "the task"},
     "code": {"HOOK": "the hook", "TASK": "the task"},
+    "asked": {"LEAVE_QUESTION": "the question whether to stop"},
     "on_no": {
         "ASK_WHAT_TO_CHANGE": "the bot asks what to change",
         "RESTART": "the form begins again",

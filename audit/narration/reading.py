@@ -19,7 +19,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.sentences import ASKS, Subject, find_nearest
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import Reason, list_sorts
 from convengine.json_value import Json
 
 #: Cues that only stand beside what matters.
@@ -34,6 +34,8 @@ class Role(StrEnum):
     TAKEN = "TAKEN"
     OFFERED = "OFFERED"
     REFUSED = "REFUSED"
+    #: A value that is not meant, as its clause says.
+    PASSED_OVER = "PASSED_OVER"
     NAMED = "NAMED"
     CUE = "CUE"
     SMALL = "SMALL"
@@ -125,8 +127,9 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     moves |= dict.fromkeys(
         f"perhaps {_describe_move(move, text)}" for move in _list_items(recorded.understood, "doubtfulMoves")
     )
-    given = sorted((item for item in recorded.positions if item["is"] != Role.NAMED), key=itemgetter("start"))
-    values = [_describe_value(recorded, text, item) for item in given]
+    given = [item for item in recorded.positions if item["is"] != Role.NAMED]
+    all_values = sorted([*given, *_list_passed_over(recorded)], key=itemgetter("start"))
+    values = [_describe_value(recorded, text, item) for item in all_values]
     return MessageReading(parts, list(moves), values, recorded.schema_id, unknown_words)
 
 
@@ -179,7 +182,7 @@ def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
 
 def _list_marks(recorded: _MessageEvents) -> Iterator[MessagePart]:
     """The marks without their texts. Of those that overlap, the first counts."""
-    for item in recorded.positions:
+    for item in (*recorded.positions, *_list_passed_over(recorded)):
         yield MessagePart("", Role(item["is"]), item["start"], item["end"], _find_title(recorded, item["field"]))
     for move in _list_items(recorded.understood, "moves"):
         if move["move"] not in _CLAUSE_MOVES:
@@ -188,6 +191,24 @@ def _list_marks(recorded: _MessageEvents) -> Iterator[MessagePart]:
         is_small = cue["cue"] in _SMALL
         label = "" if is_small else find_phrase("cue", cue["cue"])
         yield MessagePart("", Role.SMALL if is_small else Role.CUE, cue["start"], cue["end"], label)
+
+
+def _list_passed_over(recorded: _MessageEvents) -> Iterator[Mapping[str, Json]]:
+    """Values of sorts that fields of the form take, in clauses that deny, or tell of others or of another time."""
+    for span in _list_items(recorded.understood, "spans"):
+        taking = _list_taking_fields(recorded, span) if span.get("clause") else []
+        if taking and not any(_overlap(span, position) for position in recorded.positions):
+            path = recorded.asked_path if recorded.asked_path in taking else taking[0]
+            yield {**span, "field": path, "is": Role.PASSED_OVER, "why": span["clause"]}
+
+
+def _list_taking_fields(recorded: _MessageEvents, span: Mapping[str, Json]) -> list[str]:
+    leaves = recorded.form.leaves if recorded.form else ()
+    return [leaf.path for leaf in leaves if span["sort"] in list_sorts(leaf.spec)]
+
+
+def _overlap(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
+    return bool(first["start"] < second["end"] and second["start"] < first["end"])
 
 
 def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[MessagePart]:
@@ -233,7 +254,7 @@ def _find_title(recorded: _MessageEvents, path: str) -> str:
 
 def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json]) -> ValueRead:
     role, path, why = Role(item["is"]), item["field"], item.get("why")
-    value = recorded.values.get(path) if role is not Role.REFUSED else None
+    value = None if role in (Role.REFUSED, Role.PASSED_OVER) else recorded.values.get(path)
     form_field = _find_field(recorded, path)
     shown = say_value(form_field.spec, value) if form_field and value not in (None, MASK) else excerpt_value(value)
     reason = find_phrase(role.value.lower(), why)

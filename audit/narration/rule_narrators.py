@@ -1,7 +1,7 @@
 """Rules that held and their actions, and moves between states."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from audit.narration.cleared import find_cleared
@@ -11,7 +11,14 @@ from audit.narration.wording import find_matched_words, plain, quote
 from audit.record.events import Event
 from convengine.engine.rules.actions.set_intent import SET_INTENT
 from convengine.engine.rules.actions.set_state import SET_STATE
-from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name
+from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
+from convengine.engine.rules.conditions.words import (
+    claim_words,
+    comparison_sentence,
+    fact_name,
+    list_leaves,
+    negated_sentence,
+)
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
@@ -55,7 +62,7 @@ def narrate_action(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         yield replace(
             sentence,
             conditions=_describe_conditions(turn, matched),
-            patterns=_list_patterns(matched) if matched else (),
+            patterns=_list_patterns(turn, matched) if matched else (),
         )
 
 
@@ -87,7 +94,7 @@ def _describe_cause(turn: NarratedTurn, matched: Event | None) -> Parts:
     when = turn.fill(matched, " ({rulePhase:phase})")
     held = [
         _describe_comparison(operand, path, matched.row.seq)
-        for path, operand in _list_operands(matched)
+        for path, operand in _list_operands(turn, matched)
         if (operand.get("op"), operand.get("literal")) != ("equals", ANY)
     ]
     if not held:
@@ -99,7 +106,7 @@ def _describe_conditions(turn: NarratedTurn, matched: Event | None) -> tuple[str
     """All comparisons of the rule, whole, if the sentence does not name them all or shortens one."""
     if matched is None:
         return ()
-    held = _list_operands(matched)
+    held = _list_operands(turn, matched)
     texts = tuple(_describe_whole(operand, path, matched.row.seq) for path, operand in held)
     rule = turn.row(rows.Rule, matched.payload.get("ruleId"))
     if rule and any(_CUT in text for text in texts):
@@ -120,32 +127,52 @@ def dump_comparison(operand: Mapping[str, Json], indent: int | None = None) -> s
     return reveal_invisible(json.dumps(compared, indent=indent, ensure_ascii=False, default=str))
 
 
-def _list_patterns(matched: Event) -> tuple[str, ...]:
+def _list_patterns(turn: NarratedTurn, matched: Event) -> tuple[str, ...]:
     """The patterns that the rule tested and that matched, whole."""
     return tuple(
         f"{fact_name(str(operand['path']))}: /{operand['literal']}/"
-        for _, operand in _list_operands(matched)
-        if operand.get("op") == "=~"
+        for _, operand in _list_operands(turn, matched)
+        if operand.get("op") == "=~" and operand.get("result")
     )
 
 
-def _list_operands(matched: Event) -> list[tuple[tuple[str | int, ...], Mapping[str, Json]]]:
-    """The comparisons of a rule that held, each with its path in the match event."""
+def _list_operands(turn: NarratedTurn, matched: Event) -> list[tuple[tuple[str | int, ...], Mapping[str, Json]]]:
+    """The comparisons because of which a rule held, each with its path in the match event.
+
+    One that is negated in the condition of the rule speaks for it by its failure, and not by its success.
+    """
+    speaks = _read_polarity(turn.row(rows.Rule, matched.payload.get("ruleId")))
     for number, candidate in enumerate(_describe_items(matched.payload.get("candidates"))):
         if candidate.get("id") == matched.payload.get("ruleId"):
             return [
                 (("candidates", number, "operands", index), operand)
                 for index, operand in enumerate(_describe_items(candidate.get("operands")))
-                if operand.get("result") and "path" in operand
+                if "path" in operand and speaks(operand)
             ]
     return []
+
+
+def _read_polarity(rule: rows.Rule | None) -> Callable[[Mapping[str, Json]], bool]:
+    """Tells whether the result of a comparison speaks for its rule."""
+    try:
+        condition = read_condition(rule) if rule else None
+    except UNREADABLE:
+        condition = None
+    leaves = set(list_leaves(condition.tree)) if condition else set()
+
+    def speaks(operand: Mapping[str, Json]) -> bool:
+        holds, key = bool(operand.get("result")), (str(operand["path"]), str(operand.get("op")))
+        # A comparison inside a path is no part of the tree.
+        return (*key, not holds) in leaves or (holds and (*key, True) not in leaves)
+
+    return speaks
 
 
 def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
     """One of them: "vip is true", "the form is complete"; with the matched words or the compared value."""
     name, op, value = str(operand["path"]), str(operand.get("op")), operand.get("value")
     literal = operand.get("literal")
-    claim = Fact(comparison_sentence(name, op, literal, other=operand.get("literalPath")), name, seq, (*path, "path"))
+    claim = Fact(_write_claim(operand), name, seq, (*path, "path"))
     words = find_matched_words(str(literal), value) if op == "=~" and isinstance(value, str) else ""
     if words and words != value and words.casefold() not in claim.text.casefold():
         return (claim, " (by ", Fact(quote(words), value, seq, (*path, "value")), ")")
@@ -153,6 +180,11 @@ def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...
         return (claim,)
     text = quote(value) if isinstance(value, str) else plain(value)
     return (claim, " (it is ", Fact(text, value, seq, (*path, "value")), ")")
+
+
+def _write_claim(operand: Mapping[str, Json]) -> str:
+    write = comparison_sentence if operand.get("result") else negated_sentence
+    return write(str(operand["path"]), str(operand.get("op")), operand.get("literal"), other=operand.get("literalPath"))
 
 
 def _describe_items(value: Json) -> list[Mapping[str, Json]]:

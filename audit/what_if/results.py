@@ -38,11 +38,11 @@ GROUPS: Mapping[str, tuple[str, str]] = {
     Kind.ANSWER: ("Only the answer", "Everything is the same except for the answer."),
     Kind.VALUES: ("Only remembered values", "The user sees the same. The next turn finds other values."),
     Kind.NEEDS_MODEL: (
-        "Not recorded",
+        "Cannot be told",
         "These turns ask a model, tool or task something that was not recorded. What they would answer is unknown, so "
         "they are not counted.",
     ),
-    Kind.NOT_REPLAYABLE: ("Cannot run again", "Nothing can be said about these turns."),
+    Kind.NOT_REPLAYABLE: ("Cannot run again", "Their recordings are incomplete: nothing can be told of them either."),
     AFTER: (
         "After a difference",
         "An earlier turn of these conversations led to another intent, state, value or action, so these messages would "
@@ -110,6 +110,11 @@ def _find_cause(kind: str, table: str, pk: str, note: str) -> tuple[str, str, st
 def count_differences(groups: Sequence[Group]) -> int:
     """The turns that differ and count."""
     return sum(group.count for group in groups if group.counts_as_difference)
+
+
+def count_untold(groups: Sequence[Group]) -> int:
+    """The turns of which nobody can tell whether they differ."""
+    return sum(group.count for group in groups if group.kind in _BY_NOTE)
 
 
 def select_results(run: CeWhatIf, given: Mapping[str, str]) -> QuerySet[CeWhatIfTurn]:

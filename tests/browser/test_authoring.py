@@ -156,7 +156,7 @@ def test_a_rule_is_made_by_keyboard_alone(ada: Visitor, width: int, scheme: str)
     keys.press("Enter")
     expect(ada.page.locator("#id_action_value")).to_have_value("CONFIRM")
     expect(ada.page.locator("#ce-sentence")).to_have_text(
-        "When the message is like “so be it” in intent THANKS, set state to CONFIRM."
+        "When the message matches the pattern of “so be it” in intent THANKS, set state to CONFIRM."
     )
     ada.tab_to(ada.page.locator("#id_enabled"))
     keys.press("Space")

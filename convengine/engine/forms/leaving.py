@@ -126,7 +126,8 @@ def leave(session: Session, turn: Turn, intent: str = "") -> Session:
     if row is None:
         return session
     texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
-    turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None)
+    answers = {"answers": "LEAVE_QUESTION"} if DialogueState.of(session).leaving is not None else {}
+    turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None, **answers)
     session = leave_form(session, turn, row, "FORM_LEFT").with_values(FormParams(form_leave=LeaveDecision.LEAVE.value))
     return session if intent else session.evolve(reply_override=ReplyOverride(str(texts["cancelled"]), SOURCE))
 

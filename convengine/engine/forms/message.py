@@ -32,7 +32,7 @@ from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.sentences import Subject
-from convengine.engine.understanding.span import Finder, Situation, Sort
+from convengine.engine.understanding.span import Finder, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.json_value import Json
 
@@ -119,6 +119,7 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
     moves = [_describe_move(understanding, move) for move in understanding.moves]
     spans = [
         {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
+        | _describe_passing_over(understanding, span)
         for span in understanding.spans
     ]
     cues = [
@@ -126,6 +127,12 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
     ]
     doubtful = [_describe_move(understanding, move) for move in understanding.doubtful_moves]
     return {"moves": moves, "spans": spans, "cues": cues} | ({"doubtfulMoves": doubtful} if doubtful else {})
+
+
+def _describe_passing_over(understanding: Understanding, span: Span) -> dict[str, Json]:
+    """What the clause of a value does, where it takes none: it denies, or tells of others or of another time."""
+    clause = None if span.is_weak else understanding.find_clause(span.start)
+    return {"clause": clause.force.value} if clause and clause.force in (Force.DENIES, Force.TELLS) else {}
 
 
 def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:

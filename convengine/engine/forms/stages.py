@@ -88,10 +88,13 @@ FORM_LEAVE_ASKED = declare_stage(
 FORM_LEFT = declare_stage(
     "FORM_LEFT",
     Family.DATA,
-    "The user left a form before it was done. `intent` is the intent that follows, if any.",
+    (
+        "The user left a form before it was done. `intent` is the intent that follows, if any; `answers` names the "
+        "question of the bot that the message answered."
+    ),
     steps="SchemaExtractionStep IntentResolutionStep",
-    keys="schemaId intent",
-    sentences=(SentenceTemplate("The user left the form[ for {intent}]."),),
+    keys="schemaId intent answers",
+    sentences=(SentenceTemplate("The user left the form[ for {intent}][, in answer to {answers:phrase asked}]."),),
 )
 FORM_REFUSED = declare_stage(
     "FORM_REFUSED",

@@ -27,15 +27,13 @@ _OF_PATH = re.compile(r"/(?P<pattern>.*)/[a-zA-Z]*", re.DOTALL)
 
 @lru_cache(maxsize=8192)
 def describe_match(pattern: str, *, whole: bool = False, negated: bool = False) -> str:
-    """What a text must be like, such as `is like “cancel order” or “stop order”`.
+    """What a text must match, such as `matches the pattern of “cancel order” or “stop order”`.
 
     The pattern itself where no example is readable. `whole`: the pattern matches the whole text.
     """
     examples = describe_examples(pattern, whole=whole)
-    if examples:
-        return f"is {'not ' if negated else ''}like {examples}"
     shown = pattern if len(pattern) <= _LONGEST else f"{pattern[: _LONGEST - 1]}…"
-    return f"{'does not match' if negated else 'matches'} /{shown}/"
+    return f"{'does not match' if negated else 'matches'} the pattern {f'of {examples}' if examples else f'/{shown}/'}"
 
 
 def describe_compared_pattern(literal: str) -> str:

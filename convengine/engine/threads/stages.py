@@ -8,7 +8,10 @@ SESSION_LIFECYCLE = declare_stage(
     "The session went from one standing to another, and why.",
     steps="LoadOrCreateConversationStep IntentResolutionStep PersistConversationStep",
     keys="from to reason turn_no",
-    sentences=(SentenceTemplate("The session changed from {first:lifecycle} to {to:lifecycle}[: {why}]."),),
+    sentences=(
+        SentenceTemplate("A new session began, because the message starts something new.", {"reason": "new_task"}),
+        SentenceTemplate("The session changed from {first:lifecycle} to {to:lifecycle}[: {why}]."),
+    ),
 )
 MESSAGE_INTENT_CLASSIFIED = declare_stage(
     "MESSAGE_INTENT_CLASSIFIED",

@@ -299,6 +299,104 @@ def test_what_no_shared_world_reaches_is_told_too(stage: Stage, payload: dict[st
     assert list(list_unfounded_sentences(sentences, [found], configuration().current())) == []
 
 
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"taskBean": "orders"}, "The action refund failed in the task orders: LATE."),
+        ({}, "The action refund failed: LATE."),
+    ],
+)
+def test_an_action_that_failed_names_its_task(payload: dict[str, Any], expected: str) -> None:
+    assert narrate(event("PENDING_ACTION_FAILED", pendingActionRef="refund", reason="LATE", **payload)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({}, "The user left the form."),
+        ({"answers": "LEAVE_QUESTION"}, "The user left the form, in answer to the question whether to stop."),
+        ({"intent": "FEES"}, "The user left the form for FEES."),
+        (
+            {"intent": "FEES", "answers": "LEAVE_QUESTION"},
+            "The user left the form for FEES, in answer to the question whether to stop.",
+        ),
+    ],
+)
+def test_a_form_that_was_left_names_the_question_that_was_answered(payload: dict[str, Any], expected: str) -> None:
+    assert narrate(event("FORM_LEFT", schemaId=1, **payload)) == [expected]
+
+
+def test_the_first_turn_of_a_session_tells_nothing_of_the_one_before() -> None:
+    told = narrate(
+        event("CONVERSATION_LOADED", 1, intent="REFUND", state="COLLECT"),
+        event("SESSION_LIFECYCLE", 2, **{"from": "AWAITING_USER", "to": "RUNNING", "reason": "response"}),
+        event("USER_INPUT", 3, text="what are your fees?"),
+        event("FIELDS_READ", 4, asked="orderNumber", read=[], refused=[]),
+        event("SESSION_LIFECYCLE", 5, **{"from": "RUNNING", "to": "COMPLETE", "reason": "new_task"}),
+        event("SCHEMA_STATUS", 6, schemaComplete=True, schemaId=1),
+    )
+
+    assert told[:2] == [
+        "The user wrote “what are your fees?”",
+        "A new session began, because the message starts something new.",
+    ]
+    assert len(told) == 2 or "form" in told[2]
+
+
+def tell_rule(pattern: str, kind: str = "CONDITION", **params: Any) -> str:
+    """Why a rule with this condition changed the state."""
+    create_help_desk()
+    with change_set(reason="a rule"):
+        CeRule.objects.update(rule_type=kind, match_pattern=pattern)
+    caller = Caller()
+    caller.say("hours", inputParams=params)
+    events = events_of(caller, 1)
+    assert list(list_unfounded_sentences(narrate_turn(events), events, configuration().current())) == []
+    (sentence,) = [text for text in narrate(*events) if " changed the state " in text]
+    return sentence.partition(" to Vip")[2]
+
+
+_NOT = '{"combinator": "and", "not": true, "rules": [%s]}'
+_VIP = '{"field": "params.vip", "operator": "%s", "value": "yes"}'
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind", "params", "because"),
+    [
+        (_NOT % _VIP % "is", "CONDITION", {"vip": "no"}, "vip is not “yes”"),
+        (_NOT % _VIP % "contains", "CONDITION", {"vip": "no"}, "vip does not contain “yes”"),
+        (_NOT % _VIP % "startsWith", "CONDITION", {"vip": "no"}, "it is not so that vip starts with “yes”"),
+        (_NOT % '{"field": "params.vip", "operator": "isNotEmpty"}', "CONDITION", {}, "vip is empty"),
+        (_NOT % (_NOT % _VIP % "is"), "CONDITION", {"vip": "yes"}, "vip is “yes”"),
+        (
+            _NOT % f'{_VIP % "is"}, {{"field": "message", "operator": "contains", "value": "hours"}}',
+            "CONDITION", {"vip": "no"}, "vip is not “yes”",
+        ),
+        ("$[?(!(@.inputParams.vip == 'yes'))]", "JSON_PATH", {"vip": "no"}, "vip is not “yes”"),
+        ("$[?(!(@.inputParams.vip))]", "JSON_PATH", {}, "vip is not set"),
+    ],
+)  # fmt: skip
+def test_a_negated_condition_has_its_because(pattern: str, kind: str, params: dict[str, Any], because: str) -> None:
+    told = tell_rule(pattern, kind, **params).replace('"', "“", 1).replace('"', "”", 1)
+
+    assert told.startswith(f", because {because}")
+    assert " and " not in told
+
+
+def test_the_state_of_a_phrase_that_was_not_taken_says_why() -> None:
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours", inputParams={"vip": True})
+    caller.say("hours please")
+    caller.say("fees")
+    told = [narrate(*events_of(caller, turn)) for turn in (1, 2, 3)]
+
+    why = " Its state Idle was not taken, because the conversation was already in this intent, in state Vip."
+    assert [any(text.endswith(why) for text in texts) for texts in told] == [False, True, False]
+    events = events_of(caller, 2)
+    assert list(list_unfounded_sentences(narrate_turn(events), events, configuration().current())) == []
+
+
 def test_an_action_of_the_deployment_is_told_by_its_name() -> None:
     matched = event("RULE_MATCH (RulesStep)", 1, ruleId=4, candidates=[{"id": 4, "matched": True}])
     applied = event("RULE_APPLIED (RulesStep)", 2, ruleId=4, action="OPEN_TICKET", actionValue="now")
@@ -314,10 +412,10 @@ def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same
     chosen = event("DISAMBIGUATION_RESOLVED", 2, actionKey="cancel", reply="the first")
 
     assert narrate(opened) == ["The action cancel waits for confirmation."]
-    assert narrate(opened, ran) == ["The action orders:cancel ran once."]
-    assert narrate(said, ran) == ["The action orders:cancel ran once, because the user says yes."]
+    assert narrate(opened, ran) == ["The action orders:cancel ran once, by the task orders."]
+    assert narrate(said, ran) == ["The action orders:cancel ran once, by the task orders, because the user says yes."]
     assert narrate(chosen, ran)[-1] == (
-        "The action orders:cancel ran once, because the user chose it with “the first”."
+        "The action orders:cancel ran once, by the task orders, because the user chose it with “the first”."
     )
 
 

@@ -119,6 +119,33 @@ def test_a_correction_is_a_move_and_a_reason(caller: Caller) -> None:
     assert [(value.title, value.reason) for value in reading.values] == [("Day", "It replaces an earlier value.")]
 
 
+@pytest.mark.parametrize(
+    ("said", "text", "title", "why"),
+    [
+        (
+            "I came here last week on 2030-03-04",
+            "on 2030-03-04",
+            "Day",
+            "The message tells of others or of another time.",
+        ),
+        ("not on 2030-03-04", "on 2030-03-04", "Day", "The message says that it is not meant."),
+        ("not large", "large", "Size", "The message says that it is not meant."),
+        ("definitely not small", "small", "Size", "The message says that it is not meant."),
+    ],
+)
+def test_a_value_that_was_passed_over_says_why(caller: Caller, said: str, text: str, title: str, why: str) -> None:
+    reading = say(caller, "a party", said)
+
+    passed_over = [value for value in reading.values if value.role is Role.PASSED_OVER]
+    assert [(value.text, value.title, value.value, value.reason) for value in passed_over] == [(text, title, "", why)]
+    assert (text, "PASSED_OVER", title) in list_marks(reading)
+
+
+def test_a_value_that_is_used_or_of_no_field_is_not_passed_over(caller: Caller) -> None:
+    for said in ("on 2030-03-04", "not a@example.com"):
+        assert not [value for value in say(caller, "a party", said).values if value.role is Role.PASSED_OVER]
+
+
 def test_a_text_with_masks_or_without_the_event_has_no_marks(caller: Caller) -> None:
     CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_PATTERNS", config_value="2030-03-0.")
     caller.say("a party")

@@ -15,8 +15,9 @@ from audit.models import CeAccessLog, CeWhatIf, CeWhatIfTurn
 from audit.what_if.jobs import run_job
 from config_admin.drafts.models import CeDraft, CeDraftEdit
 from config_admin.drafts.publish_draft import discard_draft
-from config_admin.models import CeIntentClassifier, CeResponse
+from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of
+from convengine.server.extensions.registry import TaskEntry, registry
 from tests.api import Caller
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
@@ -85,6 +86,25 @@ def test_a_draft_is_compared_and_each_group_leads_to_its_turns(caller: Caller, d
     kinds = CeAccessLog.objects.order_by("access_id").values_list("kind", "search")
     assert [kind for kind, _ in kinds] == ["WHAT_IF"] * 2
     assert kinds[1][1].startswith("run=")
+
+
+def test_turns_that_ask_what_was_not_recorded_cannot_be_told(caller: Caller, draft: CeDraft, qa: Client) -> None:
+    """An installation without a model has no answers of one either."""
+    rule: Any = {
+        "rule_id": 900, "phase": "PRE_RESPONSE_RESOLUTION", "intent_code": "HOURS", "state_code": "ANY",
+        "rule_type": "EXACT", "match_pattern": "ANY", "action": "SET_TASK", "action_value": "unasked:run",
+    }  # fmt: skip
+    row = content_of(CeRule(**rule))
+    CeDraftEdit.objects.create(draft=draft, table_name="ce_rule", row_pk="900", before=None, after=row)
+    registry.add_task("unasked", TaskEntry({"run": lambda call: pytest.fail("It was called.")}))
+    caller.say("hours")
+    try:
+        page = read(qa.get(start(qa, f"draft:{draft.pk}")))
+    finally:
+        del registry.tasks["unasked"]
+
+    assert "No turn differs, of 1 turns in 1 conversation. Of 1 turn, it cannot be told." in page
+    assert "Cannot be told 1 turn" in page
 
 
 def test_turns_after_a_lasting_difference_stand_apart(caller: Caller, draft: CeDraft, qa: Client) -> None:

@@ -163,5 +163,5 @@ def test_what_a_rule_compared_is_told_in_words() -> None:
     outcome = try_field(make_rule(rule_type="REGEX", match_pattern="loan|credit"), "match_pattern", "a loan please")
 
     assert [(operand["name"], operand["phrase"]) for operand in outcome.operands] == [
-        ("the message", "is like “loan” or “credit”")
+        ("the message", "matches the pattern of “loan” or “credit”")
     ]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from convengine.engine.rules.conditions.json_path import parse_path
@@ -90,6 +90,12 @@ _PRESENCE: Mapping[str, tuple[str, str]] = {
     "inputParams.tool_status": ("a tool was called", "no tool was called"),
     "inputParams.tool_result": ("a tool returned a result", "no tool returned a result"),
 }
+#: Operators that hold exactly where another one does not.
+_COMPLEMENTS = (
+    ("is", "isNot"), ("contains", "doesNotContain"), ("isOneOf", "isNoneOf"), ("isEmpty", "isNotEmpty"), ("=", "!="),
+    ("==", "!="), ("in", "nin"), ("anyof", "noneof"), ("exists", "=="),
+)  # fmt: skip
+_OPPOSITES: Mapping[str, str] = {b: a for a, b in _COMPLEMENTS[:-1]} | dict(_COMPLEMENTS)
 #: Words in a name whose values are points in time.
 _OF_TIME = frozenset({"date", "today", "time", "day", "deadline", "until", "at"})
 
@@ -338,3 +344,22 @@ def comparison_sentence(path: str, op: str, literal: Json, *, other: str | None 
     if op not in PATH_OPERATORS:
         return f"{name} {op} {value_words(literal)}"
     return f"{name} {_fill_phrase(PATH_OPERATORS[op], name, lambda unit: value_words(literal))}"
+
+
+def negated_sentence(path: str, op: str, literal: Json, *, other: str | None = None) -> str:
+    """A comparison that does not hold, in words: "the state is not CONFIRM"."""
+    if opposite := _OPPOSITES.get(op):
+        return comparison_sentence(path, opposite, literal, other=other)
+    return f"it is not so that {comparison_sentence(path, op, literal, other=other)}"
+
+
+def list_leaves(condition: Condition, *, negated: bool = False) -> Iterator[tuple[str, str, bool]]:
+    """The path and operator of each comparison, and whether it is negated."""
+    match condition:
+        case Group(_, is_negated, members):
+            for member in members:
+                yield from list_leaves(member, negated=negated is not is_negated)
+        case Comparison(left, operator):
+            yield (left.written or "") if isinstance(left, Target) else str(left), operator.name, negated
+        case Exists(path) | Finds(path):
+            yield str(path), "exists", negated

@@ -64,7 +64,9 @@ PENDING_ACTION_EXECUTED = declare_stage(
             "{action} did not run again: it has already run, and its stored result was used.",
             {"reused": True},
         ),
-        SentenceTemplate("{action} ran once[, because {cause}][. It took {durationMs:ms}].", tone=Tone.GOOD),
+        SentenceTemplate(
+            "{action} ran once[, by the task {taskBean}][, because {cause}][. It took {durationMs:ms}].", tone=Tone.GOOD
+        ),
     ),
 )
 PENDING_ACTION_FAILED = declare_stage(
@@ -76,5 +78,7 @@ PENDING_ACTION_FAILED = declare_stage(
         "policyDecision pendingActionRef intent state context pendingActionResult reason errorType "
         "reasonText durationMs taskBean taskMethods executionId reused sameRequest"
     ),
-    sentences=(SentenceTemplate("{action} failed[: {reason}][ ({reasonText})].", tone=Tone.ERROR),),
+    sentences=(
+        SentenceTemplate("{action} failed[ in the task {taskBean}][: {reason}][ ({reasonText})].", tone=Tone.ERROR),
+    ),
 )

@@ -8,13 +8,13 @@ from convengine.engine.rules.pattern_examples import describe_compared_pattern, 
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        (r"\bcancel\b.*\border\b", "is like “cancel order”"),
-        (r"\b(cancel|stop)\b.*\border\b", "is like “stop order” or “cancel order”"),
-        ("a|bb|ccc|dddd", "is like “a”, “bb”, “ccc” …"),
-        (r"\bdeliver\w*\b", "is like “deliver”"),
-        (r"^\W+$", r"matches /^\W+$/"),
-        ("(", "matches /(/"),
-        ("x" * 60, f"matches /{'x' * 39}…/"),
+        (r"\bcancel\b.*\border\b", "matches the pattern of “cancel order”"),
+        (r"\b(cancel|stop)\b.*\border\b", "matches the pattern of “stop order” or “cancel order”"),
+        ("a|bb|ccc|dddd", "matches the pattern of “a”, “bb”, “ccc” …"),
+        (r"\bdeliver\w*\b", "matches the pattern of “deliver”"),
+        (r"^\W+$", r"matches the pattern /^\W+$/"),
+        ("(", "matches the pattern /(/"),
+        ("x" * 60, f"matches the pattern /{'x' * 39}…/"),
     ],
 )
 def test_a_pattern_is_told_by_its_shortest_texts(pattern: str, words: str) -> None:
@@ -22,9 +22,13 @@ def test_a_pattern_is_told_by_its_shortest_texts(pattern: str, words: str) -> No
 
 
 def test_a_pattern_of_the_whole_text_has_examples_that_are_one() -> None:
-    assert describe_match("(?s).*loan.*", whole=True, negated=True) == "is not like “loan”"
-    assert describe_match("(", negated=True) == "does not match /(/"
-    assert describe_compared_pattern("/yes|no/i") == describe_compared_pattern("yes|no") == "is like “no” or “yes”"
+    assert describe_match("(?s).*loan.*", whole=True, negated=True) == "does not match the pattern of “loan”"
+    assert describe_match("(", negated=True) == "does not match the pattern /(/"
+    assert (
+        describe_compared_pattern("/yes|no/i")
+        == describe_compared_pattern("yes|no")
+        == "matches the pattern of “no” or “yes”"
+    )
 
 
 def test_a_pattern_without_readable_texts_has_no_examples() -> None:

@@ -205,7 +205,7 @@ def test_a_value_that_does_not_fit_the_operator_is_refused(name: str, value: Any
         ("moreThanHoursAgo", 3, "is more than 3 hours ago"),
         ("countAtLeast", 2, "has at least 2 entries"),
         ("countIs", 1, "has exactly 1 entry"),
-        ("matches", "^a", "is like “a”"),
+        ("matches", "^a", "matches the pattern of “a”"),
         ("isYes", None, "is yes"),
     ],
 )

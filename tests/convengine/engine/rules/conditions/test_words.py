@@ -61,7 +61,7 @@ def test_a_condition_that_cannot_be_read_has_no_words() -> None:
         ("$[?(@.context.reference != null)]", "reference is set"),
         ("$[?(@.context.reference == null)]", "reference is not set"),
         ("$[?(@.pendingClarificationQuestion != null)]", "the clarifying question is set"),
-        ("$[?(!(@.userText =~ /.*it.*/i))]", "the message is not like “it”"),
+        ("$[?(!(@.userText =~ /.*it.*/i))]", "the message does not match the pattern of “it”"),
         ("$[?(@.context.a < @.inputParams.today)]", "a is before today"),
         ("$[?(@.state in ['A','B'])]", 'the state is one of "A", "B"'),
         ("$[?(@.context.items empty false)]", "items is not empty"),
