@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
@@ -18,7 +19,8 @@ from django.db.models import Max, Q, QuerySet
 
 from audit import seal
 from audit.erasure.quoted_answers import list_quotable_texts
-from audit.erasure.searches import erase_searches
+from audit.erasure.searches import erase_searches, note_searches_with
+from audit.erasure.telling_words import list_telling_words
 from audit.models import (
     CeErasure,
     CeInboxGroup,
@@ -35,6 +37,7 @@ from convengine.engine.errors import TurnInProgress
 from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
@@ -187,11 +190,21 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
         declare_erasure(key, EraseOrder(erasure.by, erasure.reason))
         erasure = _newest_erasure(key) or erasure
     order = EraseOrder(erasure.by, erasure.reason)
+    yield from note_searches_with(_read_telling_words(key, erasure.last_turn_no), order.by, order.reason)
     while turns := read_rows(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
         quotable = list_quotable_texts(turns)
         yield _empty_turns(key, turns)
         yield from _list_tests_about(quotable, order)
     yield _empty_additions(key, erasure.last_addition)
+
+
+def _read_telling_words(key: uuid.UUID, last: int) -> frozenset[str]:
+    """The words of a conversation's turns that may tell of a person."""
+    turns = _turns_with_contents(key, last).values_list("user_input", "assistant_output")
+    texts = (
+        (message or "", answer_text(answer)) for message, answer in turns.iterator(chunk_size=TURNS_PER_TRANSACTION)
+    )
+    return list_telling_words(chain.from_iterable(texts), configuration().current())
 
 
 def _list_tests_about(texts: Sequence[str], order: EraseOrder) -> Iterator[Counts]:

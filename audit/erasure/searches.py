@@ -1,16 +1,20 @@
 """Erase a participant from stored searches: the access log, and the searches that users saved.
 
-A search for the whole name or phone number is erased. A search for a part may mean somebody else, too: it is listed for
-a person to decide.
+A search for the whole name or phone number is erased. A search for a part, or for other words of the erased turns, may
+mean somebody else, too: it is listed for a person to decide.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import chain
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from django.db import transaction
+from django.db.models import Model
 
-from audit.models import CeAccessLog, CeSavedSearch
+from audit.erasure.telling_words import has_telling_word
+from audit.models import CeAccessLog, CeLedger, CeSavedSearch
 from audit.record import removals
 from audit.seal import ERASED, read_seal
 from convengine.engine.text.participants import SHORTEST, has_all, list_local_terms, list_terms, read_phone
@@ -31,15 +35,27 @@ class Match(Enum):
     YES = "It means the participant."
 
 
-def match_search(search: str, path: str, participant: str) -> Match:
-    """Whether a stored search, an address or plain words, is about a participant. The strongest parameter counts.
+class _Texts(NamedTuple):
+    """What somebody typed in a search: names of participants, and other words."""
+
+    names: list[str]
+    words: list[str]
+
+
+def _read_texts(search: str, path: str) -> _Texts:
+    """The texts of a stored search, an address or plain words.
 
     Only parameters of names or words count: a time, a status or a number is about nobody.
     """
     pairs = parse_qsl(search) if "=" in search else [("q", search)]
     named = (*_NAMES, "q") if any(page in path for page in _LISTS_OF_PEOPLE) else _NAMES
     names = [text for parameter, text in pairs if parameter in named]
-    words = [text for parameter, text in pairs if parameter in _WORDS and parameter not in named]
+    return _Texts(names, [text for parameter, text in pairs if parameter in _WORDS and parameter not in named])
+
+
+def match_search(search: str, path: str, participant: str) -> Match:
+    """Whether a stored search is about a participant. The strongest parameter counts."""
+    names, words = _read_texts(search, path)
     if any(_is_whole(text, participant) for text in (*names, *words)):
         return Match.YES
     is_maybe = any(_is_part(text, participant) for text in names) or any(_mentions(text, participant) for text in words)
@@ -83,6 +99,37 @@ def erase_searches(participant: str, by: str, reason: str) -> Iterator[Counts]:
         yield {"searches": len(emptied) + len(certain)}
     if undecided:
         yield {"undecided": sum(map(len, undecided.values()))}
+
+
+def note_searches_with(words: frozenset[str], by: str, reason: str) -> Iterator[Counts]:
+    """Record the searches that have one of these words of erased turns, for a person to decide.
+
+    What an erasure lists already is not listed again.
+    """
+    if not words:
+        return
+    with transaction.atomic():
+        logged = CeAccessLog.objects.exclude(search="").values_list("pk", "search", "path")
+        saved = ((row.pk, row.query, "") for row in CeSavedSearch.objects.iterator())
+        undecided = {
+            model._meta.db_table: keys
+            for model, searches in ((CeAccessLog, logged.iterator()), (CeSavedSearch, saved))
+            if (keys := sorted(_list_searches_with(words, searches) - _list_undecided(model)))
+        }
+        removals.note_undecided(undecided, by, reason)
+    if undecided:
+        yield {"undecided": sum(map(len, undecided.values()))}
+
+
+def _list_searches_with(words: frozenset[str], searches: Iterable[tuple[int, str, str]]) -> set[int]:
+    typed = ((key, chain(*_read_texts(search, path))) for key, search, path in searches)
+    return {key for key, texts in typed if any(has_telling_word(text, words) for text in texts)}
+
+
+def _list_undecided(model: type[Model]) -> set[Any]:
+    """The searches that are to be decided."""
+    entries = CeLedger.objects.filter(kind=CeLedger.Kind.ERASURE, table_name=model._meta.db_table, count=0)
+    return {key for entry in entries for key in entry.details.get("undecided", ())}
 
 
 def empty_searches(keys: Sequence[int], by: str, reason: str) -> int:

@@ -222,6 +222,42 @@ def test_an_erasure_cuts_certain_searches_and_lists_the_others(caller: Caller) -
     assert verify.verify_other_tables().findings == []
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_searches_with_words_of_erased_turns_are_to_be_decided_whatever_the_participant_is_called(whole: bool) -> None:
+    create_help_desk()
+    guest, other = Caller(), Caller()
+    guest.say("My fees go to Ottilie Quist, 12 Larkspur Lane, order 48392")
+    other.say("hours for Bogdan")
+    queries = {
+        "q=quist": True,
+        "text=larkspur+lane": True,
+        "participant=ottilie": True,
+        "text=ottil*": True,
+        "q=order+48392": True,
+        "query=refund+QUIST": True,
+        "q=fees": False,
+        "q=no+fees": False,
+        "text=bogdan": False,
+        "q=my": False,
+        "q=quis": False,
+        "intent=QUIST": False,
+    }
+    entries = {CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=query).pk: query for query in queries}
+    saved = CeSavedSearch.objects.create(name="hers", owner=User.objects.create_user("ben"), query="text=quist")
+    key = uuid.UUID(guest.conversation_id)
+    participant = CeConversation.objects.get(pk=key).remote_jid
+    for _ in range(2):
+        list(erase.erase_participant(participant, ADA) if whole and participant else erase.erase_conversation(key, ADA))
+
+    listed: dict[str, list[int]] = {}
+    for entry in CeLedger.objects.filter(kind=CeLedger.Kind.ERASURE):
+        listed.setdefault(entry.table_name, []).extend(entry.details.get("undecided", []))
+    expected = [query for query, is_listed in queries.items() if is_listed]
+    assert sorted(entries[pk] for pk in listed["ce_access_log"]) == sorted(expected)
+    assert listed["ce_saved_search"] == [saved.pk]
+    assert verify.verify_other_tables().findings == []
+
+
 def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:
     record = CeConversationHistory.objects.get(turn_no=2)
     silent = dict.fromkeys(

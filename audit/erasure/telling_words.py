@@ -1,0 +1,45 @@
+"""The words of turns that may tell of a person: names, streets, numbers."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from convengine.engine.text.participants import SHORTEST
+from convengine.engine.text.words import split_words
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.language import get_tables, list_languages
+
+
+def list_telling_words(texts: Iterable[str], snapshot: Snapshot) -> frozenset[str]:
+    """The words of messages and answers, but for words of the configuration and small words of the languages.
+
+    What the bot says to everybody, and what everybody says to it, tells of nobody.
+    """
+    words = {word for text in texts for word in split_words(text) if len(word) >= SHORTEST}
+    return frozenset(words - _list_common_words(snapshot))
+
+
+def has_telling_word(text: str, words: frozenset[str]) -> bool:
+    """True for a search with one of these words, or with the beginning of one (`begin*`)."""
+    beginnings = [word for part in text.split() if part.endswith("*") for word in split_words(part)]
+    return not words.isdisjoint(split_words(text)) or any(
+        word.startswith(beginning) for beginning in beginnings if len(beginning) >= SHORTEST for word in words
+    )
+
+
+def _list_common_words(snapshot: Snapshot) -> frozenset[str]:
+    return snapshot.memo.get("common_words", lambda: _read_configured_words(snapshot) | _read_small_words())
+
+
+def _read_configured_words(snapshot: Snapshot) -> frozenset[str]:
+    rows = (row for table in snapshot.tables.values() for row in table.by_pk.values())
+    return frozenset(word for row in rows for word in split_words(_write_out(row)))
+
+
+def _write_out(row: Any) -> str:
+    return " ".join(dumps(getattr(row, column.name)) for column in fields(row))
+
+
+def _read_small_words() -> frozenset[str]:
+    return frozenset(word for name in list_languages() for talk in get_tables(name).talk for word in split_words(talk))
