@@ -198,6 +198,8 @@ SCOPE_RIGHTS: Mapping[str, frozenset[str]] = {
     "sessions": _KEY_RIGHTS,
     "own_audit": _KEY_RIGHTS,
     "approve": _KEY_RIGHTS,
+    # It reads conversations that keys of others began.
+    "desk": _KEY_RIGHTS | _READ_RIGHTS,
     "audit": _KEY_RIGHTS | _READ_RIGHTS,
     "config": _KEY_RIGHTS | {right for task in TASKS for right in task.rights if right.startswith("config_admin.")},
 }

@@ -10,6 +10,7 @@ from convengine.server.api.conversation_token import ConversationToken
 SCOPES = (
     ("turns", "Take turns"),
     ("sessions", "Use sessions"),
+    ("desk", "Read and answer conversations that a person has"),
     ("audit", "Read audit trails"),
     ("own_audit", "Read audit trails of one's own conversations, without prompts"),
     ("config", "Read and write configuration"),
@@ -18,7 +19,7 @@ SCOPES = (
 
 
 def every_scope_but_config() -> list[str]:
-    """The default scopes of a new key; without `config` and `approve`, which are given knowingly."""
+    """The default scopes of a new key; without `desk`, `config` and `approve`, which are given knowingly."""
     return ["turns", "sessions", "audit"]
 
 
@@ -43,7 +44,7 @@ class CeApiKey(AbstractAPIKey):
 
     workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
     scopes = models.JSONField(
-        default=every_scope_but_config, help_text="turns, sessions, audit, own_audit, config, approve"
+        default=every_scope_but_config, help_text="turns, sessions, desk, audit, own_audit, config, approve"
     )
 
     made_by = models.ForeignKey(

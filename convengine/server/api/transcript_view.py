@@ -49,7 +49,8 @@ class TranscriptSerializer(serializers.Serializer[Any]):
     lastTurnNo = serializers.IntegerField(help_text="Send it as `after` to read what was said since.")
 
 
-_EXAMPLE = {
+AFTER = OpenApiParameter("after", {"type": "integer", "minimum": 0}, description="Only later turns.")
+EXAMPLE = {
     "conversationId": "9bf7540a-b129-4685-a120-730e8a0cb94b",
     "messages": [
         {
@@ -75,9 +76,9 @@ class TranscriptView(ApiView):
 
     @extend_schema(
         operation_id="getTranscript",
-        parameters=[OpenApiParameter("after", {"type": "integer", "minimum": 0}, description="Only later turns.")],
+        parameters=[AFTER],
         responses={200: TranscriptSerializer},
-        example={"response": _EXAMPLE},
+        example={"response": EXAMPLE},
     )
     def get(self, request: Request) -> Response:
         """The newest 50 turns of the conversation of a token, for its browser."""
@@ -87,34 +88,37 @@ class TranscriptView(ApiView):
             raise PermissionDenied(
                 "A transcript is for conversation tokens. With a key, read the turns of the conversation."
             )
-        after = _read_number(request.query_params.get("after", "0"))
-        rows = CeConversationHistory.objects.filter(
-            conversation=uuid.UUID(key.token.conversation_id),
-            conversation__workspace_id=key.workspace_id,
-            turn_no__gt=after,
-            status__in=_SAID,
-        )
-        turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
-        return Response(
-            {
-                "conversationId": key.token.conversation_id,
-                "messages": [message for turn in turns for message in _list_messages(turn)],
-                **_describe_person(key),
-                "lastTurnNo": turns[-1].turn_no if turns else after,
-            }
-        )
+        after = read_turn_number(request.query_params.get("after", "0"))
+        return Response(read_transcript(key.token.conversation_id, key.workspace_id, after))
 
 
-def _describe_person(key: CeApiKey) -> dict[str, bool]:
+def read_transcript(conversation_id: str, workspace_id: str, after: int) -> dict[str, Any]:
+    """What was said in a conversation after a turn, the newest 50 turns."""
+    rows = CeConversationHistory.objects.filter(
+        conversation=uuid.UUID(conversation_id),
+        conversation__workspace_id=workspace_id,
+        turn_no__gt=after,
+        status__in=_SAID,
+    )
+    turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
+    return {
+        "conversationId": conversation_id,
+        "messages": [message for turn in turns for message in _list_messages(turn)],
+        **_describe_person(conversation_id, workspace_id),
+        "lastTurnNo": turns[-1].turn_no if turns else after,
+    }
+
+
+def _describe_person(conversation_id: str, workspace_id: str) -> dict[str, bool]:
     """Whether a person has the conversation, and has written since."""
-    assert key.token
-    rows = CeConversation.objects.filter(pk=key.token.conversation_id, workspace_id=key.workspace_id)
+    rows = CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id)
     context = rows.values_list("context_json", flat=True).first() or {}
     with_person = is_kept_for_person(configuration().latest, context.get(HANDED_OVER))
     return {"withPerson": with_person, "personAnswers": with_person and DialogueState.read(context).person_answers}
 
 
-def _read_number(text: str) -> int:
+def read_turn_number(text: str) -> int:
+    """The value of `after`. Raises RequestInvalid."""
     number = parse_whole_number(text, INTEGER)
     if number is None:
         raise RequestInvalid(

@@ -16,7 +16,7 @@ from convengine.server.threads import external_changes
 class WorkspaceView(ApiView):
     """A view of the key's own workspace."""
 
-    scope = "sessions"
+    scope: str | tuple[str, ...] = "sessions"
     cleans_texts = True
 
     def workspace(self, request: Request, given: str | None) -> str:
@@ -27,19 +27,26 @@ class WorkspaceView(ApiView):
         return str(request.auth.workspace_id)
 
     def session(self, request: Request, session_id: str) -> CeConversation:
-        """The session of the address. Raises RequestInvalid for an invalid UUID, and ConversationNotFound."""
+        """The session of the address, if the key may use it. Raises as `find`."""
+        row = self.find(request, session_id)
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        if not request.auth.may_use(row.opened_by):
+            # Never 403, so that ids cannot be probed.
+            raise ConversationNotFound("This session does not exist.")
+        return row
+
+    def find(self, request: Request, session_id: str) -> CeConversation:
+        """The session of the address in the key's workspace.
+
+        Raises RequestInvalid for an invalid UUID, and ConversationNotFound.
+        """
         try:
             uuid.UUID(session_id)
         except ValueError:
             raise RequestInvalid(
                 fields={"session_id": [f"{session_id!r} is not a UUID. Use an ID from an answer."]}
             ) from None
-        row = external_changes.get_session(session_id, self.workspace(request, None))
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        if not request.auth.may_use(row.opened_by):
-            # Never 403, so that ids cannot be probed.
-            raise ConversationNotFound("This session does not exist.")
-        return row
+        return external_changes.get_session(session_id, self.workspace(request, None))
 
     @staticmethod
     def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:

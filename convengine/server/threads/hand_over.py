@@ -1,14 +1,56 @@
-"""What the help desk does in a conversation: it writes to the user, and gives the conversation back to the bot."""
+"""What the help desk does: it finds conversations, writes to their users, and gives them back to the bot."""
 
-from convengine.engine.dialogue.hand_over import HANDED_OVER
+from datetime import timedelta
+
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
+from django.utils import timezone
+
+from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.steps.hand_over.stages import HANDED_BACK, PERSON_ANSWERED
+from convengine.engine.text.compare import TRUE_WORDS
+from convengine.engine.threads.settings import STALE_TIMEOUT_DAYS
+from convengine.engine.turn import live_settings
 from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
+from convengine.server.database.sql import dialect
+from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import ENDED, CeConversation
 from convengine.server.threads.external_changes import store_external_turn
 from convengine.server.turns.idempotency import IdempotencyKey
+
+#: The most conversations in one list.
+MOST = 200
+
+
+def handed_over_sql() -> str:
+    """The condition that a row of `ce_conversation` was handed over, and not yet handed back."""
+    words = ", ".join(f"'{word}'" for word in sorted(TRUE_WORDS))
+    value = f"LOWER(TRIM(CAST({dialect().json_member('context_json', HANDED_OVER)} AS TEXT)))"
+    return f"COALESCE({value} IN ({words}), FALSE)"
+
+
+def is_with_person(row: CeConversation) -> bool:
+    """Whether a person has the conversation now."""
+    is_open = row.lifecycle not in ENDED
+    return is_open and is_kept_for_person(configuration().latest, (row.context_json or {}).get(HANDED_OVER))
+
+
+def list_with_person(workspace_id: str) -> list[CeConversation]:
+    """The conversations of a workspace that a person has, those that changed last first.
+
+    Those in which nothing happened for `Session/STALE_TIMEOUT_DAYS` have ended, or are forgotten.
+    """
+    snapshot = configuration().latest
+    if not is_kept_for_person(snapshot, handed_over=True):
+        return []
+    since = timezone.now() - timedelta(days=live_settings.read(snapshot, STALE_TIMEOUT_DAYS).value)
+    rows = CeConversation.objects.filter(workspace_id=workspace_id, updated_at__gte=since)
+    handed_over = rows.exclude(lifecycle__in=ENDED).filter(RawSQL(handed_over_sql(), [], BooleanField()))  # noqa: S611
+    return list(handed_over.order_by("-updated_at", "-pk")[:MOST])
 
 
 def answer_as_person(

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
-from convengine.engine.text.compare import TRUE_WORDS
+from convengine.engine.dialogue.hand_over import is_kept_for_person
 from convengine.engine.threads.lifecycle import build_event, check_move
 from convengine.engine.threads.settings import RESUME_MODE, STALE_TIMEOUT_DAYS, TIMEOUT_MINUTES
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
@@ -25,6 +24,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
+from convengine.server.threads.hand_over import handed_over_sql
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.webhooks.write import store_ends
 
@@ -134,14 +134,13 @@ def idle_sessions_sql() -> str:
 
     The last parameter is the time for those that were handed over to a person.
     """
-    now, words = dialect().now(), ", ".join(f"'{word}'" for word in sorted(TRUE_WORDS))
-    handed_over = f"LOWER(TRIM(CAST({dialect().json_member('context_json', HANDED_OVER)} AS TEXT))) IN ({words})"
+    now = dialect().now()
     return f"""
         SELECT conversation_id, lifecycle, last_turn_no, version, COALESCE(last_message_at, created_at),
                lease_token IS NOT NULL
           FROM ce_conversation c
          WHERE {_OPEN_ON_A_THREAD} AND channel = %s AND updated_at <= %s AND COALESCE(last_message_at, created_at) <= %s
-           AND (COALESCE(last_message_at, created_at) <= %s OR NOT COALESCE({handed_over}, FALSE))
+           AND (COALESCE(last_message_at, created_at) <= %s OR NOT {handed_over_sql()})
            AND (lease_token IS NULL OR lease_expires_at < {now})
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = c.conversation_id AND t.expires_at > {now})

@@ -185,3 +185,97 @@ def test_a_wrong_text_is_named(caller: Caller, body: dict[str, str]) -> None:
     refused = call(caller, "messages", **body)
 
     assert (refused.status_code, refused.json()["errorCode"]) == (400, "VALIDATION_ERROR")
+
+
+@pytest.fixture
+def desk(caller: Caller) -> Caller:
+    """A key of the scope `desk`, and a conversation that a key of somebody else began."""
+    caller.say("hours")
+    return Caller(make_key(scopes=["desk"]), caller.conversation_id)
+
+
+def read(desk: Caller, path: str = "") -> Any:
+    address = path or f"/api/v1/conversation/{desk.conversation_id}/handover/messages"
+    return desk.client.get(address, headers={"Authorization": f"Api-Key {desk.secret}"})
+
+
+def hand_over(caller: Caller) -> None:
+    make_flows(PERSON)
+    caller.say("I want a person")
+
+
+def test_a_desk_reads_and_answers_what_a_person_has(caller: Caller, desk: Caller) -> None:
+    hand_over(caller)
+
+    listed = read(desk, "/api/v1/handovers").json()["conversations"]
+    said = read(desk).json()
+    sent = call(desk, "messages", text="Ada here.", author="Ada")
+    given_back = call(desk, "end")
+
+    assert [(row["conversationId"], row["personAnswers"]) for row in listed] == [(caller.conversation_id, False)]
+    assert [message["text"] for message in said["messages"] if message["speaker"] == "user"][-1] == "I want a person"
+    assert said["withPerson"]
+    assert (sent.status_code, given_back.status_code) == (200, 200)
+    assert caller.say("and the fees")["intent"] == "FEES"
+
+
+def test_a_desk_sees_nothing_that_no_person_has(caller: Caller, desk: Caller) -> None:
+    """Before the hand-over, and after it was given back."""
+
+    def try_all() -> list[int]:
+        answers = [read(desk), call(desk, "messages", text="Hello"), call(desk, "end")]
+        return [answer.status_code for answer in answers]
+
+    before = try_all()
+    hand_over(caller)
+    call(desk, "end")
+
+    assert [before, try_all()] == [[404] * 3] * 2
+    assert read(desk, "/api/v1/handovers").json() == {"conversations": []}
+
+
+def test_a_desk_stays_in_its_workspace(caller: Caller, desk: Caller) -> None:
+    hand_over(caller)
+    desk.secret = make_key(workspace_id="elsewhere", scopes=["desk"])
+
+    assert [read(desk).status_code, call(desk, "messages", text="Hello").status_code] == [404, 404]
+    assert read(desk, "/api/v1/handovers").json() == {"conversations": []}
+
+
+def test_without_the_setting_no_person_has_a_conversation(caller: Caller, desk: Caller) -> None:
+    hand_over(caller)
+    setting = CeConfig.objects.get(config_key="HAS_DESK")
+    setting.config_value = "false"
+    setting.save()
+
+    assert read(desk).status_code == 404
+    assert read(desk, "/api/v1/handovers").json() == {"conversations": []}
+
+
+@pytest.mark.parametrize("path", ["sessions?workspace_id=default", "sessions/{}", "conversation/{}"])
+def test_a_desk_reads_no_session(caller: Caller, desk: Caller, path: str) -> None:
+    hand_over(caller)
+
+    assert read(desk, f"/api/v1/{path.format(caller.conversation_id)}").status_code == 403
+
+
+def test_a_desk_may_repeat_the_call_that_gave_the_conversation_back(caller: Caller, desk: Caller) -> None:
+    hand_over(caller)
+
+    first, second = (call(desk, "end", key="e-1") for _ in range(2))
+
+    assert [first.status_code, second.status_code] == [200, 200]
+    assert first.json() == second.json()
+
+
+def test_a_desk_reads_what_was_said_since(caller: Caller, desk: Caller) -> None:
+    hand_over(caller)
+    last = read(desk).json()["lastTurnNo"]
+    caller.say("are you there")
+
+    since = read(desk, f"/api/v1/conversation/{desk.conversation_id}/handover/messages?after={last}").json()
+
+    assert [(message["speaker"], message["turnNo"]) for message in since["messages"]] == [
+        ("user", last + 1),
+        ("bot", last + 1),
+    ]
