@@ -16,26 +16,30 @@ the rows.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.transfer.document import (
+    SECTIONS,
     Ancestor,
     BaseRelease,
     Document,
     FileRefused,
     FileRow,
     Mode,
+    Note,
     locate_row,
     read_numbers,
 )
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows, suggest_table
 from config_admin.validation.secret_columns import mask_row
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.json_value import Json
@@ -74,6 +78,7 @@ def write_bundle(
     mode: Mode | None = None,
     base: BaseRelease | None = None,
     ancestors: Iterable[Ancestor] = (),
+    sections: Mapping[str, Json] = MappingProxyType({}),
 ) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted.
 
@@ -90,7 +95,7 @@ def write_bundle(
     document: dict[str, Json] = {"$schema": SCHEMA, "format": FORMAT, "version": VERSION}
     document |= {"mode": mode.value} if mode else {}
     document |= {"base": base._asdict()} if base else {}
-    document |= {"tables": shown}
+    document |= {"tables": shown, **sections}
     document |= {"ancestry": _build_ancestry(shown, ancestors)} if base else {}
     if not as_yaml:
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -150,25 +155,45 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
         raise FileRefused(
             "The file", "this is no configuration. Export one to see its form: tables with lists of rows."
         )
-    tables: Json = content
-    mode = Mode.REPLACE
-    if "tables" in content or "format" in content:
-        for name, wanted in (("format", FORMAT), ("version", VERSION)):
-            if content.get(name, wanted) != wanted:
-                raise FileRefused(name, f"{content.get(name)!r} is not supported. This installation reads {wanted!r}.")
-        if unknown := content.keys() - _KEYS:
-            raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
-        tables, mode = content.get("tables"), _read_mode(content.get("mode", mode.value))
+    sections = _list_sections(content, lines)
+    notes = [Note(name, "left out. `convengine apply` takes them.") for name in sections]
+    head = {name: value for name, value in content.items() if name not in sections}
+    if "tables" not in head and "format" not in head:
+        return Document(_list_tables(head, lines), notes=notes, sections=sections)
+    _check_head(head)
+    tables = head.get("tables", {} if sections else None)
     if not isinstance(tables, dict):
         raise FileRefused("tables", "this must name tables, each with a list of rows.")
-    rows_by_table = {table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}
-    if tables is content:
-        return Document(rows_by_table, mode)
-    checksum, ancestors = _read_ancestry(content.get("ancestry"))
+    mode = _read_mode(head.get("mode", Mode.REPLACE.value))
+    rows_by_table = _list_tables(tables, lines)
+    checksum, ancestors = _read_ancestry(head.get("ancestry"))
     is_whole = tables.keys() == ROW_TYPE_OF.keys() and checksum == _compute_checksum(tables)
     return Document(
-        rows_by_table, mode, base=_read_base(content.get("base")), ancestors=ancestors, is_whole_export=is_whole
+        rows_by_table,
+        mode,
+        notes,
+        base=_read_base(head.get("base")),
+        ancestors=ancestors,
+        is_whole_export=is_whole,
+        sections=sections,
     )
+
+
+def _list_sections(content: Mapping[str, Json], lines: Mapping[int, int]) -> dict[str, list[FileRow]]:
+    return {name: list(_list_entries(name, content[name], lines)) for name in SECTIONS if name in content}
+
+
+def _check_head(head: Mapping[str, Json]) -> None:
+    for name, wanted in (("format", FORMAT), ("version", VERSION)):
+        if head.get(name, wanted) != wanted:
+            raise FileRefused(name, f"{head.get(name)!r} is not supported. This installation reads {wanted!r}.")
+    if unknown := sorted(head.keys() - _KEYS):
+        hints = "".join(did_you_mean(name, SECTIONS) for name in unknown)
+        raise FileRefused("The file", f"has unknown keys: {', '.join(unknown)}.{hints}")
+
+
+def _list_tables(tables: Mapping[str, Json], lines: Mapping[int, int]) -> dict[str, list[FileRow]]:
+    return {table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}
 
 
 def _read_mode(value: Json) -> Mode:
@@ -208,12 +233,20 @@ def _read_ancestor(value: Json) -> Ancestor:
 
 def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
     if table not in ROW_TYPE_OF:
-        hint = suggest_table(table)
+        hint = did_you_mean(table, SECTIONS) or suggest_table(table)
         raise FileRefused(table, f"is not a table of the configuration.{hint} The tables are {', '.join(ROW_TYPE_OF)}.")
+    yield from _read_rows(table, rows, lines, lambda number: locate_row(table, number))
+
+
+def _list_entries(section: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
+    return _read_rows(section, rows, lines, lambda number: f"{section}, entry {number}")
+
+
+def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable[[int], str]) -> Iterator[FileRow]:
     if not isinstance(rows, list):
-        raise FileRefused(table, "must be a list of rows.")
+        raise FileRefused(name, "must be a list of rows.")
     for number, row in enumerate(rows, 1):
-        where = locate_row(table, number)
+        where = locate(number)
         if not isinstance(row, dict):
             raise FileRefused(where, "must be a map of columns.")
         yield FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where)

@@ -32,6 +32,9 @@ class FileRefused(ValueError):
         return [*self.problems[:MOST_TOLD], *([f"… and {more} more."] if more > 0 else ())]
 
 
+#: What a bundle may have beside its tables. Imports leave it out; `convengine apply` takes it.
+SECTIONS = ("webhooks", "keys", "groups", "alert_rules")
+
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -147,6 +150,8 @@ class Document:
     overwrites: bool = False
     #: False when rows without an id are new, whatever their natural key.
     matches_by_key: bool = True
+    #: The entries of the installation, by section.
+    sections: Mapping[str, Sequence[FileRow]] = field(default_factory=dict)
     #: The keys of further rows to delete, by table.
     deleted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 

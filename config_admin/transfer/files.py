@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.template.defaultfilters import pluralize
@@ -29,6 +30,7 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
+from convengine.json_value import Json
 from convengine.server.deployment import conf
 
 Values = Mapping[str, Any]
@@ -115,13 +117,18 @@ def read_file(path: Path, **options: Any) -> Document:
 
 
 def export_configuration(
-    config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML, with_base: bool = True
+    config_version: int | None = None,
+    *,
+    tables: Collection[str] = (),
+    form: str = YAML,
+    with_base: bool = True,
+    sections: Mapping[str, Json] = MappingProxyType({}),
 ) -> bytes:
     """A release as a bundle, as a workbook, or one table of it as CSV; null is the present configuration.
 
     In a draft that is the configuration of the draft.
 
-    `tables`: only these. `with_base`: a bundle names the release.
+    `tables`: only these. `with_base`: a bundle names the release. `sections`: what a bundle has beside its tables.
 
     Raises NoSuchRelease, and ValueError for CSV of other than one table, and for a text that no
     workbook can hold.
@@ -139,7 +146,10 @@ def export_configuration(
         return workbooks.write_workbook(contents, tables or contents, base)
     ancestors = list_ancestors(version) if with_base else ()
     wanted = tables or contents
-    return bundle.write_bundle(contents, wanted, as_yaml=form == YAML, base=base, ancestors=ancestors).encode()
+    text = bundle.write_bundle(
+        contents, wanted, as_yaml=form == YAML, base=base, ancestors=ancestors, sections=sections
+    )
+    return text.encode()
 
 
 def _change_rows(document: Document, list_changes: Callable[[str, Values], Values], note: Note) -> Document:

@@ -14,7 +14,7 @@ from django.db import models
 from config_admin.editing.links import column_label, table_title
 from config_admin.manual.tables import get_column_help
 from config_admin.releases.content import as_json
-from config_admin.transfer.document import Mode
+from config_admin.transfer.document import SECTIONS, Mode
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
 from config_admin.validation.stored_columns import control_plane, key_of
@@ -64,6 +64,11 @@ def build_bundle_schema() -> Json:
         "required": ["checksum", "contents"],
         "properties": {"checksum": {"type": "string"}, "contents": {"type": "array"}},
     }
+    entries = {
+        "type": "array",
+        "items": {"type": "object"},
+        "description": "For `convengine apply`; an import leaves them out.",
+    }
     return {
         "$schema": _DIALECT,
         "title": "Configuration",
@@ -79,6 +84,7 @@ def build_bundle_schema() -> Json:
             "tables": {"type": "object", "additionalProperties": False, "properties": tables},
             "ancestry": ancestry,
             **tables,
+            **dict.fromkeys(SECTIONS, entries),
         },
         "$defs": {**{table: _build_row(table) for table in control_plane()}, **_define_form()},
     }

@@ -36,7 +36,7 @@ def handed_over_sql() -> str:
 def is_with_person(row: CeConversation) -> bool:
     """Whether a person has the conversation now."""
     is_open = row.lifecycle not in ENDED
-    return is_open and is_kept_for_person(configuration().latest, (row.context_json or {}).get(HANDED_OVER))
+    return is_open and is_kept_for_person(configuration().current(), (row.context_json or {}).get(HANDED_OVER))
 
 
 def list_with_person(workspace_id: str) -> list[CeConversation]:
@@ -44,7 +44,7 @@ def list_with_person(workspace_id: str) -> list[CeConversation]:
 
     Those in which nothing happened for `Session/STALE_TIMEOUT_DAYS` have ended, or are forgotten.
     """
-    snapshot = configuration().latest
+    snapshot = configuration().current()
     if not is_kept_for_person(snapshot, handed_over=True):
         return []
     since = timezone.now() - timedelta(days=live_settings.read(snapshot, STALE_TIMEOUT_DAYS).value)

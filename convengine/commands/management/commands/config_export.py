@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.files import FORMATS, XLSX, export_configuration, get_format
+from config_admin.transfer.files import FORMATS, JSON, XLSX, YAML, export_configuration, get_format
+from convengine.commands.installation import export_sections
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -40,6 +41,11 @@ class Command(ExactCommand):
             metavar="T",
             help="Only this table. Repeatable.",
         )
+        parser.add_argument(
+            "--installation",
+            action="store_true",
+            help="With webhooks, keys, groups and alert rules, for `convengine apply`. Without their secrets.",
+        )
 
     def handle(self, *args: Any, file: Path | None, release: int | None, table: list[str], **options: Any) -> None:
         """Write. Raises CommandError for an unknown release, or when the file cannot be written."""
@@ -47,7 +53,11 @@ class Command(ExactCommand):
             form = options["format"] or get_format(file)
             if form == XLSX and not file:
                 raise CommandError("A workbook cannot be printed. Name a FILE.")
-            data = export_configuration(release, tables=table, form=form, with_base=not options["no_base"])
+            if options["installation"] and form not in (YAML, JSON):
+                raise CommandError("Only a YAML or JSON file has webhooks, keys, groups and alert rules.")
+            sections = export_sections() if options["installation"] else {}
+            with_base = not options["no_base"]
+            data = export_configuration(release, tables=table, form=form, with_base=with_base, sections=sections)
             if file:
                 file.write_bytes(data)
             else:

@@ -20,13 +20,17 @@ from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_result
 from config_admin.transfer.page import RIGHT
+from convengine.commands.management.commands.apply import WOULD_CHANGE
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment.exact_command import ExactCommand
 
 
 class Command(ExactCommand):
-    """The exit status is 0 when the file was or could be imported; 1 when rows are refused."""
+    """The exit status is 0 when the file was or could be imported; 1 when rows are refused.
+
+    With `--exit-code`, a preview of a file that would change something ends with 2.
+    """
 
     help = "Preview the import of a configuration file. With --apply, import it as one release."
 
@@ -36,6 +40,11 @@ class Command(ExactCommand):
             "--apply",
             action="store_true",
             help="Import the file as one release. If a row has errors, nothing is imported.",
+        )
+        parser.add_argument(
+            "--exit-code",
+            action="store_true",
+            help="Without --apply: end with 2 if the file would change something, with 0 if nothing.",
         )
         parser.add_argument("--rest", action="store_true", help="Leave rows with errors out and import the rest.")
         parser.add_argument(
@@ -94,8 +103,8 @@ class Command(ExactCommand):
         self._tell(done, draft=options["draft"], json=json)
         if done.release and options["update_base"]:
             self._update_base(file, done.release, done.plan, options)
-        if done.plan.is_refused:
-            sys.exit(1)
+        if status := _get_status(done, previews=options["exit_code"] and not apply):
+            sys.exit(status)
 
     @contextmanager
     def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
@@ -149,3 +158,8 @@ class Command(ExactCommand):
                 self.stderr.flush()
 
         return tell
+
+
+def _get_status(done: ImportResult, *, previews: bool) -> int:
+    """The exit status. `previews`: changes that were not made have one."""
+    return 1 if done.plan.is_refused else WOULD_CHANGE if previews and done.plan.differences else 0

@@ -1,0 +1,284 @@
+"""What an installation has beside its configuration, as sections of a file: webhooks, keys, groups, alert rules."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, Permission
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from audit.alerts.form import AlertRuleForm
+from audit.alerts.job import end_alert_of
+from audit.models import CeAlertRule
+from config_admin.transfer.document import FileRow, Mode
+from convengine.engine.text.wording import did_you_mean
+from convengine.json_value import Json
+from convengine.server.api.admin import ApiKeyForm
+from convengine.server.api.models import CeApiKey
+from convengine.server.webhooks.admin import WebhookForm
+from convengine.server.webhooks.models import CeWebhook
+from convengine.server.webhooks.signature import create_secret
+
+
+def _save(row: Any) -> str:
+    row.save()
+    return ""
+
+
+def _delete(row: Any) -> None:
+    row.delete()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A kind of entries: their columns, and the form that checks them, as in the admin."""
+
+    model: type[Model]
+    columns: Sequence[str]
+    #: The column that identifies an entry.
+    name: str
+    form: type[Any] = forms.ModelForm
+    #: The rows that the section is about.
+    list_rows: Callable[[], Iterable[Any]] = lambda: ()
+    #: For columns that name other rows: their keys by what a file calls them.
+    links: Mapping[str, Callable[[], Mapping[str, Any]]] | None = None
+    #: Store a new row, and return its secret.
+    add: Callable[[Any], str] = _save
+    #: What a change or a removal ends.
+    before_change: Callable[[Any], None] = lambda row: None
+    remove: Callable[[Any], None] = _delete
+
+    @cached_property
+    def form_class(self) -> type[Any]:
+        """The form of all columns."""
+        return forms.modelform_factory(self.model, form=self.form, fields=list(self.columns))
+
+
+def _list_rights() -> Mapping[str, Any]:
+    rights = Permission.objects.select_related("content_type")
+    return {f"{right.content_type.app_label}.{right.codename}": right.pk for right in rights}
+
+
+def _list_people() -> Mapping[str, Any]:
+    return {user.get_username(): user.pk for user in get_user_model()._default_manager.all()}
+
+
+def _list_keys() -> QuerySet[CeApiKey]:
+    """Those of the installation: keys that people made are theirs."""
+    return CeApiKey.objects.filter(made_by=None, revoked=False)
+
+
+def _add_webhook(row: CeWebhook) -> str:
+    row.secret = create_secret()
+    row.save()
+    return row.secret
+
+
+def _add_key(row: Any) -> str:
+    secret = str(CeApiKey.objects.assign_key(row))
+    row.save()
+    return secret
+
+
+def _revoke(row: CeApiKey) -> None:
+    row.revoked = True
+    row.save()
+
+
+SECTIONS: Mapping[str, Section] = {
+    "webhooks": Section(
+        CeWebhook,
+        ("name", "url", "events", "workspace_id", "is_enabled"),
+        "name",
+        WebhookForm,
+        CeWebhook.objects.all,
+        add=_add_webhook,
+    ),
+    "keys": Section(
+        CeApiKey,
+        ("name", "workspace_id", "scopes", "expiry_date"),
+        "name",
+        ApiKeyForm,
+        _list_keys,
+        add=_add_key,
+        remove=_revoke,
+    ),
+    "groups": Section(
+        Group,
+        ("name", "permissions"),
+        "name",
+        list_rows=Group.objects.all,
+        links={"permissions": _list_rights},
+    ),
+    "alert_rules": Section(
+        CeAlertRule,
+        (
+            *("title", "is_enabled", "measure", "direction", "bound", "hours", "fewest", "intent_code", "channel"),
+            *("config_version", "workspace_id", "users", "addresses", "webhook", "repeat_hours"),
+        ),
+        "title",
+        AlertRuleForm,
+        CeAlertRule.objects.all,
+        links={"users": _list_people},
+        before_change=end_alert_of,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """An entry that would be added, changed or removed."""
+
+    section: Section
+    row: Any
+    #: The column values before and after; null if there is no entry.
+    before: Mapping[str, Json] | None
+    after: Mapping[str, Json] | None
+    form: Any = None
+
+    def __str__(self) -> str:
+        name = (self.after or self.before or {})[self.section.name]
+        if self.before is None:
+            return f"+ {name}"
+        if self.after is None:
+            return f"- {name}"
+        changed = ", ".join(column for column in self.after if self.after[column] != self.before[column])
+        return f"~ {name} (changed: {changed})"
+
+    def make(self, author: str) -> str:
+        """Store or remove the entry, and return the secret of a new one."""
+        section, row, secret = self.section, self.row, ""
+        if isinstance(row, CeAlertRule):
+            row.changed_by, row.changed_at = author, timezone.now()
+        if self.before is not None:
+            section.before_change(row)
+        if self.after is None:
+            section.remove(row)
+            return ""
+        secret = section.add(row) if self.before is None else _save(row)
+        self.form._save_m2m()
+        return secret
+
+
+class SectionPlan:
+    """What a section of a file would change, and what is wrong with its entries."""
+
+    def __init__(self, title: str, entries: Sequence[FileRow], mode: Mode) -> None:
+        self.title, self._section = title, SECTIONS[title]
+        self.changes, self.problems = list[Change](), list[str]()
+        self._keys = {column: list_keys() for column, list_keys in (self._section.links or {}).items()}
+        self._rows = self._group_rows()
+        named = [self._read_name(entry) for entry in entries]
+        for index, (name, entry) in enumerate(zip(named, entries, strict=True)):
+            if name and name in named[:index]:
+                self.problems.append(f"{entry.where}: {name!r} occurs twice.")
+            elif name:
+                self._plan_entry(entry, name)
+        if mode is Mode.REPLACE:
+            self._plan_removals(named)
+
+    def _group_rows(self) -> dict[str, list[Any]]:
+        """The rows that are here, by name."""
+        rows: dict[str, list[Any]] = {}
+        for row in self._section.list_rows():
+            rows.setdefault(getattr(row, self._section.name), []).append(row)
+        return rows
+
+    def _plan_removals(self, named: Sequence[str]) -> None:
+        gone = [row for name, same in self._rows.items() if name not in named for row in same]
+        self.changes += [Change(self._section, row, self.describe_row(row), None) for row in gone]
+
+    def _read_name(self, entry: FileRow) -> str:
+        """What an entry is called; blank after a problem."""
+        name = entry.values.get(self._section.name)
+        if isinstance(name, str) and name:
+            return name
+        self.problems.append(f"{entry.where}: {self._section.name} is missing.")
+        return ""
+
+    def _plan_entry(self, entry: FileRow, name: str) -> None:
+        same = self._rows.get(name, [])
+        problems = list(self._check_shape(entry))
+        if len(same) > 1:
+            problems.append(f"{entry.where}: {len(same)} entries are called {name!r} here.")
+        if problems:
+            self.problems += problems
+            return
+        row = same[0] if same else None
+        before = self.describe_row(row) if row else None
+        form = self._section.form_class(data={}, instance=row or self._section.model())
+        form.data = {
+            column: form.fields[column].prepare_value(self._fill(column, entry)) for column in self._section.columns
+        }
+        if not form.is_valid():
+            texts = [f"{entry.where}: {column}: {' '.join(texts)}" for column, texts in form.errors.items()]
+            self.problems += texts
+            return
+        after = self.describe_row(form.instance, form.cleaned_data)
+        if after != before:
+            self.changes.append(Change(self._section, form.instance, before, after, form))
+
+    def _check_shape(self, entry: FileRow) -> Iterator[str]:
+        for column in entry.values.keys() - set(self._section.columns):
+            yield f"{entry.where}: there is no {column!r}.{did_you_mean(column, self._section.columns)}"
+        for column, keys in self._keys.items():
+            names = entry.values.get(column, [])
+            for name in names if isinstance(names, list) else [names]:
+                if name not in keys:
+                    yield f"{entry.where}: {column}: {name!r} does not exist.{did_you_mean(str(name), keys)}"
+
+    def _fill(self, column: str, entry: FileRow) -> Any:
+        """The value of a column for the form; a missing one has its default."""
+        field: Any = self._section.model._meta.get_field(column)
+        if column in self._keys:
+            return [self._keys[column][name] for name in entry.values.get(column, [])]
+        return entry.values[column] if column in entry.values else field.get_default()
+
+    def describe_row(self, row: Any, cleaned: Mapping[str, Any] | None = None) -> Mapping[str, Json]:
+        """A row, or what a form makes of it, as an entry of a file."""
+        entry: dict[str, Json] = {}
+        for column in self._section.columns:
+            if column in self._keys:
+                keys = {other.pk for other in (cleaned[column] if cleaned else getattr(row, column).all())}
+                entry[column] = sorted(name for name, key in self._keys[column].items() if key in keys)
+            else:
+                entry[column] = _to_json(getattr(row, column))
+        return entry
+
+    def describe(self) -> Iterator[str]:
+        """The changes, line by line."""
+        if self.changes:
+            yield f"{self.title}: {len(self.changes)} to change"
+            yield from (f"  {change}" for change in self.changes)
+
+    def apply(self, author: str) -> dict[str, str]:
+        """Make the changes, and return the secrets of new entries."""
+        made = {str(change): change.make(author) for change in self.changes}
+        return {text.removeprefix("+ "): secret for text, secret in made.items() if secret}
+
+
+def _to_json(value: Any) -> Json:
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return sorted(value) if isinstance(value, list) else value
+
+
+def export_sections() -> dict[str, Json]:
+    """All sections of this installation, as a file has them."""
+    exported: dict[str, Json] = {}
+    for title, section in SECTIONS.items():
+        plan = SectionPlan(title, (), Mode.UPDATE)
+        entries = [plan.describe_row(row) for row in section.list_rows()]
+        exported[title] = sorted(
+            ({name: value for name, value in entry.items() if value not in (None, "", [])} for entry in entries),
+            key=lambda entry: str(entry[section.name]),
+        )
+    return exported

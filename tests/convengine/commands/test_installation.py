@@ -1,0 +1,164 @@
+"""`convengine apply FILE` and `export --installation`: webhooks, keys, groups and alert rules from one file."""
+
+import json
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core.management import CommandError, call_command
+
+from audit.models import CeAlertRule
+from config_admin.models import CePolicy
+from config_admin.transfer.document import SECTIONS as NAMES
+from convengine.commands.installation import SECTIONS
+from convengine.server.api.authentication import key_of
+from convengine.server.api.models import CeApiKey
+from convengine.server.webhooks.models import CeWebhook
+
+pytestmark = pytest.mark.django_db
+
+WEBHOOK = {"name": "Desk", "url": "https://8.8.8.8/bot", "events": ["handover.message"]}
+KEY = {"name": "shop", "scopes": ["turns"]}
+ALERT = {"title": "Lost", "measure": "not_understood", "bound": 20, "users": ["ada"]}
+GROUP = {"name": "Desk", "permissions": ["ce_sessions.view_ceconversation"]}
+POLICY = {"rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
+ENTRIES = {"webhooks": WEBHOOK, "keys": KEY, "alert_rules": ALERT, "groups": GROUP}
+
+
+@pytest.fixture(autouse=True)
+def ada() -> User:
+    return User.objects.create_superuser("ada")
+
+
+def run(*words: Any) -> tuple[int, str]:
+    """The exit status of a command that refuses nothing, and what it printed."""
+    out = StringIO()
+    try:
+        call_command(*map(str, words), stdout=out)
+    except SystemExit as ended:
+        return int(ended.code or 0), out.getvalue()
+    return 0, out.getvalue()
+
+
+def write(folder: Path, content: Mapping[str, Any]) -> Path:
+    file = folder / "site.json"
+    file.write_text(json.dumps({"mode": "update", "tables": {}, **content}))
+    return file
+
+
+@pytest.mark.parametrize("section", ENTRIES)
+def test_a_plan_ends_with_2_until_the_file_is_applied(section: str, tmp_path: Path) -> None:
+    file = write(tmp_path, {section: [ENTRIES[section]]})
+
+    planned, text = run("apply", file, "--plan")
+    nothing_yet = SECTIONS[section].model._default_manager.filter(**name_of(section)).exists()
+    applied = run("apply", file, "--secrets", tmp_path / "secrets.json")
+    after = run("apply", file, "--plan")
+
+    assert (planned, nothing_yet) == (2, False)
+    assert f"  + {ENTRIES[section][SECTIONS[section].name]}" in text.splitlines()
+    assert applied[1].splitlines()[-1] == "Applied."
+    assert after[0] == 0
+    assert SECTIONS[section].model._default_manager.filter(**name_of(section)).exists()
+
+
+def name_of(section: str) -> dict[str, Any]:
+    return {SECTIONS[section].name: ENTRIES[section][SECTIONS[section].name]}
+
+
+def test_the_export_is_what_apply_takes(tmp_path: Path) -> None:
+    run("apply", write(tmp_path, {name: [entry] for name, entry in ENTRIES.items()}), "--secrets", tmp_path / "made")
+    file = tmp_path / "all.yaml"
+
+    run("config_export", file, "--installation", "--no-base")
+
+    assert run("apply", file, "--plan") == (0, "No differences.\n")
+    secrets = json.loads((tmp_path / "made").read_text())
+    assert not [secret for section in secrets.values() for secret in section.values() if secret in file.read_text()]
+
+
+def test_rows_and_sections_are_applied_together(tmp_path: Path) -> None:
+    file = write(tmp_path, {"tables": {"ce_policy": [POLICY]}, "webhooks": [WEBHOOK]})
+
+    run("apply", file)
+
+    assert (CePolicy.objects.count(), CeWebhook.objects.count()) == (1, 1)
+    assert CeWebhook.objects.get().secret.startswith("whsec_")
+
+
+def test_a_whole_section_becomes_what_the_file_says(tmp_path: Path) -> None:
+    secrets = tmp_path / "made"
+    old = {**KEY, "name": "old"}
+    run("apply", write(tmp_path, {"keys": [KEY, old], "webhooks": [WEBHOOK]}), "--secrets", secrets)
+    _, mine = CeApiKey.objects.create_key(name="mine", made_by=User.objects.get())
+    file = write(tmp_path, {"mode": "replace", "keys": [{**KEY, "scopes": ["turns", "desk"]}]})
+
+    planned = run("apply", file, "--plan")[1].splitlines()
+    run("apply", file)
+
+    assert planned[-2:] == ["  ~ shop (changed: scopes)", "  - old"]
+    made = json.loads(secrets.read_text())["keys"]
+    assert key_of(made["shop"]).scopes == ["turns", "desk"]
+    assert list(CeApiKey.objects.filter(revoked=True).values_list("name", flat=True)) == ["old"]
+    # Keys of people, and sections that the file does not have, stay.
+    assert key_of(mine)
+    assert CeWebhook.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"webhook": [WEBHOOK]}, "unknown keys: webhook. Did you mean webhooks?"),
+        ({"keys": [{**KEY, "secret": "abc"}]}, "keys, entry 1: there is no 'secret'."),
+        ({"keys": [{**KEY, "scopes": ["turn"]}]}, "keys, entry 1: scopes: Select a valid choice. turn is not"),
+        ({"keys": [KEY, KEY]}, "keys, entry 2: 'shop' occurs twice."),
+        ({"keys": [{"scopes": ["turns"]}]}, "keys, entry 1: name is missing."),
+        ({"keys": {"name": "shop"}}, "keys: must be a list of rows."),
+        ({"webhooks": [{**WEBHOOK, "url": "http://10.0.0.1/"}]}, "webhooks, entry 1: url:"),
+        ({"webhooks": [{**WEBHOOK, "events": []}]}, "Choose at least one event."),
+        ({"alert_rules": [{**ALERT, "users": ["adda"]}]}, "users: 'adda' does not exist. Did you mean ada?"),
+        ({"alert_rules": [{**ALERT, "hours": 5}]}, "alert_rules, entry 1: hours: "),
+        ({"groups": [{**GROUP, "permissions": ["ce_sessions.fly"]}]}, "permissions: 'ce_sessions.fly' does not exist."),
+        ({"tables": {"ce_policies": []}}, "ce_policies: is not a table of the configuration."),
+    ],
+)
+def test_what_is_wrong_is_named_and_changes_nothing(content: Any, problem: str, tmp_path: Path) -> None:
+    file = write(tmp_path, {"tables": {"ce_policy": [POLICY]}, **content})
+
+    with pytest.raises(CommandError) as refused:
+        run("apply", file, "--secrets", tmp_path / "made")
+
+    assert problem in str(refused.value)
+    models = (CePolicy, CeApiKey, CeWebhook, CeAlertRule)
+    stored = [*(model._default_manager for model in models), Group.objects.filter(name="Desk")]
+    assert not [rows for rows in stored if rows.exists()]
+
+
+def test_a_new_key_needs_a_file_for_its_secret(tmp_path: Path) -> None:
+    file = write(tmp_path, {"keys": [KEY]})
+    (tmp_path / "taken").touch()
+
+    for words, problem in (((), "New keys: shop."), (("--secrets", tmp_path / "taken"), "cannot be written")):
+        with pytest.raises(CommandError, match=problem):
+            run("apply", file, *words)
+
+    assert not CeApiKey.objects.exists()
+
+
+def test_an_import_takes_the_rows_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    file = write(tmp_path, {"tables": {"ce_policy": [POLICY]}, "webhooks": [WEBHOOK]})
+
+    previewed, text = run("config_import", file, "--exit-code")
+    run("config_import", file, "--apply")
+    after = run("config_import", file, "--exit-code")[0]
+
+    assert (previewed, after) == (2, 0)
+    assert "  webhooks: left out. `convengine apply` takes them." in text.splitlines()
+    assert (CePolicy.objects.count(), CeWebhook.objects.count()) == (1, 0)
+
+
+def test_every_section_of_a_file_can_be_applied() -> None:
+    assert set(NAMES) == SECTIONS.keys()
