@@ -206,6 +206,7 @@ API: dict[tuple[str, str], Callable[[World], Any]] = {
 #: Endpoints of drafts, of tests, and of who gets a release that was published.
 OTHER_ENDPOINTS = ("config/drafts", "config/test", "config/gradual")
 COMMANDS: dict[str, Callable[[World], Any]] = {
+    "apply": lambda world: call_command("apply", world.write_file({"ce_policy": [POLICY]}), author="ada"),
     "config_import": lambda world: call_command(
         "config_import", world.write_file({"ce_policy": [POLICY]}), apply=True, author="ada"
     ),

@@ -20,6 +20,7 @@ POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_t
 FLOW = {"code": "BOOKING", "title": "Book", "phrases": ["book"], "kind": "answer", "answer": "Done."}
 #: One call of each, without the author.
 CALLS: dict[str, Callable[[Path], list[str]]] = {
+    "apply": lambda folder: ["apply", write(folder, {"ce_policy": [POLICY]})],
     "config_import": lambda folder: ["config_import", write(folder, {"ce_policy": [POLICY]}), "--apply"],
     "config_import --draft": lambda folder: [
         *("config_import", write(folder, {"ce_policy": [POLICY]})),
