@@ -16,6 +16,7 @@ from convengine.engine.clarification.stages import INTENT_COLLISION_DETECTED
 from convengine.engine.forms.stages import FIELDS_READ, FORM_LEFT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
+from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -26,6 +27,7 @@ BY_WORDS = frozenset({Kind.NOT_UNDERSTOOD, Kind.TWO_INTENTS, Kind.HANDED_OVER})
 MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000
 _FORM = "ce_output_schema"
+_ALL = Q()
 _COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_id")
 
 
@@ -35,7 +37,8 @@ def read_messages(kind: str, since: datetime) -> Iterator[Message]:
 
 
 def _read_not_understood(since: datetime) -> Iterator[Message]:
-    return _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES))
+    """Without those that were handed over, or came while a person had the conversation."""
+    return _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES), ~Q(state_code=HAND_OVER))
 
 
 def _read_two_intents(since: datetime) -> Iterator[Message]:
@@ -104,22 +107,22 @@ def _list_turn_ids(stages: Iterable[Any], since: datetime, most: int) -> list[UU
     return list(dict.fromkeys(entries.order_by("-at").values_list("turn_id", flat=True)[:most]))
 
 
-def _read_turns(turn_ids: Sequence[UUID]) -> Iterator[Message]:
+def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL) -> Iterator[Message]:
     for start in range(0, len(turn_ids), _BATCH):
-        turns = CeConversationHistory.objects.filter(turn_id__in=turn_ids[start : start + _BATCH])
+        turns = CeConversationHistory.objects.filter(wanted, turn_id__in=turn_ids[start : start + _BATCH])
         for turn, text, at, workspace in turns.exclude(user_input=None).values_list(*_COLUMNS):
             yield Message(turn, text or "", at, workspace)
 
 
 def _read_payloads(
-    stages: Sequence[Any], since: datetime, wanted: Q | None = None
+    stages: Sequence[Any], since: datetime, wanted: Q = _ALL
 ) -> Iterator[tuple[CeConversationHistory, list[dict[str, Any]]]]:
     """The newest turns with one of the stages, each with the payloads of these events."""
     names = set(map(str, stages))
     turn_ids = _list_turn_ids(stages, since, MOST_MESSAGES)
     count = 0
     for start in range(0, len(turn_ids), _BATCH):
-        turns = CeConversationHistory.objects.filter(wanted or Q(), turn_id__in=turn_ids[start : start + _BATCH])
+        turns = CeConversationHistory.objects.filter(wanted, turn_id__in=turn_ids[start : start + _BATCH])
         in_order = turns.exclude(user_input=None).defer(None).select_related("conversation").order_by("-history_id")
         for row in read_rows(in_order):
             yield row, read_payloads(row, names)

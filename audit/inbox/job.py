@@ -11,6 +11,7 @@ from audit.inbox.collect import BY_WORDS, read_messages
 from audit.inbox.grouping import Group, Message, Subject, group_by_meaning, group_by_subject
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
+from audit.record.last_days import WEEK, choose_days
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
@@ -23,7 +24,6 @@ PERIOD = timedelta(days=30)
 #: How many groups of each kind are stored.
 MOST_GROUPS = 2_000
 _BATCH = 1_000
-_WEEK = timedelta(days=7)
 _STATUS = CeInboxGroup.Status
 #: What the job writes; the rest is people's.
 _COUNTED = (
@@ -159,8 +159,9 @@ def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: date
     times = [message.at for message in group.messages]
     row.leader, row.examples = group.leader.turn, [message.turn for message in group.examples]
     row.messages, row.wordings = len(times), len(group.wordings)
-    row.this_week = sum(at > now - _WEEK for at in times)
-    row.week_before = sum(now - 2 * _WEEK < at <= now - _WEEK for at in times)
+    since, until = choose_days(WEEK.days, now)
+    row.this_week = sum(since <= at for at in times)
+    row.week_before = sum(since - WEEK <= at < until - WEEK for at in times)
     row.first_at, row.last_at = min(times), max(times)
     is_understood = group.leader.turn in understood
     is_decided = row.status != _STATUS.OPEN

@@ -10,6 +10,7 @@ from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
 from audit.models.inbox import CeInboxGroup, CeInboxMessage
 from audit.models.ledger import CeLedger
+from audit.models.outcome import CeOutcome
 from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
 from audit.models.sealed_state import CeSealedState
@@ -33,6 +34,7 @@ __all__ = [
     "CeLedger",
     "CeLlmCallLog",
     "CeMcpUserFeedback",
+    "CeOutcome",
     "CeReplayJob",
     "CeRunningEvent",
     "CeSavedSearch",

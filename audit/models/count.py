@@ -15,9 +15,9 @@ class CeTurnCount(models.Model):
 
     #: The `kind` of counts that are no table of a deciding row. Of the stages, only those of `STAGES` are counted.
     TURN, STATE, ERROR, STAGE, BEGUN, MODEL_CALLS = "TURN", "STATE", "ERROR", "STAGE", "BEGUN", "MODEL_CALLS"
-    HANDED_OVER, MODEL_FAILED, FEEDBACK = "HANDED_OVER", "MODEL_FAILED", "FEEDBACK"
-    #: Conversations that the bot could not serve alone, in the turn in which that showed first.
-    NEEDED_PERSON = "NEEDED_PERSON"
+    MODEL_FAILED, TASK_FAILED, FEEDBACK = "MODEL_FAILED", "TASK_FAILED", "FEEDBACK"
+    #: Conversations by what became of them, where they began.
+    OUTCOME = "OUTCOME"
     #: Turns that brought a conversation into a state, and out of the one before.
     ENTERED, EXITED = "ENTERED", "EXITED"
     #: The same turns by where they came from; the value is the intent and state before, and the state after.
@@ -35,6 +35,8 @@ class CeTurnCount(models.Model):
     ANSWER_UP, ANSWER_DOWN = "ANSWER_UP", "ANSWER_DOWN"
     #: Begins the kinds of the steps of forms, such as FORM_ASKED; their value is `schema:field`.
     FORM = "FORM_"
+    #: Begins the kinds of what became of forms, where they began, such as FORM_IS_LEFT; their value is `schema:field`.
+    FORM_OUTCOME = "FORM_IS_"
     #: For how many days hours are kept: a month, and the week that an alert looks back.
     HOURS_KEPT = 38
 
@@ -75,9 +77,9 @@ class CeTurnCount(models.Model):
 
 
 class CeCountProgress(models.Model):
-    """Up to which record turns are counted, and up to which rating: a row for each."""
+    """Up to which record turns are counted, up to which rating, and up to which record outcomes: a row for each."""
 
-    TURNS, FEEDBACK = 1, 2
+    TURNS, FEEDBACK, OUTCOMES = 1, 2, 3
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     counted = models.BigIntegerField(default=0, help_text="The last record that is counted.")

@@ -6,8 +6,10 @@ A step is `schema/KIND:field`, such as `2/ASKED:phone`. The steps of a turn are 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from audit.record.task_errors import find_rule_role, is_task_undone
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
 from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, FORM_LEFT, FORM_REFUSED
+from convengine.engine.stages import base_name
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED, CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_ACCEPT
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
@@ -131,20 +133,33 @@ def _list_ends(
     turn: Turn, schema: int, first: Session, last: Session, events: Sequence[AuditEvent], *, is_filled: bool
 ) -> Iterator[Step]:
     """How the form ended that was open before the turn, or in it. `is_filled`: this turn gave its last field."""
-    before, after = DialogueState.of(first), DialogueState.of(last)
-    asked_field = before.asked_field or ""
     stages = {event.stage for event in events}
-    causes = {event.payload.get("cause") for event in events if event.stage == FORM_CLEARED}
+    asked_field = DialogueState.of(first).asked_field or ""
     if FORM_REFUSED in stages:
         yield Step(schema, FormStep.DECLINED)
-    if _is_completed(turn, schema, events) or (is_filled and _is_answered(turn, schema, last, stages)):
+    is_done = _is_completed(turn, schema, events) or (is_filled and _is_answered(turn, schema, last, stages))
+    if is_done and not _has_failed(turn):
         yield Step(schema, FormStep.COMPLETED)
-    elif FORM_GIVEN_UP in stages:
-        yield Step(schema, FormStep.GAVE_UP, asked_field)
-    elif code(last.state) == HAND_OVER and code(first.state) != HAND_OVER:
-        yield Step(schema, FormStep.HANDED_OVER, asked_field)
-    elif FORM_LEFT in stages or ClearCause.CANCEL in causes or before.last_schema not in (None, after.last_schema):
-        yield Step(schema, FormStep.LEFT, asked_field)
+    elif loss := _find_loss(first, last, events):
+        yield Step(schema, loss, asked_field)
+
+
+def _find_loss(first: Session, last: Session, events: Sequence[AuditEvent]) -> FormStep | None:
+    """How a form ended that was not done; null if it did not end. One is cleared as done although its task failed."""
+    before, after = DialogueState.of(first), DialogueState.of(last)
+    stages = {event.stage for event in events}
+    causes = {event.payload.get("cause") for event in events if event.stage == FORM_CLEARED}
+    if FORM_GIVEN_UP in stages or ClearCause.DONE in causes:
+        return FormStep.GAVE_UP
+    if code(first.state) != HAND_OVER == code(last.state):
+        return FormStep.HANDED_OVER
+    is_left = FORM_LEFT in stages or ClearCause.CANCEL in causes
+    return FormStep.LEFT if is_left or before.last_schema not in (None, after.last_schema) else None
+
+
+def _has_failed(turn: Turn) -> bool:
+    events = turn.trail.events
+    return is_task_undone({(base_name(event.stage), find_rule_role(event.stage, event.payload)) for event in events})
 
 
 def _is_completed(turn: Turn, schema: int, events: Sequence[AuditEvent]) -> bool:

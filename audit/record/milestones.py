@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Q
 
 from audit.record.form_steps import FORM_STAGES, FormStep
+from audit.record.task_errors import RULE_STAGE, RULE_TASK, TASK_ERROR_STAGES
 from audit.record.turn_index import has_stage
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, HAND_OVER_OFFERED
 from convengine.engine.turn.enums import TurnStatus, Word
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversationHistory
@@ -19,19 +19,18 @@ class Milestone(Word):
 
     BEGAN = "BEGAN", "Conversation began"
     HANDED_OVER = "HANDED_OVER", "Handed over to a person"
-    NEEDED_PERSON = "NEEDED_PERSON", "A person was needed"
     ENTERED = "ENTERED", "Intent or state changed"
     FORM_STARTED = "FORM_STARTED", "Form started"
     FORM_COMPLETED = "FORM_COMPLETED", "Form completed"
     MODEL_FAILED = "MODEL_FAILED", "A model failed"
+    TASK_FAILED = "TASK_FAILED", "A task or tool failed"
 
 
 #: The stages that say that a model gave no usable answer.
 MODEL_ERROR_STAGES = tuple(sorted(name for name in STAGES if name.endswith("_LLM_ERROR")))
-#: The stages that say that the bot cannot serve the user alone.
-PERSON_STAGES = (str(HAND_OVER_OFFERED), str(FORM_GIVEN_UP))
 #: Failed and interrupted turns change no conversation.
-IS_COMMITTED = Q(status__in=(TurnStatus.OK.value, TurnStatus.BLOCKED.value))
+COMMITTED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
+IS_COMMITTED = Q(status__in=COMMITTED)
 _IN_HAND_OVER = Q(state_code=HAND_OVER) & IS_COMMITTED
 
 
@@ -39,11 +38,6 @@ def _is_first(condition: Any) -> Any:
     """The first turn of its conversation with the condition."""
     of_conversation = CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"))
     return condition & ~Exists(of_conversation.filter(condition, turn_no__lt=OuterRef("turn_no")))
-
-
-def has_beginning() -> Exists:
-    """The turns of conversations whose first turn is still stored: of others, nobody knows what happened first."""
-    return Exists(CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"), turn_no=1))
 
 
 def _enters_state() -> Q:
@@ -65,9 +59,9 @@ def has_step(text: str) -> Any:
 CONDITIONS: Mapping[str, Any] = {
     Milestone.BEGAN: Q(turn_no=1),
     Milestone.HANDED_OVER: _is_first(_IN_HAND_OVER),
-    Milestone.NEEDED_PERSON: _is_first(IS_COMMITTED & (Q(state_code=HAND_OVER) | has_stage(*PERSON_STAGES))),
     Milestone.ENTERED: IS_COMMITTED & _enters_state(),
     Milestone.FORM_STARTED: has_step(f"/{FormStep.STARTED}:"),
     Milestone.FORM_COMPLETED: has_step(f"/{FormStep.COMPLETED}:"),
     Milestone.MODEL_FAILED: _has_model_error(),
+    Milestone.TASK_FAILED: Q(has_stage(*TASK_ERROR_STAGES)) | Q(has_stage(RULE_STAGE, role=RULE_TASK)),
 }

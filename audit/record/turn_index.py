@@ -1,6 +1,6 @@
 """The index of turns by deciding row and by rare stage. Everything in it follows from the turns' rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -14,7 +14,9 @@ from django.db.models import Exists, OuterRef
 from audit.models import CeTurnIndex
 from audit.record.document import list_deciding_rows
 from audit.record.form_steps import FORM_STAGES, Step, encode_steps
+from audit.record.task_errors import RULE_STAGE, find_rule_role
 from convengine.engine.stages import COMMON, base_name
+from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import Statement, dialect
 from convengine.server.database.unreadable import UNREADABLE
@@ -34,16 +36,35 @@ _INSERT = {
 def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[Step] = ()) -> list[IndexEntry]:
     """The index entries of a document: its deciding rows, then its rare stages, each once.
 
-    The role of the first stage of forms has the steps of the turn's form.
+    The role of the first stage of forms has the steps of the turn's form, that of the lifecycle where it went last, and
+    that of errors of rules whether one of them was of a task.
     """
     # Most stages occur often: each name is looked at once.
     names = dict.fromkeys([entry.get("stage") for entry in entries])
     stages = dict.fromkeys(base_name(name) for name in names if name)
     roles = {next((stage for stage in FORM_STAGES if stage in stages), ""): encode_steps(steps)}
+    roles |= {stage: read_role(entries) for stage, read_role in _ROLES.items() if stage in stages}
     return [
         *dict.fromkeys(list_deciding_rows(entries)),
         *((CeTurnIndex.STAGE, stage, roles.get(stage, "")) for stage in stages if stage not in COMMON),
     ]
+
+
+def _read_rule_error(entries: Sequence[Mapping[str, Any]]) -> str:
+    return max(find_rule_role(str(entry.get("stage")), entry.get("payload") or {}) for entry in entries)
+
+
+def _read_last_move(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Where the lifecycle of the session went at last in a turn that moved it."""
+    moves = (entry["payload"] for entry in reversed(entries) if entry.get("stage") == SESSION_LIFECYCLE)
+    return str(next(moves).get("to") or "")
+
+
+#: What the role of a stage is read from.
+_ROLES: Mapping[str, Callable[[Sequence[Mapping[str, Any]]], str]] = {
+    str(SESSION_LIFECYCLE): _read_last_move,
+    RULE_STAGE: _read_rule_error,
+}
 
 
 def has_entry(kind: str, *values: str, **more: str) -> Exists:

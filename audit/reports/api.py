@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.record.form_steps import FormStep
+from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
 from audit.reports.report import Dimension, Report, Selection, Totals, build_report
@@ -78,7 +79,9 @@ class ReportFieldSerializer(serializers.Serializer[Any]):
 
     field = serializers.CharField()
     steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as ASKED.")
-    unanswered = serializers.IntegerField(help_text="Asked for, and neither given nor ended since then.")
+    outcomes = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Forms that ended at the field, or wait for it, such as LEFT."
+    )
 
 
 class ReportFormSerializer(serializers.Serializer[Any]):
@@ -87,7 +90,11 @@ class ReportFormSerializer(serializers.Serializer[Any]):
     schemaId = serializers.IntegerField()
     intent = serializers.CharField(help_text="Blank for a form that no longer exists.")
     completion = serializers.FloatField(allow_null=True, help_text="Percent of the started forms.")
-    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as STARTED.")
+    started = serializers.IntegerField(help_text="The sum of the outcomes.")
+    outcomes = serializers.DictField(
+        child=serializers.IntegerField(), help_text="The started forms by what became of them, such as COMPLETED."
+    )
+    steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as FILLED.")
     formFields = ReportFieldSerializer(many=True)
 
 
@@ -187,12 +194,14 @@ def _describe_funnel(funnel: Funnel) -> dict[str, Any]:
         "schemaId": funnel.schema,
         "intent": funnel.intent,
         "completion": funnel.completion,
-        "steps": {step.value: funnel.steps.get(step, 0) for step in FormStep},
+        "started": funnel.started,
+        "outcomes": {outcome.value: funnel.counts.get(outcome, 0) for outcome in FormOutcome},
+        "steps": {step.value: funnel.counts.get(step, 0) for step in FormStep if step not in FORM_ENDS},
         "formFields": [
             {
                 "field": known.path,
-                "steps": {step.value: known.steps.get(step, 0) for step in FormStep if step in known.steps},
-                "unanswered": known.unanswered,
+                "steps": {step.value: known.counts[step] for step in FormStep if step in known.counts},
+                "outcomes": {outcome.value: known.counts.get(outcome, 0) for outcome in FORM_LOSSES},
             }
             for known in funnel.fields
         ],

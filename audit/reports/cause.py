@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import structlog
 from django.db.models import Q
 
-from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone
+from audit.record.milestones import CONDITIONS, Milestone
+from audit.record.task_errors import RULE_STAGE, TASK_ERROR_STAGES
 from audit.record.turn_index import has_stage
 from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
-from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
+from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from convengine.engine.forms.stages import FORM_LEFT
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
@@ -49,15 +50,18 @@ def _with_stage(*stages: str) -> TurnKind:
     return TurnKind(has_stage(*stages), lambda played: not played.stages.isdisjoint(stages))
 
 
-def _needs_person(played: PlayedResult) -> bool:
-    return not played.is_failed and (played.state == HAND_OVER or not played.stages.isdisjoint(PERSON_STAGES))
+def _is_handed_over(played: PlayedResult) -> bool:
+    return not played.is_failed and played.state == HAND_OVER
 
 
 #: The turns that make a rate bad.
 _BAD_TURNS: Mapping[Measure, TurnKind] = {
     NOT_UNDERSTOOD_TURNS: _with_stage(str(NOT_UNDERSTOOD)),
-    NEEDED_PERSON: TurnKind(CONDITIONS[Milestone.NEEDED_PERSON], _needs_person),
+    HANDED_OVER: TurnKind(CONDITIONS[Milestone.HANDED_OVER], _is_handed_over),
     FORMS_COMPLETED: _with_stage(str(FORM_LEFT), str(FORM_GIVEN_UP)),
+    TASK_FAILED: TurnKind(
+        CONDITIONS[Milestone.TASK_FAILED], lambda played: not played.stages.isdisjoint((*TASK_ERROR_STAGES, RULE_STAGE))
+    ),
     FAILED: TurnKind(Q(status=TurnStatus.FAILED.value), lambda played: played.is_failed),
 }
 

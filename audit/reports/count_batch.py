@@ -13,19 +13,17 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.models import CeTurnCount
-from audit.record.form_steps import FormStep
-from audit.reports.days import find_day, floor_hour
+from audit.record.last_days import floor_hour
+from audit.record.outcomes import FormOutcome
+from audit.reports.days import find_day
 
 #: The kinds that are counted by hour, too; all others, which have very many values, by day only.
 BY_HOUR = frozenset(
     {
         *(CeTurnCount.TURN, CeTurnCount.STATE, CeTurnCount.ERROR, CeTurnCount.STAGE, CeTurnCount.TIME),
-        *(CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.NEEDED_PERSON, CeTurnCount.FEEDBACK),
+        *(CeTurnCount.BEGUN, CeTurnCount.OUTCOME, CeTurnCount.FEEDBACK, CeTurnCount.TASK_FAILED),
         *(CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED, CeTurnCount.MODEL_ERROR),
-        *(
-            f"{CeTurnCount.FORM}{step}"
-            for step in (FormStep.STARTED, FormStep.COMPLETED, FormStep.GAVE_UP, FormStep.LEFT)
-        ),
+        *(f"{CeTurnCount.FORM_OUTCOME}{outcome}" for outcome in FormOutcome),
     }
 )
 _TABLE = CeTurnCount._meta.db_table

@@ -1,10 +1,10 @@
 """Count turns by hour and day: one statement, of new turns as well as of turns that are counted again.
 
-The database counts what the columns and the index of turns say; what happened first in a conversation is said by
-`audit.record.milestones` alone, which searches use, too. Only what the documents say is read (`document_counts`).
+The database counts what the columns and the index of turns say. Only what the documents say is read
+(`document_counts`), and what became of conversations is followed turn by turn (`count_outcomes`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -13,11 +13,12 @@ from django.db.models import Case, F, Max, Min, Q, QuerySet, Value, When
 from django.db.models.functions import TruncHour
 
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnIndex
-from audit.record.milestones import CONDITIONS, PERSON_STAGES, Milestone, has_beginning
+from audit.record.milestones import CONDITIONS, Milestone
 from audit.reports.count_batch import NEW_COUNTS, Change, collect_counts, find_oldest_hour, insert_rows, quote_texts
+from audit.reports.count_outcomes import ANSWERING, count_outcomes
 from audit.reports.document_counts import list_document_counts, select_texts
 from audit.reports.durations import BOUNDS
-from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.turn.job import Counts
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_any_text
@@ -27,26 +28,19 @@ from convengine.server.sessions.models import CeConversationHistory
 BATCH, SLICE = 50_000, 1_000
 #: A record may be stored after one with a higher number, until the slowest commit has ended.
 SETTLED_AFTER = timedelta(seconds=60)
-#: Tables of the rows that answer.
-ANSWERING = ("ce_response", "ce_policy", "ce_pending_action")
 #: The stages whose turns are counted.
-STAGES = (str(NOT_UNDERSTOOD), *PERSON_STAGES)
+STAGES = (str(NOT_UNDERSTOOD), str(HAND_OVER_OFFERED))
 _WHERE = ("hour", "workspace_id", "channel", "config_version", "intent_code")
 #: What a turn has besides: columns, and conditions that are declared with the milestones.
 _COLUMNS = (
     *("turn_id", "turn_no", "state_code", "intent_before", "state_before", "status", "error_code", "duration_ms"),
     *("model_calls", "cost"),
 )
-_FIRST_FLAGS = {
-    "is_handed_over": CONDITIONS[Milestone.HANDED_OVER],
-    "has_needed_person": CONDITIONS[Milestone.NEEDED_PERSON],
-}
 _FLAGS = {
-    **_FIRST_FLAGS,
     "is_moved": CONDITIONS[Milestone.ENTERED],
     "has_model_failed": CONDITIONS[Milestone.MODEL_FAILED],
+    "has_task_failed": CONDITIONS[Milestone.TASK_FAILED],
 }
-_RECOUNT_FLAGS = {**_FLAGS, **{name: condition & has_beginning() for name, condition in _FIRST_FLAGS.items()}}
 _RANGES = ", ".join(f"({first}, {end})" for first, end in zip(BOUNDS, (*BOUNDS[1:], 1 << 32), strict=True))
 _MOVED_FROM = f"intent_before || '{CeTurnCount.SEPARATOR}' || state_before || '{CeTurnCount.SEPARATOR}'"
 _HAS_LEFT = "is_moved AND intent_before IS NOT NULL AND state_before IS NOT NULL"
@@ -56,8 +50,6 @@ _FACTS = (
     f"intent_code, '{CeTurnCount.STATE}', state_code, 1, 0 FROM turn",
     f"intent_code, '{CeTurnCount.ERROR}', error_code, 1, 0 FROM turn WHERE error_code IS NOT NULL",
     f"intent_code, '{CeTurnCount.BEGUN}', '', 1, 0 FROM turn WHERE turn_no = 1",
-    f"intent_code, '{CeTurnCount.HANDED_OVER}', '', 1, 0 FROM turn WHERE is_handed_over",
-    f"intent_code, '{CeTurnCount.NEEDED_PERSON}', '', 1, 0 FROM turn WHERE has_needed_person",
     f"""intent_code, '{CeTurnCount.TIME}', CAST(since AS text), 1, 0
         FROM turn JOIN duration ON duration_ms >= since AND duration_ms < until""",
     f"intent_code, '{CeTurnCount.ENTERED}', state_code, 1, 0 FROM turn WHERE is_moved",
@@ -65,6 +57,7 @@ _FACTS = (
     f"intent_code, '{CeTurnCount.MOVED}', {_MOVED_FROM} || state_code, 1, 0 FROM turn WHERE {_HAS_LEFT}",
     f"intent_code, '{CeTurnCount.MODEL_CALLS}', '', model_calls, coalesce(cost, 0) FROM turn WHERE model_calls > 0",
     f"intent_code, '{CeTurnCount.MODEL_FAILED}', '', 1, 0 FROM turn WHERE has_model_failed",
+    f"intent_code, '{CeTurnCount.TASK_FAILED}', '', 1, 0 FROM turn WHERE has_task_failed",
     "intent_code, kind, value, 1, 0 FROM entry",
     f"""intent_code, '{CeTurnCount.NOT_UNDERSTOOD}', state_code, 1, 0
         FROM entry WHERE kind = '{CeTurnCount.STAGE}' AND value = '{NOT_UNDERSTOOD}'""",
@@ -116,6 +109,7 @@ def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts
     """Count the turns, and the ratings, that no running commit can precede any more; forget old hours."""
     for number, name, limit, count in (
         (CeCountProgress.TURNS, "records", BATCH, _count_range),
+        (CeCountProgress.OUTCOMES, "outcomes", BATCH, count_outcomes),
         (CeCountProgress.FEEDBACK, "ratings", None, count_ratings),
     ):
         settled = _find_settled(number, settled_after)
@@ -139,13 +133,13 @@ def _find_settled(number: int, settled_after: timedelta) -> int:
 
 
 def _find_newest(number: int) -> int:
-    is_turns = number == CeCountProgress.TURNS
-    rows: Any = CeConversationHistory._base_manager if is_turns else CeMcpUserFeedback.objects
+    is_feedback = number == CeCountProgress.FEEDBACK
+    rows: Any = CeMcpUserFeedback.objects if is_feedback else CeConversationHistory._base_manager
     return rows.aggregate(newest=Max("pk"))["newest"] or 0
 
 
 def lock_progress(number: int) -> CeCountProgress:
-    """The progress of turns or ratings. Other processes that count wait until the transaction ends."""
+    """The progress of one of them. Other processes that count wait until the transaction ends."""
     CeCountProgress.objects.get_or_create(pk=number)
     return CeCountProgress.objects.select_for_update().get(pk=number)
 
@@ -168,12 +162,9 @@ def _count_range(cursor: Any, first: int, last: int) -> None:
     count_turns(cursor, Q(pk__gt=first, pk__lte=last))
 
 
-def count_turns(cursor: Any, wanted: Q, *, is_recount: bool = False) -> None:
-    """Write the counts of some turns into NEW_COUNTS.
-
-    `is_recount`: what happened first in a conversation whose first turns were removed since then stays as counted.
-    """
-    turns = _select_turns(wanted, _RECOUNT_FLAGS if is_recount else _FLAGS)
+def count_turns(cursor: Any, wanted: Q) -> None:
+    """Write the counts of some turns into NEW_COUNTS."""
+    turns = _select_turns(wanted)
     sql, params = turns.values_list(*_WHERE, *_COLUMNS, *_FLAGS).query.sql_with_params()
     cursor.execute(_COUNT_FACTS.replace("{turns}", sql), params)
     texts, ends = select_texts(turns, *_WHERE), turns.aggregate(first=Min("pk"), last=Max("pk"))
@@ -183,11 +174,9 @@ def count_turns(cursor: Any, wanted: Q, *, is_recount: bool = False) -> None:
         insert_rows(cursor, NEW_COUNTS, list(list_document_counts(rows)))
 
 
-def _select_turns(wanted: Q, milestones: Mapping[str, Any]) -> QuerySet[Any]:
+def _select_turns(wanted: Q) -> QuerySet[Any]:
     """Turns with what their counts are about, and whether they are milestones."""
-    flags = {
-        name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in milestones.items()
-    }
+    flags = {name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in _FLAGS.items()}
     turns = CeConversationHistory._base_manager.filter(wanted).exclude(source="ADDITION").order_by()
     about = {"workspace_id": F("conversation__workspace_id"), "channel": F("conversation__channel")}
     return turns.annotate(hour=TruncHour("created_at", tzinfo=UTC), **about, **flags)

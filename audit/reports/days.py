@@ -1,15 +1,12 @@
 """Hours, days and months of reports: days are those of a time zone, and begin at a full hour."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from audit.record.last_days import floor_hour
 
 _HOUR = timedelta(hours=1)
 _ALMOST_AN_HOUR = timedelta(minutes=59)
-
-
-def floor_hour(moment: datetime) -> datetime:
-    """The hour that contains a moment."""
-    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def find_day(hour: datetime, zone: tzinfo) -> datetime:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
+from audit.record.last_days import floor_hour
 from audit.reports.cause import find_bad_turns, find_moved_turns
-from audit.reports.days import floor_hour
-from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
+from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
 from audit.reports.report import INTENT, Selection, Totals, read_releases
 from convengine.engine.turn.scope import UNKNOWN
@@ -19,7 +19,7 @@ from convengine.server.interfaces.release_history import ReleaseNote
 from convengine.server.interfaces.turn_reports import IntentShift, RateChange, ReleaseEffect, Verdict
 
 #: The shares that are watched.
-RATES = (NOT_UNDERSTOOD_TURNS, NEEDED_PERSON, FORMS_COMPLETED, FAILED)
+RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FORMS_COMPLETED, TASK_FAILED, FAILED)
 #: Turns that are so much older than the release are not compared, nor those that are so much later.
 WINDOW = timedelta(days=30)
 #: How many intents and states are listed, and from how many standard errors on.

@@ -3,50 +3,52 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
-from audit.reports.report import Selection, sum_values
+from audit.record.outcomes import FORM_LOSSES, FormOutcome
+from audit.record.wanted_outcome import WantedOutcome
+from audit.reports.report import FORM_OUTCOMES, Selection, sum_values
 from convengine.engine.forms.asking import write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.configuration import configuration
 
-#: The steps by which a form ends at a field.
-ENDS = (FormStep.GAVE_UP, FormStep.LEFT, FormStep.HANDED_OVER)
 #: The steps at which the answer asks for a field once more, or whether a value is meant.
 ASKED_BACK = (FormStep.OFFERED, FormStep.REFUSED, FormStep.MISSED)
+#: What the end of a form is called that has all its fields.
+AFTER_THE_FIELDS = "After the last field"
 #: The columns of a field, in order.
-FIELD_STEPS = (FormStep.ASKED, FormStep.GIVEN, *ASKED_BACK, *ENDS)
-_FORM_KINDS = [f"{CeTurnCount.FORM}{step}" for step in FormStep]
+FIELD_STEPS = (FormStep.ASKED, FormStep.GIVEN, *ASKED_BACK)
+_KINDS: Mapping[str, FormStep | FormOutcome] = {
+    **{f"{CeTurnCount.FORM}{step}": step for step in FormStep},
+    **{kind: outcome for outcome, kind in FORM_OUTCOMES.items()},
+}
+#: How many of a form a part of the counts has, by step of its turns or by what became of it.
+_Counts = Mapping[FormStep | FormOutcome, int]
 
 
 @dataclass(frozen=True)
 class FieldSteps:
-    """A field of a form, and how many turns brought it to each step."""
+    """A field of a form: how many turns brought it to each step, and how many forms ended at it."""
 
     path: str
     title: str
-    steps: Mapping[FormStep, int]
-
-    @property
-    def unanswered(self) -> int:
-        """Asked for, and neither given nor ended since then: the conversation may go on."""
-        ended = sum(self.steps.get(step, 0) for step in (FormStep.GIVEN, *ENDS))
-        return max(self.steps.get(FormStep.ASKED, 0) - ended, 0)
+    counts: _Counts
 
     @property
     def asked_back(self) -> int:
         """How many turns asked once more, or whether a value is meant."""
-        return sum(self.steps.get(step, 0) for step in ASKED_BACK)
+        return sum(self.counts.get(step, 0) for step in ASKED_BACK)
 
     @property
     def losses(self) -> int:
-        """Forms that ended at this field, or have waited for it since."""
-        return self.unanswered + sum(self.steps.get(step, 0) for step in ENDS)
+        """Forms that ended at this field, or wait for it."""
+        return sum(self.counts.get(outcome, 0) for outcome in FORM_LOSSES)
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Funnel:
 
     schema: int
     intent: str
-    #: Of the whole form.
-    steps: Mapping[FormStep, int]
+    #: Of the whole form. The outcomes are of the forms that began, wherever they ended.
+    counts: _Counts
     fields: Sequence[FieldSteps]
 
     @property
@@ -65,10 +67,19 @@ class Funnel:
         return name_intent(self.intent) if self.intent else f"Form {self.schema}, which no longer exists"
 
     @property
+    def started(self) -> int:
+        """How many began: as many as have an outcome."""
+        return sum(self.counts.get(outcome, 0) for outcome in FormOutcome)
+
+    @property
+    def losses(self) -> int:
+        """How many of them were not completed."""
+        return self.started - self.counts.get(FormOutcome.COMPLETED, 0)
+
+    @property
     def completion(self) -> float | None:
         """The percentage of the started forms that were completed; null if none started."""
-        started, completed = self.steps.get(FormStep.STARTED, 0), self.steps.get(FormStep.COMPLETED, 0)
-        return round(100 * min(completed, started) / started, 1) if started else None
+        return round(100 * (self.started - self.losses) / self.started, 1) if self.started else None
 
     @property
     def asked_back(self) -> int:
@@ -90,36 +101,51 @@ class Funnel:
 
 def read_funnels(selection: Selection) -> list[Funnel]:
     """The forms of a selection, most started first. One query. The intent of the selection is that of the form."""
-    counts: dict[int, dict[str, dict[FormStep, int]]] = defaultdict(lambda: defaultdict(dict))
-    steps = sum_values(replace(selection, intent=""), Q(kind__in=_FORM_KINDS), "kind", "value")
-    for (kind, value), turns in steps.items():
-        schema, _, path = value.partition(":")
-        counts[int(schema)][path][FormStep(kind.removeprefix(CeTurnCount.FORM))] = turns
+    sums = sum_values(replace(selection, intent=""), Q(kind__in=list(_KINDS)), "kind", "value")
+    return [funnel for funnel in build_funnels(sums) if selection.intent in ("", funnel.intent)]
+
+
+def build_funnels(sums: Mapping[tuple[Any, ...], int]) -> list[Funnel]:
+    """The forms of counts by kind and value, most started first."""
+    counts: dict[int, dict[str, dict[FormStep | FormOutcome, int]]] = defaultdict(lambda: defaultdict(dict))
+    for (kind, value), turns in sums.items():
+        if kind in _KINDS:
+            schema, _, path = value.partition(":")
+            counts[int(schema)][path][_KINDS[kind]] = turns
     funnels = [_build_funnel(schema, by_field) for schema, by_field in counts.items()]
-    wanted = [funnel for funnel in funnels if selection.intent in ("", funnel.intent)]
-    return sorted(wanted, key=lambda funnel: (-funnel.steps.get(FormStep.STARTED, 0), funnel.schema))
+    return sorted(funnels, key=lambda funnel: (-funnel.started, funnel.schema))
 
 
-def make_step(funnel: Funnel, kind: FormStep, path: str = "") -> Step:
-    """The step as searches name it."""
-    return Step(funnel.schema, kind, path)
+def build_filter(funnel: Funnel, kind: FormStep | FormOutcome, path: str | None = None) -> dict[str, str]:
+    """The filter of the search that lists the turns of a count; of an outcome those in which its forms began.
+
+    Without a path it is of the whole form.
+    """
+    if isinstance(kind, FormOutcome):
+        return {"outcome": str(WantedOutcome(kind.value, str(funnel.schema), path))}
+    return {"step": str(Step(funnel.schema, kind, path or ""))}
 
 
-def _build_funnel(schema: int, by_field: Mapping[str, Mapping[FormStep, int]]) -> Funnel:
+def _build_funnel(schema: int, by_field: Mapping[str, _Counts]) -> Funnel:
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
     form = get_form(snapshot, row) if row is not None else None
     titles = {known.path: write_title(known, "") for known in form.fields} if form else {}
     order = [*titles, *sorted(set(by_field) - {"", *titles})]
     fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, {})) for path in order]
+    fields.append(FieldSteps("", AFTER_THE_FIELDS, _select_losses(by_field.get("", {}))))
     intent = str(row.intent_code) if row else ""
-    used = [steps for steps in fields if steps.steps]
-    return Funnel(schema, intent, _sum_whole(by_field), used)
+    return Funnel(schema, intent, _sum_whole(by_field), [known for known in fields if known.counts])
 
 
-def _sum_whole(by_field: Mapping[str, Mapping[FormStep, int]]) -> dict[FormStep, int]:
-    """The steps of the whole form, and those that end it wherever it was."""
-    whole: dict[FormStep, int] = dict(by_field.get("", {}))
-    for end in ENDS:
-        whole[end] = sum(steps.get(end, 0) for steps in by_field.values())
+def _select_losses(counts: _Counts) -> _Counts:
+    """Of the whole form, what waits behind the last field, for a yes or for its task, or ended there."""
+    return {kind: counts[kind] for kind in FORM_LOSSES if kind in counts}
+
+
+def _sum_whole(by_field: Mapping[str, _Counts]) -> _Counts:
+    """The steps of the whole form, and what became of it, whatever field it ended at."""
+    whole: dict[FormStep | FormOutcome, int] = dict(by_field.get("", {}))
+    for outcome in FormOutcome:
+        whole[outcome] = sum(counts.get(outcome, 0) for counts in by_field.values())
     return whole

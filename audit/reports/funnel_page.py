@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from audit.record.form_steps import FormStep
-from audit.reports.funnel import ENDS, FIELD_STEPS, FieldSteps, Funnel, make_step, read_funnels
+from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
+from audit.reports.funnel import FIELD_STEPS, FieldSteps, Funnel, build_filter, read_funnels
 from audit.reports.measures import TURNS
 from audit.reports.report import Selection
 from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
@@ -17,14 +18,17 @@ from convengine.server.admin_site.pages import page
 from convengine.server.interfaces.turn_reports import StateVisits
 
 TITLE = "Reports: forms"
+#: The steps whose turns the file has; what became of the forms is in columns of its own.
+_STEPS = tuple(step for step in FormStep if step not in FORM_ENDS)
+_COLUMNS: tuple[FormStep | FormOutcome, ...] = (*_STEPS, *FormOutcome)
 
 
 class FunnelView(NamedTuple):
     """A form on the page."""
 
     funnel: Funnel
-    #: The started and the ended forms: label and number.
-    whole: Sequence[tuple[str, ReportNumber]]
+    #: The forms that began, then what became of them, which adds up to these: label, help and number.
+    whole: Sequence[tuple[str, str, ReportNumber]]
     #: Each field with the numbers of its steps.
     rows: Sequence[tuple[FieldSteps, Sequence[ReportNumber]]]
     #: The states of its intent, with the turns that entered each.
@@ -37,37 +41,44 @@ def funnel_page(request: HttpRequest) -> HttpResponse:
     wanted = ReportRequest(request)
     funnels = read_funnels(wanted.selection)
     if wanted.format == CSV:
-        header = ("form", "intent", "field", *(step.value.lower() for step in FormStep), "unanswered")
+        header = (
+            "form",
+            "intent",
+            "field",
+            *map(str.lower, _STEPS),
+            *(f"forms_{each.lower()}" for each in FormOutcome),
+        )
         return wanted.answer_csv("forms", header, (line for funnel in funnels for line in _list_lines(funnel)))
     # The intent of a turn may be another after the form ended.
     turns = replace(wanted.selection, intent="")
     visits = read_visits(turns, {funnel.intent for funnel in funnels})
     context = {
         "funnels": [_build_view(turns, funnel, visits.get(funnel.intent, [])) for funnel in funnels],
-        "field_steps": FIELD_STEPS,
+        "columns": (*FIELD_STEPS, *FORM_LOSSES),
         "inbox_url": f"{reverse('admin:audit_ceaudit_inbox')}?kind=REFUSED_VALUE",
     }
     return wanted.render("audit/report_forms.html", TITLE, context)
 
 
 def _build_view(turns: Selection, funnel: Funnel, visits: Sequence[StateVisits]) -> FunnelView:
-    steps = (FormStep.STARTED, FormStep.FILLED, FormStep.DECLINED, FormStep.COMPLETED)
-    whole = [(step.label, _link(turns, funnel, step)) for step in steps]
-    # No search lists the ends at any field.
-    whole += [(step.label, ReportNumber(TURNS, funnel.steps.get(step, 0))) for step in ENDS]
-    rows = [(known, [_link(turns, funnel, step, known) for step in FIELD_STEPS]) for known in funnel.fields]
+    outcomes = [(outcome.label, outcome.help, _link(turns, funnel, outcome)) for outcome in FormOutcome]
+    whole = [(FormStep.STARTED.label, FormStep.STARTED.help, ReportNumber(TURNS, funnel.started)), *outcomes]
+    columns = (*FIELD_STEPS, *FORM_LOSSES)
+    rows = [(known, [_link(turns, funnel, kind, known) for kind in columns]) for known in funnel.fields]
     states = [(visit, ReportNumber(TURNS, visit.entered, visit.url)) for visit in visits if visit.entered]
     return FunnelView(funnel, whole, rows, states)
 
 
-def _link(selection: Selection, funnel: Funnel, step: FormStep, known: FieldSteps | None = None) -> ReportNumber:
-    """A number of turns with the search for this step."""
-    turns = (known.steps if known else funnel.steps).get(step, 0)
-    return link_turns(selection, turns, step=str(make_step(funnel, step, known.path if known else "")))
+def _link(
+    selection: Selection, funnel: Funnel, kind: FormStep | FormOutcome, known: FieldSteps | None = None
+) -> ReportNumber:
+    """A number of turns with the search that lists them."""
+    turns = (known.counts if known else funnel.counts).get(kind, 0)
+    return link_turns(selection, turns, **build_filter(funnel, kind, known.path if known else None))
 
 
 def _list_lines(funnel: Funnel) -> Iterator[tuple[Any, ...]]:
     """The form as a whole, then each field."""
-    parts = [("", funnel.steps, ""), *((known.path, known.steps, known.unanswered) for known in funnel.fields)]
-    for path, steps, unanswered in parts:
-        yield funnel.schema, funnel.intent, path, *(steps.get(step, 0) for step in FormStep), unanswered
+    fields = [(known.path, known.counts) for known in funnel.fields if known.path]
+    for path, counts in [("", funnel.counts), *fields]:
+        yield funnel.schema, funnel.intent, path, *(counts.get(kind, 0) for kind in _COLUMNS)

@@ -8,7 +8,7 @@ from audit.reports.recount import count_again
 from convengine.engine.turn.job import Counts, Every, Job
 
 #: Raised when a kind of counts is new, or its meaning another: then all stored turns are counted again.
-DEFINITION = 1
+DEFINITION = 2
 
 
 def update_counts() -> Iterator[Counts]:
@@ -24,7 +24,8 @@ def update_counts() -> Iterator[Counts]:
 JOB = Job(
     "count_turns",
     "Count turns for the reports",
-    "Counts new turns by hour and day, outcome, intent, state, stage, deciding row, form, time, model and rating.",
+    "Counts new turns by hour and day, intent, state, stage, row, form, time, model and rating, and what became of "
+    "conversations.",
     Every(60),
     update_counts,
 )

@@ -8,9 +8,10 @@ from typing import Any
 
 from audit.models import CeMcpUserFeedback, CeTurnCount
 from audit.record.milestones import Milestone
+from audit.record.outcomes import FormOutcome, Outcome
 from audit.reports.durations import find_quantile
-from audit.reports.report import FORM_COMPLETED, FORM_STARTED, Totals
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, HAND_OVER_OFFERED, NOT_UNDERSTOOD
+from audit.reports.report import FORM_OUTCOMES, Totals
+from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
 
 Number = int | float | Decimal
@@ -66,9 +67,7 @@ class Measure:
     def read_part(self, totals: Totals) -> tuple[int, int]:
         """Of a share: the count, and what it is a part of."""
         assert self.base is not None
-        whole = int(self.base.count(totals))
-        # A conversation that began before the period may be handed over in it.
-        return min(int(self.count(totals)), whole), whole
+        return int(self.count(totals)), int(self.base.count(totals))
 
     def read_share(self, totals: Totals) -> float | None:
         """The percentage of the base; null without a base, or if it is empty."""
@@ -106,6 +105,30 @@ CONVERSATIONS = Measure(
     _count(_Count.BEGUN),
     search={"milestone": Milestone.BEGAN},
 )
+#: What outcomes are shares of: no measure of its own.
+_FOLLOWED = replace(CONVERSATIONS, count=_count(_Count.OUTCOME))
+
+
+def _measure_outcome(outcome: Outcome, name: str, *, higher_is_worse: bool | None) -> Measure:
+    return Measure(
+        name,
+        outcome.label,
+        f"Conversations begun in this period, by what became of them. {outcome.help}",
+        Unit.CONVERSATIONS,
+        _count(_Count.OUTCOME, outcome),
+        _FOLLOWED,
+        higher_is_worse=higher_is_worse,
+        search={"outcome": outcome.value},
+    )
+
+
+RESOLVED = _measure_outcome(Outcome.RESOLVED, "resolved", higher_is_worse=False)
+HANDED_OVER = _measure_outcome(Outcome.HANDED_OVER, "handed_over", higher_is_worse=True)
+GIVEN_UP = _measure_outcome(Outcome.GIVEN_UP, "given_up", higher_is_worse=True)
+ENDED_NOT_UNDERSTOOD = _measure_outcome(Outcome.NOT_UNDERSTOOD, "ended_not_understood", higher_is_worse=True)
+OPEN = _measure_outcome(Outcome.OPEN, "open", higher_is_worse=None)
+#: They add up to the conversations.
+OUTCOMES = (RESOLVED, HANDED_OVER, GIVEN_UP, ENDED_NOT_UNDERSTOOD, OPEN)
 NOT_UNDERSTOOD_TURNS = Measure(
     "not_understood",
     "Not understood",
@@ -115,16 +138,6 @@ NOT_UNDERSTOOD_TURNS = Measure(
     TURNS,
     higher_is_worse=True,
     search={"stage": str(NOT_UNDERSTOOD)},
-)
-HANDED_OVER = Measure(
-    "handed_over",
-    "Handed over",
-    "Conversations that reached the state HAND_OVER for the first time, beside the conversations begun.",
-    Unit.CONVERSATIONS,
-    _count(_Count.HANDED_OVER),
-    CONVERSATIONS,
-    higher_is_worse=True,
-    search={"milestone": Milestone.HANDED_OVER},
 )
 OFFERED = Measure(
     "hand_over_offered",
@@ -136,36 +149,6 @@ OFFERED = Measure(
     higher_is_worse=True,
     search={"stage": str(HAND_OVER_OFFERED)},
 )
-GIVEN_UP = Measure(
-    "given_up",
-    "Given up",
-    "Turns in which the bot gave a form up: too many answers for a field failed, or the user wanted a person.",
-    Unit.TURNS,
-    _count(_Count.STAGE, FORM_GIVEN_UP),
-    TURNS,
-    higher_is_worse=True,
-    search={"stage": str(FORM_GIVEN_UP)},
-)
-NEEDED_PERSON = Measure(
-    "needed_person",
-    "Needed a person",
-    "Conversations that were handed over, got the offer of a hand-over, or in which the bot gave up: in the turn in "
-    "which that happened first.",
-    Unit.CONVERSATIONS,
-    _count(_Count.NEEDED_PERSON),
-    CONVERSATIONS,
-    higher_is_worse=True,
-    search={"milestone": Milestone.NEEDED_PERSON},
-)
-CONTAINED = Measure(
-    "contained",
-    "Served by the bot alone",
-    "Conversations begun, without as many as needed a person: not handed over, offered a hand-over or given up.",
-    Unit.CONVERSATIONS,
-    lambda totals: max(totals.conversations - totals.count(_Count.NEEDED_PERSON), 0),
-    CONVERSATIONS,
-    higher_is_worse=False,
-)
 FAILED = Measure(
     "failed",
     "Failed",
@@ -175,6 +158,16 @@ FAILED = Measure(
     TURNS,
     higher_is_worse=True,
     search={"status": TurnStatus.FAILED.value},
+)
+TASK_FAILED = Measure(
+    "task_failed",
+    "Task or tool failed",
+    "Turns in which a task, a tool or the action of a rule failed; the user got an answer.",
+    Unit.TURNS,
+    _count(_Count.TASK_FAILED),
+    TURNS,
+    higher_is_worse=True,
+    search={"milestone": Milestone.TASK_FAILED},
 )
 MEAN_TIME = Measure(
     "mean_ms",
@@ -252,18 +245,18 @@ FORMS_STARTED = Measure(
     "Forms started",
     "Forms that began to collect fields.",
     Unit.FORMS,
-    _count(FORM_STARTED),
+    lambda totals: sum(map(totals.count, FORM_OUTCOMES.values())),
     search={"milestone": Milestone.FORM_STARTED},
 )
 FORMS_COMPLETED = Measure(
     "forms_completed",
     "Forms completed",
-    "Forms that were done, also look-ups that were answered, beside the forms started.",
+    "Started forms that were done, also look-ups that were answered. A form whose task failed is not done.",
     Unit.FORMS,
-    _count(FORM_COMPLETED),
+    _count(FORM_OUTCOMES[FormOutcome.COMPLETED]),
     FORMS_STARTED,
     higher_is_worse=False,
-    search={"milestone": Milestone.FORM_COMPLETED},
+    search={"outcome": f"FORM/{FormOutcome.COMPLETED}"},
 )
 RATED = Measure(
     "rated", "Rated turns", "Turns that were rated with thumbs up or down.", Unit.TURNS, _count(_Count.FEEDBACK)
@@ -293,8 +286,8 @@ NEGATIVE = Measure(
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, OFFERED, GIVEN_UP, NEEDED_PERSON, CONTAINED),
-        *(FORMS_STARTED, FORMS_COMPLETED, FAILED),
+        *(TURNS, CONVERSATIONS, *OUTCOMES, NOT_UNDERSTOOD_TURNS, OFFERED),
+        *(FORMS_STARTED, FORMS_COMPLETED, TASK_FAILED, FAILED),
         *(MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE),
         *(MEDIAN_TIME, P95_TIME, SLOW, FAILED_CALLS),
     )

@@ -89,7 +89,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     context = {
         "topic": topic,
         "columns": columns,
-        "whole": build_row(wanted.selection, "All", topic.measures, report.totals),
+        **_build_figures(wanted.selection, topic, report.totals),
         "has_turns": report.totals.turns > 0,
         "periods": list(reversed(periods)),
         "unit": unit,
@@ -101,6 +101,19 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
         **(topic.build_extra(wanted) if topic.build_extra else {}),
     }
     return wanted.render("audit/report.html", topic.title, context)
+
+
+def _build_figures(selection: Selection, topic: Topic, totals: Totals) -> dict[str, Any]:
+    """The numbers of the whole period: the outcomes, what matters else, and the folded rest."""
+    whole = build_row(selection, "All", topic.measures, totals)
+    numbers = whole.numbers
+    apart = (*topic.outcomes, *topic.folded)
+    return {
+        "whole": whole,
+        "outcomes": [numbers[measure.name] for measure in topic.outcomes],
+        "figures": [number for number in numbers.values() if number.measure not in apart],
+        "folded": [numbers[measure.name] for measure in topic.folded],
+    }
 
 
 def _answer_periods(wanted: ReportRequest, topic: Topic, report: Report) -> HttpResponse:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from audit.models import CeCountProgress, CeTurnCount
 from audit.reports.count_batch import Change, collect_counts
+from audit.reports.count_outcomes import count_stored_outcomes
 from audit.reports.count_parts import count_days
 from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_turns, lock_progress
 from audit.reports.days import find_day, find_next_day
@@ -51,6 +52,10 @@ def count_again(processes: int = 1) -> Iterator[Counts]:
         ratings = lock_progress(CeCountProgress.FEEDBACK).counted
         with collect_counts(Change.KEEP_HIGHER) as cursor:
             count_ratings(cursor, 0, ratings)
+    with transaction.atomic():
+        lock_progress(CeCountProgress.OUTCOMES)
+        with collect_counts(Change.KEEP_HIGHER) as cursor:
+            count_stored_outcomes(cursor)
     # The job counts newer turns: one with a lower number may not be stored yet, and would never be counted.
     yield from count_new_turns()
 
@@ -73,7 +78,7 @@ def count_day(day: Day) -> Day:
     with transaction.atomic(), collect_counts(Change.KEEP_HIGHER) as cursor:
         for start in range(day.first - 1, day.last, BATCH):
             in_range = Q(pk__gt=start, pk__lte=min(start + BATCH, day.last))
-            count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until), is_recount=True)
+            count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until))
     return day
 
 

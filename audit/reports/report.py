@@ -15,21 +15,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeTurnCount
-from audit.record.form_steps import FormStep
+from audit.record.last_days import floor_hour
+from audit.record.outcomes import FormOutcome
 from audit.reports.count_batch import find_oldest_hour
 from audit.reports.days import (
     find_day,
     find_next_day,
     find_next_hour,
     find_next_month,
-    floor_hour,
     list_starts,
 )
 from convengine.engine.turn.enums import TurnStatus
 
 #: No kind of the table: the turns by intent, in the numbers of a release.
 INTENT = "INTENT"
-FORM_STARTED, FORM_COMPLETED = (f"{CeTurnCount.FORM}{step}" for step in (FormStep.STARTED, FormStep.COMPLETED))
+#: What became of forms, by kind of count.
+FORM_OUTCOMES = {outcome: f"{CeTurnCount.FORM_OUTCOME}{outcome}" for outcome in FormOutcome}
 _ZERO = Decimal(0)
 #: Up to this length a report goes by hour.
 _BY_HOUR = timedelta(days=2)
@@ -253,13 +254,6 @@ def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[dat
     return totals
 
 
-def choose_days(days: int, now: datetime) -> tuple[datetime, datetime]:
-    """The last days up to the end of this hour, from the midnight that begins the first of them."""
-    zone = timezone.get_current_timezone()
-    first = (now.astimezone(zone) - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return floor_hour(first), floor_hour(now) + timedelta(hours=1)
-
-
 def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, datetime]:
     """Whole days of the deployment's zone, up to the end of this hour at most; the first one is not after it."""
     zone = timezone.get_current_timezone()
@@ -316,9 +310,9 @@ def sum_values(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any
 
 #: The counts that measures read, besides durations, which have many values: only reports that show them read them.
 _KINDS = (
-    *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.HANDED_OVER, CeTurnCount.NEEDED_PERSON, CeTurnCount.STAGE),
+    *(CeTurnCount.TURN, CeTurnCount.BEGUN, CeTurnCount.OUTCOME, CeTurnCount.STAGE, CeTurnCount.TASK_FAILED),
     *(CeTurnCount.MODEL_CALLS, CeTurnCount.MODEL_FAILED, CeTurnCount.MODEL_ERROR, CeTurnCount.FEEDBACK),
-    *(FORM_STARTED, FORM_COMPLETED),
+    *FORM_OUTCOMES.values(),
 )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from django import forms
 from django.utils.timezone import localdate
 
-from audit.reports.report import Selection, choose_dates, choose_days
+from audit.record.last_days import choose_days
+from audit.reports.report import Selection, choose_dates
 from convengine.engine.text.compare import code, storable
 
 DAYS = ((1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))

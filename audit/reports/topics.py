@@ -10,27 +10,25 @@ from django.utils.text import capfirst
 from audit.models import CeMcpUserFeedback, CeTurnCount
 from audit.reports.comments import build_comments
 from audit.reports.measures import (
-    CONTAINED,
     CONVERSATIONS,
     COST,
     FAILED,
     FAILED_CALLS,
     FORMS_COMPLETED,
     FORMS_STARTED,
-    GIVEN_UP,
-    HANDED_OVER,
     MEAN_TIME,
     MEDIAN_TIME,
     MODEL_CALLS,
     MODEL_FAILURES,
-    NEEDED_PERSON,
     NEGATIVE,
     NOT_UNDERSTOOD_TURNS,
     OFFERED,
+    OUTCOMES,
     P95_TIME,
     POSITIVE,
     RATED,
     SLOW,
+    TASK_FAILED,
     TURNS,
     Measure,
     Unit,
@@ -219,6 +217,10 @@ class Topic:
     build_extra: Callable[[ReportRequest], dict[str, Any]] | None = None
     #: The columns of the table by day; by default all measures. The file has all.
     columns: Sequence[Measure] = ()
+    #: What became of the conversations, before all other numbers.
+    outcomes: Sequence[Measure] = ()
+    #: Numbers that the page folds.
+    folded: Sequence[Measure] = ()
 
     @property
     def title(self) -> str:
@@ -233,10 +235,11 @@ class Topic:
 
 #: Models and ratings have pages of their own.
 _COMMON = (
-    *(TURNS, CONVERSATIONS, NOT_UNDERSTOOD_TURNS, HANDED_OVER, OFFERED, GIVEN_UP, CONTAINED),
-    *(FORMS_STARTED, FORMS_COMPLETED, FAILED, MEAN_TIME),
+    *(TURNS, CONVERSATIONS, *OUTCOMES, NOT_UNDERSTOOD_TURNS),
+    *(FORMS_COMPLETED, TASK_FAILED, FAILED),
 )
-_OF_ALL = (*_COMMON, NEEDED_PERSON, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE)
+_MORE = (FORMS_STARTED, OFFERED, MEAN_TIME, MODEL_CALLS, COST, MODEL_FAILURES, POSITIVE, NEGATIVE)
+_OF_ALL = (*_COMMON, *_MORE)
 _TIMES = (TURNS, MEDIAN_TIME, P95_TIME, MEAN_TIME, SLOW)
 _RATINGS = (NEGATIVE, POSITIVE)
 _UNKNOWN = (NOT_UNDERSTOOD_TURNS, TURNS)
@@ -248,6 +251,8 @@ OVERVIEW = Topic(
     [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
     [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS]), Table(ERROR, [TURNS], has_days=True)],
     columns=_COMMON,
+    outcomes=OUTCOMES,
+    folded=_MORE,
 )
 UNKNOWN = Topic(
     "not_understood",

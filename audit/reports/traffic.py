@@ -7,8 +7,9 @@ from typing import Any
 from django.db.models import Q
 
 from audit.models import CeTurnCount
+from audit.record.last_days import choose_days
 from audit.record.milestones import Milestone
-from audit.reports.report import Selection, choose_days, sum_values
+from audit.reports.report import Selection, sum_values
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.turn_reports import IntentTraffic, StateMove, StateVisits
 

@@ -1,7 +1,7 @@
 """The last seven days beside the seven before: what got worse, since which release, and what to teach first."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, OuterRef, Q, Subquery, Sum, Value, When, Window
@@ -10,38 +10,56 @@ from django.utils import timezone
 
 from audit.models import CeInboxGroup
 from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD, order_groups
-from audit.reports.days import floor_hour
+from audit.record.last_days import WEEK, choose_days
 from audit.reports.effect import RATES, ReleaseGroup, find_turning_point, group_releases, judge_rate, list_effects
-from audit.reports.measures import FAILED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS
+from audit.reports.funnel import build_funnels
+from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, OUTCOMES, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import Selection, Totals, read_releases
 from convengine.engine.text.compare import shorten_line
-from convengine.server.interfaces.turn_reports import MessageGroup, Verdict, WeekRate, WeekSummary
+from convengine.server.interfaces.turn_reports import (
+    LosingForm,
+    MessageGroup,
+    Verdict,
+    WeekOutcome,
+    WeekRate,
+    WeekSummary,
+)
 from convengine.server.sessions.models import CeConversationHistory
 
-WEEK = timedelta(days=7)
 _Kind = CeInboxGroup.Kind
 #: From this share on, in percent, somebody should look, whatever it was before.
-_HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, NEEDED_PERSON: 30.0, FAILED: 3.0}
+_HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, TASK_FAILED: 3.0, FAILED: 3.0}
+#: A form that fewer users began is not said to lose them.
+_FEWEST_FORMS = 10
 #: How many groups the week shows.
 MOST_GROUPS = 3
 _LONGEST_TEXT = 120
 
 
+def shift_back(week: Selection) -> Selection:
+    """The same days a week before, up to the same hour."""
+    return replace(week, since=week.since - WEEK, until=week.until - WEEK)
+
+
 def summarise_week() -> WeekSummary:
-    """The numbers of the seven days up to now. Three queries."""
-    now = floor_hour(timezone.now()) + timedelta(hours=1)
-    releases, releases_before = (read_releases(Selection(until - WEEK, until)) for until in (now, now - WEEK))
+    """The numbers of today and the six days before. Three queries."""
+    since, until = choose_days(WEEK.days, timezone.now())
+    week = Selection(since, until)
+    releases, releases_before = (read_releases(each) for each in (week, shift_back(week)))
     totals = sum((of_release for _, of_release in releases), Totals())
     previous = sum((of_release for _, of_release in releases_before), Totals())
     release_groups = group_releases(_join(releases_before, releases))
     effects = list(list_effects(release_groups, releases[0][0])) if releases else []
     inbox = _read_inbox()
     return WeekSummary(
-        now - WEEK,
+        since,
+        until,
         totals.turns,
         previous.turns,
-        list(_list_rates(totals, previous, release_groups, now)),
+        list(_list_outcomes(totals, previous, week)),
+        list(_list_rates(totals, previous, release_groups, week)),
+        _find_losing_form(totals),
         effects,
         inbox.groups,
         inbox.messages,
@@ -64,30 +82,57 @@ def _join(before: Sequence[tuple[int, Totals]], releases: Sequence[tuple[int, To
 
 
 def _list_rates(
-    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], until: datetime
+    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], week: Selection
 ) -> Iterator[WeekRate]:
-    week = Selection(until - WEEK, until)
     for measure in RATES:
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
         is_worse = judge_rate(measure, rate, before) is Verdict.WORSE
         is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH.get(measure, 101.0)
         since, cause = find_turning_point(measure, groups) if is_worse or is_high else (None, "")
-        # As many as the search lists: more may be handed over than began.
-        number = int(measure.count(totals))
         yield WeekRate(
             measure.label.lower(),
             str(measure.unit),
-            number,
+            rate.part,
             rate.share,
             before.share,
             is_worse,
             is_high,
             since,
-            week.search_url(**measure.search) if number and measure.search is not None else "",
+            link_measure(week, measure, rate.part),
             measure.higher_is_worse is not False,
             cause,
             f"{rate.whole:,} {measure.base_label}",
         )
+
+
+def _list_outcomes(totals: Totals, previous: Totals, week: Selection) -> Iterator[WeekOutcome]:
+    """What became of the conversations that began in the week."""
+    for measure in OUTCOMES:
+        rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
+        url = link_measure(week, measure, rate.part)
+        yield WeekOutcome(measure.label, measure.help, rate.part, rate.share, before.share, url)
+
+
+def link_measure(selection: Selection, measure: Measure, number: int) -> str:
+    """The search that lists what a measure counts; blank for none."""
+    return selection.search_url(**measure.search) if number and measure.search is not None else ""
+
+
+def _find_losing_form(totals: Totals) -> LosingForm | None:
+    """The form that loses most users, if it loses more than half of them."""
+    losing = [
+        form
+        for form in build_funnels(totals.values)
+        if form.started >= _FEWEST_FORMS and 2 * form.losses > form.started
+    ]
+    if not losing:
+        return None
+    form = max(losing, key=lambda form: form.losses)
+    field = form.worst_field
+    url = f"{reverse('admin:audit_ceaudit_forms')}#form-{form.schema}"
+    return LosingForm(
+        form.title, form.started, form.losses, field.title if field else "", field.losses if field else 0, url
+    )
 
 
 class _Inbox(NamedTuple):

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from audit.access_log.write import log_row_access
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, GIVEN_UP, HANDED_OVER, TURNS
@@ -14,14 +16,15 @@ from audit.reports.page import ReportRow, build_row
 from audit.reports.report import Selection, Totals, list_groups
 from audit.reports.report_request import RIGHT
 from audit.reports.topics import INTENT, WORDINGS
-from audit.reports.week import WEEK, summarise_week
+from audit.reports.week import shift_back, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.pages import page
 from convengine.server.interfaces.release_history import release_history
 from convengine.server.interfaces.turn_reports import WeekSummary
 
 MOST_FLOWS = 6
-_BEFORE = replace(TURNS, name="before", label="Before", help="Turns in the seven days before.")
+_HOUR = timedelta(hours=1)
+_BEFORE = replace(TURNS, name="before", label="Before", help="Turns in the same days a week before.")
 _MEASURES = (TURNS, FORMS_STARTED, FORMS_COMPLETED, GIVEN_UP, HANDED_OVER)
 
 
@@ -31,7 +34,7 @@ def week_page(request: HttpRequest) -> HttpResponse:
     log_row_access(request, None)
     summary = summarise_week()
     context = {
-        "title": f"The week to {date_format(summary.since + WEEK, 'j F Y')}",
+        "title": f"The week to {date_format(localtime(summary.until - _HOUR), 'j F Y')}",
         "week": summary,
         **_describe_changes(summary),
         "flow_measures": (_BEFORE, *_MEASURES),
@@ -55,7 +58,8 @@ def _describe_changes(summary: WeekSummary) -> dict[str, Any]:
 
 def _list_flows(summary: WeekSummary) -> Iterator[ReportRow]:
     """The intents with the most turns. Two queries."""
-    week, before = (Selection(since, since + WEEK) for since in (summary.since, summary.since - WEEK))
+    week = Selection(summary.since, summary.until)
+    before = shift_back(week)
     totals_before = {group.name: group.totals for group in list_groups(before, INTENT)}
     groups = [group for group in list_groups(week, INTENT) if group.totals.turns and group.name not in ("", UNKNOWN)]
     for group in groups[:MOST_FLOWS]:

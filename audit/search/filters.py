@@ -37,7 +37,6 @@ Condition = Any
 #: Milestones whose turns an index has.
 _MILESTONE_SOURCES: Mapping[str, Source] = {
     Milestone.HANDED_OVER: turns_source("g", CONDITIONS[Milestone.HANDED_OVER]),
-    Milestone.NEEDED_PERSON: turns_source("q", CONDITIONS[Milestone.NEEDED_PERSON]),
     Milestone.MODEL_FAILED: turns_source("l", CONDITIONS[Milestone.MODEL_FAILED]),
 }
 #: For steps that are rare, turns among which those with the step are.
@@ -129,12 +128,7 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
             turn_id=OuterRef("turn_id"), feedback_type=search.feedback, replaced_at=None
         )
         yield Filter(Exists(given), feedback_source(search.feedback))
-    if search.milestone:
-        yield Filter(CONDITIONS[search.milestone], _MILESTONE_SOURCES.get(search.milestone))
-    if search.step:
-        yield Filter(has_step(search.step.pattern))
-        if source := _STEP_SOURCES.get(search.step.kind):
-            yield Filter(source=source)
+    yield from _happening_filters(search)
     if search.group is not None:
         in_group = CeInboxMessage.objects.filter(turn_id=OuterRef("history_id"), group=search.group)
         yield Filter(Exists(in_group), group_source(search.group))
@@ -153,6 +147,18 @@ def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
     if search.status and search.status != TurnStatus.OK:
         # The index has the turns with any other status.
         yield Filter(source=turns_source("o", Q(status=search.status) & Q(sql_condition("status <> 'OK'"))))
+
+
+def _happening_filters(search: SearchQuery) -> Iterator[Filter]:
+    """What happened in the turn, and what became of what began in it."""
+    if search.milestone:
+        yield Filter(CONDITIONS[search.milestone], _MILESTONE_SOURCES.get(search.milestone))
+    if search.outcome:
+        yield Filter(search.outcome.where)
+    if search.step:
+        yield Filter(has_step(search.step.pattern))
+        if source := _STEP_SOURCES.get(search.step.kind):
+            yield Filter(source=source)
 
 
 def _column_filters(search: SearchQuery) -> Iterator[Filter]:

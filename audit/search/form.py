@@ -12,6 +12,8 @@ from django.utils.timezone import get_current_timezone_name, localtime
 from audit.models import CeMcpUserFeedback
 from audit.record.form_steps import FormStep, Step
 from audit.record.milestones import Milestone
+from audit.record.outcomes import FormOutcome, Outcome
+from audit.record.wanted_outcome import WantedOutcome
 from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
 from audit.search.text_query import TextQuery
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
@@ -119,6 +121,12 @@ class FindForm(forms.Form):
     error = CodeField(label="Error code")
     stage = forms.ChoiceField(label="Reached stage", choices=[_ANY, *_list_stages()])
     milestone = forms.ChoiceField(label="What happened", choices=[_ANY, *Milestone.choices()])
+    outcome = ParsedField(
+        WantedOutcome.parse,
+        f"Enter {', '.join(Outcome)}, or a form with {', '.join(FormOutcome)}, such as 2/LEFT or 2/LEFT:phone.",
+        label="What became of it",
+        help_text="Of the conversation, such as RESOLVED, or of a form, such as 2/LEFT, that began in the turn.",
+    )
     step = ParsedField(
         Step.parse,
         f"Enter a number, a step and a field, such as 2/ASKED:phone. The steps are {', '.join(FormStep)}.",
@@ -210,7 +218,7 @@ class FindPageForm(FindForm):
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Time, words, participant and intent", ("since", "until", "q", "participant", "intent")),
     ("State", ("state", "intent_before", "state_before")),
-    ("Outcome", ("status", "error", "stage", "milestone", "step", "group", "feedback")),
+    ("Outcome", ("status", "error", "stage", "milestone", "outcome", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
     ("Channel and conversation", ("workspace", "channel", "id")),
     ("Duration, cost and models", ("ms", "cost", "model")),

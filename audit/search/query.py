@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from audit.record.form_steps import Step
+from audit.record.wanted_outcome import WantedOutcome
 from audit.search.text_query import TextQuery
 
 TURNS, CONVERSATIONS = "turns", "conversations"
@@ -31,6 +32,8 @@ class SearchQuery:
     stage: str = ""
     #: What happened in the turn: a `Milestone`.
     milestone: str = ""
+    #: What became of the conversation, or of a form, that began in the turn.
+    outcome: WantedOutcome | None = None
     #: A step of a form.
     step: Step | None = None
     #: A group of messages of the inbox.

@@ -70,7 +70,13 @@ MOST_DRAFTS = 200
 #: How many of the intents that a release moved, and of the rows that it changed, a notice names.
 MOST_SHIFTS, MOST_CHANGED = 3, 3
 #: What a rate says of its turns; the others “were” what they are called.
-_VERBS = {"failed": "failed", "forms completed": "were completed", "needed a person": "needed a person"}
+_VERBS = {
+    "failed": "failed",
+    "forms completed": "were completed",
+    "task or tool failed": "had a failed task or tool",
+}
+#: The rates of which Home names a single turn, too.
+_NEVER_SILENT = ("failed", "task or tool failed")
 FOR_YOU = "For you"
 
 
@@ -206,10 +212,16 @@ def _list_week_notices(request: HttpRequest, week: WeekSummary, releases: Sequen
     for rate in week.rates:
         if rate.is_worse or rate.is_high:
             yield _describe_rate(request, week, rate, known)
-        elif rate.label == "failed" and rate.number:
-            verb = "turn failed" if rate.number == 1 else "turns failed"
-            text = f"{rate.number} {verb} in the last seven days."
+        elif rate.label in _NEVER_SILENT and rate.number:
+            text = f"{rate.counted} {_VERBS[rate.label]} in the last seven days."
             yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
+    if form := week.losing_form:
+        yield Notice(
+            "Losing users",
+            form.text,
+            [HomeLink("See the form, field by field", form.url)],
+            subject=HomeLink(form.title, form.url),
+        )
     for effect in shifting:
         name = _name_releases(effect, known.get(effect.last))
         text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
@@ -223,7 +235,7 @@ def _describe_rate(
     verb = _VERBS.get(rate.label, f"were {rate.label}")
     text = f"{format_percent(rate.share)} of the {rate.unit} of the last seven days {verb}"
     if rate.previous_share is not None:
-        text += f", after {format_percent(rate.previous_share)} in the seven days before"
+        text += f", after {format_percent(rate.previous_share)} in the same days a week before"
     notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
     if rate.since:
         change = next(each for each in rate.since.rates if each.label == rate.label)

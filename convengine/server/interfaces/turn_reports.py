@@ -132,6 +132,40 @@ class WeekRate(NamedTuple):
         return f"{self.number:,} {self.unit.removesuffix('s') if self.number == 1 else self.unit}"
 
 
+class WeekOutcome(NamedTuple):
+    """How many conversations of a week had an outcome, beside the week before."""
+
+    label: str
+    help: str
+    number: int
+    #: In percent; null without conversations.
+    share: float | None
+    previous_share: float | None
+    #: The search that lists them; blank for none.
+    url: str
+
+
+class LosingForm(NamedTuple):
+    """A form that loses most of the users who begin it."""
+
+    title: str
+    started: int
+    #: Not completed.
+    losses: int
+    #: The field at which most of them are lost, and how many.
+    field: str
+    field_losses: int
+    url: str
+
+    @property
+    def text(self) -> str:
+        """In a sentence."""
+        return (
+            f"{self.losses:,} of the {self.started:,} users who began it did not finish it, "
+            f"most at “{self.field}” ({self.field_losses:,})."
+        )
+
+
 class MessageGroup(NamedTuple):
     """Messages that are alike and that nobody understood."""
 
@@ -147,11 +181,16 @@ class MessageGroup(NamedTuple):
 class WeekSummary(NamedTuple):
     """The turns of the last seven days, what releases did, and what waits in the inbox."""
 
-    #: The begin of the seven days, a full hour.
+    #: The midnight that begins the first of the seven days, and the end of this hour.
     since: datetime
+    until: datetime
     turns: int
     previous_turns: int
+    #: What became of the conversations that began in these days; it adds up to them.
+    outcomes: Sequence[WeekOutcome]
     rates: Sequence[WeekRate]
+    #: The form that loses most of its users; null if none loses more than half.
+    losing_form: LosingForm | None
     #: Of the releases that had turns in these days, the newest first.
     effects: Sequence[ReleaseEffect]
     inbox_groups: int
@@ -176,7 +215,12 @@ class WeekSummary(NamedTuple):
     @property
     def has_misses(self) -> bool:
         """True if anything was not understood, handed over or failed, however seldom."""
-        return any(rate.number for rate in self.rates if rate.is_bad)
+        return self.losing_form is not None or any(rate.number for rate in self.rates if rate.is_bad)
+
+    @property
+    def conversations(self) -> int:
+        """How many began in these days."""
+        return sum(outcome.number for outcome in self.outcomes)
 
 
 class StateMove(NamedTuple):

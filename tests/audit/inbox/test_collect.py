@@ -51,6 +51,17 @@ def test_a_conversation_that_was_handed_over_before_the_period_is_not_in_it() ->
     assert read(Kind.HANDED_OVER) == []
 
 
+def test_a_message_that_was_handed_over_is_not_listed_as_not_understood() -> None:
+    conversation = say("hours", "ich will einen menschen", "nobody knows", "parking for dogs")
+    turns = CeConversationHistory.objects.filter(conversation=conversation)
+    assert read(Kind.NOT_UNDERSTOOD) == ["ich will einen menschen", "nobody knows", "parking for dogs"]
+    turns.filter(turn_no__in=(2, 3)).update(state_code="HAND_OVER")
+    assert read(Kind.NOT_UNDERSTOOD) == ["parking for dogs"]
+    assert read(Kind.HANDED_OVER) == ["ich will einen menschen"]
+    turns.filter(turn_no=2).update(state_code="UNKNOWN")
+    assert read(Kind.NOT_UNDERSTOOD) == ["ich will einen menschen", "parking for dogs"]
+
+
 def make_form() -> None:
     CeOutputSchema.objects.create(
         intent_code="FEES", state_code="ANY", json_schema={**SIZE, "required": ["size"]}, priority=1

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from audit.models import CeTurnIndex
-from audit.record.form_steps import FormStep, Step, encode_steps, split_steps
+from audit.record.form_steps import FORM_STAGES, FormStep, Step, encode_steps, split_steps
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -22,7 +22,7 @@ def talk(messages: str) -> list[list[str]]:
         take_turn(TurnRequest(key, message))
     steps = []
     for turn in CeConversationHistory.objects.filter(conversation_id=key).order_by("turn_no"):
-        entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind=CeTurnIndex.STAGE).exclude(role="")
+        entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind=CeTurnIndex.STAGE, value__in=FORM_STAGES)
         steps.append([text for role in entries.values_list("role", flat=True) for text in split_steps(role)])
     return steps
 

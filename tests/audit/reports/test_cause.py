@@ -16,7 +16,7 @@ from audit.reports.cause import (
     select_turns,
 )
 from audit.reports.effect import Comparison, ReleaseGroup
-from audit.reports.measures import FAILED, FORMS_COMPLETED, NEEDED_PERSON, NOT_UNDERSTOOD_TURNS, Measure
+from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.report import Totals
 from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.change_set import change_set
@@ -122,9 +122,9 @@ GOOD = PlayedResult("FEES", "IDLE", is_failed=False, stages=frozenset({"USER_INP
     ("measure", "bad"),
     [
         (NOT_UNDERSTOOD_TURNS, GOOD._replace(stages=frozenset({"NOT_UNDERSTOOD"}))),
-        (NEEDED_PERSON, GOOD._replace(state="HAND_OVER")),
-        (NEEDED_PERSON, GOOD._replace(stages=frozenset({"HAND_OVER_OFFERED"}))),
-        (NEEDED_PERSON, GOOD._replace(stages=frozenset({"FORM_GIVEN_UP"}))),
+        (HANDED_OVER, GOOD._replace(state="HAND_OVER")),
+        (TASK_FAILED, GOOD._replace(stages=frozenset({"PENDING_ACTION_FAILED"}))),
+        (TASK_FAILED, GOOD._replace(stages=frozenset({"MCP_TOOL_ERROR"}))),
         (FORMS_COMPLETED, GOOD._replace(stages=frozenset({"FORM_LEFT"}))),
         (FAILED, GOOD._replace(is_failed=True)),
     ],

@@ -18,14 +18,16 @@ from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import (
     CeCountProgress,
     CeMcpUserFeedback,
+    CeOutcome,
     CeTurnCount,
     CeTurnIndex,
 )
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
-from audit.reports import counting
+from audit.reports import count_outcomes, counting
 from audit.reports.count_batch import BY_HOUR
-from audit.reports.counting import ANSWERING, count_new_turns
+from audit.reports.count_outcomes import ANSWERING
+from audit.reports.counting import count_new_turns
 from audit.reports.days import find_day
 from audit.reports.durations import BOUNDS
 from audit.reports.job import update_counts
@@ -45,7 +47,7 @@ from tests.worlds import create_help_desk
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 #: Conversations, each with its messages: a thumb rates the turn before, by one of two people.
 MESSAGES = ("hours", "fees", "what?", "hours fees", "my cvv", "", "lost card", "1234", "person", "stop")
-COUNTED_STAGES = ("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "FORM_GIVEN_UP")
+COUNTED_STAGES = ("NOT_UNDERSTOOD", "HAND_OVER_OFFERED")
 RATINGS = ("up by ada", "down by ada", "up by bob", "down by bob")
 WORLDS = st.lists(st.lists(st.sampled_from(MESSAGES + RATINGS), min_size=1, max_size=5), max_size=4)
 
@@ -98,12 +100,8 @@ def count_records() -> Counter[tuple[Any, ...]]:
             counts[*where, "ERROR", turn.error_code] += 1
         if turn.turn_no == 1:
             counts[*where, "BEGUN", ""] += 1
-        if turn.state_code == HAND_OVER and not is_handed_over(turn):
-            counts[*where, "HANDED_OVER", ""] += 1
         entries = CeTurnIndex.objects.filter(turn_id=turn.turn_id).values_list("kind", "value").distinct()
         counts.update((*where, *entry) for entry in entries if entry[0] != "STAGE" or entry[1] in COUNTED_STAGES)
-        if needs_person(turn) and not any(map(needs_person, list_earlier(turn))):
-            counts[*where, "NEEDED_PERSON", ""] += 1
         if turn.status in ("OK", "BLOCKED"):
             count_moves(counts, hour, turn)
             roles = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE", value__in=FORM_STAGES)
@@ -115,6 +113,10 @@ def count_records() -> Counter[tuple[Any, ...]]:
         answers = [f"{table}:{pk}" for table, pk in entries if table in ANSWERING]
         counts.update((*where, f"ANSWER_{kind.removeprefix('THUMBS_')}", row) for kind in kinds for row in answers)
         count_document(counts, where, turn, [stage for kind, stage in entries if kind == "STAGE"])
+    for row in CeOutcome.objects.all():
+        where = (row.hour, row.channel, row.config_version, row.intent_code)
+        form = (f"FORM_IS_{row.outcome}", f"{row.schema_id}:{row.field}")
+        counts[*where, *(form if row.schema_id else ("OUTCOME", row.outcome))] += 1
     only_by_day = Counter({key: turns for key, turns in counts.items() if key[-2] not in BY_HOUR})
     return +(counts - only_by_day) + sum_by_day(only_by_day)
 
@@ -160,21 +162,6 @@ def count_moves(counts: Counter[tuple[Any, ...]], hour: datetime, turn: CeConver
         counts[*where, turn.intent_before, "EXITED", turn.state_before] += 1
         moved = "\x1f".join((turn.intent_before, turn.state_before, turn.state_code))
         counts[*where, turn.intent_code, "MOVED", moved] += 1
-
-
-def is_handed_over(turn: CeConversationHistory) -> bool:
-    return list_earlier(turn).filter(state_code=HAND_OVER).exists()
-
-
-def list_earlier(turn: CeConversationHistory) -> Any:
-    return CeConversationHistory.objects.filter(conversation=turn.conversation, turn_no__lt=turn.turn_no)
-
-
-def needs_person(turn: CeConversationHistory) -> bool:
-    stages = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE").values_list("value", flat=True)
-    return turn.status in ("OK", "BLOCKED") and (
-        turn.state_code == HAND_OVER or bool({*stages} & {*COUNTED_STAGES[1:]})
-    )
 
 
 def read_counts() -> Counter[tuple[Any, ...]]:
@@ -229,6 +216,7 @@ def count_all() -> None:
 def test_the_counts_equal_the_records(monkeypatch: pytest.MonkeyPatch, world: list[list[str]]) -> None:
     monkeypatch.setattr(counting, "BATCH", 3)
     monkeypatch.setattr(counting, "SLICE", 2)
+    monkeypatch.setattr(count_outcomes, "SLICE", 2)
     talk(*world)
     count_all()
     talk(["fees", "hours"])

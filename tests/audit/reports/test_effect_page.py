@@ -98,12 +98,12 @@ def test_it_is_reached_from_the_release_by_those_who_may_read_turns(ada: Client)
     assert sign_in("olga", "operator").get(address).status_code == 403
 
 
-def test_a_share_that_is_capped_has_no_list(ada: Client) -> None:
+def test_a_share_of_conversations_has_a_list(ada: Client) -> None:
     first, second = release(), release()
     for number, days in ((first, 2), (second, 1)):
         count_turns(100, 0, days=days, release=number)
-        count("BEGUN", "", 2, days=days, release=number)
-        count("NEEDED_PERSON", "", 5 if number == second else 1, days=days, release=number)
+        count("OUTCOME", "RESOLVED", 2, days=days, release=number)
+        count("OUTCOME", "HANDED_OVER", 5 if number == second else 1, days=days, release=number)
     shown = ada.get(reverse("admin:audit_ceaudit_effect", args=[second])).context["lines"][1]
     assert (shown.rate.before.part, bool(shown.before_url)) == (1, True)
-    assert (shown.rate.after.part, bool(shown.after_url)) == (2, False)
+    assert (shown.rate.after.part, shown.rate.after.whole, bool(shown.after_url)) == (5, 7, True)

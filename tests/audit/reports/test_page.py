@@ -16,9 +16,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.timezone import localdate
 
+from audit.record.last_days import choose_days
 from audit.reports.counting import count_new_turns
 from audit.reports.page import ReportTable
-from audit.reports.report import Selection, build_report, choose_days
+from audit.reports.report import Selection, build_report
 from audit.reports.report_request import ReportNumber
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.turn import TurnRequest
@@ -140,7 +141,7 @@ def test_the_table_is_a_file_too(reader: Client, address: str) -> None:
     lines = reader.get(address, {"format": "csv"}).content.decode().splitlines()
     assert lines[0].startswith("period,turns,")
     assert len(lines) == 8
-    assert re.search(r",2,1,0,0,0,0,1,0,0,0,\d+,0,0,0.*,0,0,0$", lines[-1])
+    assert re.search(r",2,1,1,0,0,0,0,0,0,0,0,0,0,\d+,0,0.*,0,0,0$", lines[-1])
 
 
 def test_the_number_of_queries_is_fixed(reader: Client, address: str) -> None:
@@ -182,6 +183,6 @@ def test_the_command_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None
     assert document["total"]["conversations"] == 2
     call_command("report", "--days", "1", "--count-again", "--intent", "fees")
     last = capsys.readouterr().out.splitlines()[-1].split()
-    assert last[:4] == ["Total", "2", "1", "0"]
+    assert last[:4] == ["Total", "2", "1", "1"]
     with pytest.raises(CommandError, match="--days is 0"):
         call_command("report", "--days", "0")

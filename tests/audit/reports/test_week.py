@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from audit.inbox.job import update_inbox
 from audit.models import CeInboxGroup
+from audit.record.last_days import choose_days
 from audit.reports.counting import count_new_turns
+from audit.reports.report import Selection, build_report
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.turn_reports import Verdict
@@ -86,8 +88,8 @@ def test_fewer_completed_forms_are_worse(monkeypatch: pytest.MonkeyPatch) -> Non
     blame_releases(monkeypatch)
     for release, days, completed in ((4, 9, 60), (5, 2, 30)):
         count_turns(300, 0, days=days, release=release)
-        count("FORM_STARTED", "x", 100, days=days, release=release)
-        count("FORM_COMPLETED", "x", completed, days=days, release=release)
+        count("FORM_IS_COMPLETED", "1:", completed, days=days, release=release)
+        count("FORM_IS_LEFT", "1:phone", 100 - completed, days=days, release=release)
     (rate,) = (rate for rate in summarise_week().rates if rate.label == "forms completed")
     assert (rate.is_worse, rate.is_high, rate.unit, rate.share) == (True, False, "forms", 30.0)
     assert rate.since
@@ -114,7 +116,7 @@ def test_a_release_with_few_turns_is_judged_with_the_next_one(monkeypatch: pytes
     (effect,) = summarise_week().effects
     assert (effect.first, effect.last, effect.turns, effect.turns_before) == (5, 8, 105, 300)
     assert [rate.verdict for rate in effect.rates] == [
-        Verdict.WORSE, Verdict.TOO_FEW, Verdict.TOO_FEW, Verdict.SAME
+        Verdict.WORSE, Verdict.TOO_FEW, Verdict.TOO_FEW, Verdict.SAME, Verdict.SAME
     ]  # fmt: skip
 
 
@@ -124,7 +126,7 @@ def test_few_turns_say_nothing() -> None:
     week = summarise_week()
     assert not week.rates[0].is_worse
     assert not week.rates[0].is_high
-    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 4
+    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 5
 
 
 def test_what_to_teach_first_is_what_came_most_this_week() -> None:
@@ -210,10 +212,51 @@ def test_tries_tests_and_what_if_are_never_counted_and_real_turns_are(client: Cl
     assert (week.turns, week.rates[0].number) == (2, 1)
 
 
-def test_a_number_is_what_its_search_lists_also_if_more_needed_a_person_than_began() -> None:
+def test_the_outcomes_add_up_to_the_conversations_that_began() -> None:
     count_turns(100, 0, days=1, release=1)
-    count("BEGUN", "", 2, days=1, release=1)
-    count("NEEDED_PERSON", "", 5, days=1, release=1)
-    (rate,) = (rate for rate in summarise_week().rates if rate.label == "needed a person")
-    assert (rate.number, rate.share) == (5, 100.0)
-    assert "milestone=NEEDED_PERSON" in rate.url
+    for outcome, number in (("RESOLVED", 5), ("HANDED_OVER", 3), ("OPEN", 2)):
+        count("OUTCOME", outcome, number, days=1, release=1)
+    week = summarise_week()
+    assert [(each.label, each.number, each.share) for each in week.outcomes] == [
+        ("Resolved", 5, 50.0), ("Handed over", 3, 30.0), ("Given up", 0, 0.0), ("Ended not understood", 0, 0.0),
+        ("Open", 2, 20.0),
+    ]  # fmt: skip
+    assert week.conversations == 10
+    assert "outcome=RESOLVED" in week.outcomes[0].url
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        ({"FORM_IS_COMPLETED": 2, "FORM_IS_LEFT": 8}, "8 of the 10 users who began it did not finish it"),
+        ({"FORM_IS_COMPLETED": 1, "FORM_IS_OPEN": 4, "FORM_IS_GAVE_UP": 5}, "9 of the 10 users"),
+        ({"FORM_IS_COMPLETED": 5, "FORM_IS_LEFT": 5}, ""),
+        ({"FORM_IS_LEFT": 9}, ""),
+        ({"FORM_IS_COMPLETED": 10}, ""),
+    ],
+)
+def test_home_names_a_form_that_loses_most_of_its_users(client: Client, ends: dict[str, int], text: str) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+    count_turns(10, 0, days=1, release=1)
+    for kind, number in ends.items():
+        count(kind, "7:" if kind == "FORM_IS_COMPLETED" else "7:phone", number, days=1, release=1)
+    form = summarise_week().losing_form
+    assert text in (form.text if form else "")
+    assert bool(form) == bool(text)
+    assert ("most at “phone”" in client.get(reverse("admin:index")).content.decode()) == bool(text)
+
+
+def test_home_counts_the_days_that_reports_count() -> None:
+    count("TURN", "OK", 3, days=0, release=1)
+    since, until = choose_days(7, timezone.now())
+    week = summarise_week()
+    assert (week.since, week.until, week.turns) == (since, until, build_report(Selection(since, until)).totals.turns)
+
+
+def test_home_names_the_turns_with_a_failed_task(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+    count("TURN", "OK", 900, days=0, release=1)
+    count("TASK_FAILED", "", 1, days=0, release=1)
+    page = client.get(reverse("admin:index")).content.decode()
+    assert "1 turn had a failed task or tool in the last seven days." in page
+    assert "milestone=TASK_FAILED" in page

@@ -29,9 +29,9 @@ def week() -> int:
     count_turns(300, 20, days=9, release=change.release.pk - 1)
     count_turns(300, 80, days=2, release=change.release.pk)
     for kind, value, number in (
-        ("FORM_STARTED", "1:", 20),
-        ("FORM_COMPLETED", "1:", 12),
-        ("STAGE", "FORM_GIVEN_UP", 2),
+        ("FORM_IS_COMPLETED", "1:", 12),
+        ("FORM_IS_LEFT", "1:phone", 8),
+        ("OUTCOME", "GIVEN_UP", 2),
     ):
         count(kind, value, number, days=2, release=change.release.pk)
     conversation = CeConversation.objects.create(intent_code="UNKNOWN", state_code="UNKNOWN", remote_jid="1")

@@ -5,9 +5,10 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
+from audit.record.last_days import choose_days
 from audit.reports.measures import MEASURES, read_values
 from audit.reports.recount import count_again
-from audit.reports.report import Selection, build_report, choose_days, list_groups
+from audit.reports.report import Selection, build_report, list_groups
 from audit.reports.topics import DIMENSIONS
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps

@@ -1,0 +1,81 @@
+"""What became of a conversation, and of a form: declared here alone, and followed turn by turn."""
+
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+from audit.record.form_steps import FormStep, Step
+from convengine.engine.turn.enums import Word
+
+
+class Outcome(Word):
+    """What became of a conversation. Each conversation has exactly one."""
+
+    RESOLVED = "RESOLVED", "Resolved", "The bot answered or finished a form, and understood everything after it."
+    HANDED_OVER = "HANDED_OVER", "Handed over", "A person got the conversation, at any time."
+    GIVEN_UP = "GIVEN_UP", "Given up", "A form was given up or left, and no other form began after it."
+    NOT_UNDERSTOOD = "NOT_UNDERSTOOD", "Ended not understood", "The last message was not understood."
+    OPEN = "OPEN", "Open", "A question waits for its answer, or the last message or its task failed."
+
+
+class FormOutcome(Word):
+    """What became of a form. Each form that began has exactly one."""
+
+    COMPLETED = "COMPLETED", "Completed", "The form was done, and its task did not fail."
+    GAVE_UP = "GAVE_UP", "Given up", "The bot gave the form up."
+    LEFT = "LEFT", "Left", "The user left the form, or the session ended before it was done."
+    HANDED_OVER = "HANDED_OVER", "Handed over", "A person took over before it was done."
+    OPEN = "OPEN", "Open", "The form waits for an answer, or for its task to run again."
+
+
+#: The steps that end a form, and what becomes of it.
+FORM_ENDS = {
+    FormStep.COMPLETED: FormOutcome.COMPLETED,
+    FormStep.GAVE_UP: FormOutcome.GAVE_UP,
+    FormStep.LEFT: FormOutcome.LEFT,
+    FormStep.HANDED_OVER: FormOutcome.HANDED_OVER,
+}
+#: What a form becomes when users are lost in it.
+FORM_LOSSES = (FormOutcome.GAVE_UP, FormOutcome.LEFT, FormOutcome.HANDED_OVER, FormOutcome.OPEN)
+
+
+class TurnResult(NamedTuple):
+    """What a turn says about the outcome of its conversation."""
+
+    #: It was saved: it did not fail, nor was it interrupted.
+    is_committed: bool = True
+    #: The conversation is with a person.
+    is_handed_over: bool = False
+    is_not_understood: bool = False
+    #: A row answered for an intent that is known; thanks and greetings are no answer.
+    is_answered: bool = False
+    has_task_failed: bool = False
+    #: The session waits for an answer of the user.
+    asks: bool = False
+    has_ended: bool = False
+    steps: Sequence[Step] = ()
+
+    @property
+    def is_missed(self) -> bool:
+        """Not understood for no other reason than its words: where a task failed, that is the reason."""
+        return self.is_not_understood and not self.has_task_failed
+
+
+def follow_conversation(outcome: Outcome, turn: TurnResult, ends: Set[FormOutcome], *, has_open_form: bool) -> Outcome:
+    """The outcome after one more turn, with what became of forms in it; `has_open_form`: one is open after it."""
+    if outcome is Outcome.HANDED_OVER or turn.is_handed_over:
+        return Outcome.HANDED_OVER
+    if has_open_form:
+        return Outcome.NOT_UNDERSTOOD if turn.is_missed else Outcome.OPEN
+    if ends:
+        return Outcome.RESOLVED if FormOutcome.COMPLETED in ends else Outcome.GIVEN_UP
+    # An answer to another question does not bring the form back.
+    return outcome if outcome is Outcome.GIVEN_UP else _follow_question(outcome, turn)
+
+
+def _follow_question(outcome: Outcome, turn: TurnResult) -> Outcome:
+    """The outcome after a turn without a form."""
+    if turn.is_missed:
+        return Outcome.NOT_UNDERSTOOD
+    if not turn.is_committed or turn.has_task_failed or turn.asks:
+        return Outcome.OPEN
+    return Outcome.RESOLVED if turn.is_answered else outcome
