@@ -68,3 +68,8 @@ class ReportPageForm(ReportForm):
         self.fields["workspace"].widget.attrs |= {"list": "workspace_names", "autocomplete": "off"}
         if len(workspaces) < 2 and not given.get("workspace"):
             del self.fields["workspace"]
+
+    @property
+    def has_more_filters(self) -> bool:
+        """True if any filter besides the period is given; the page shows them then."""
+        return any(self.data.get(name) for name in self.fields if name != "days")

@@ -103,7 +103,7 @@
         :host { display: contents !important; }
         .root {
             all: initial;
-            --accent: var(--convengine-accent, #1a56b0);
+            --accent: var(--convengine-accent, #7e22ce);
             --on-accent: var(--convengine-on-accent, #fff);
             --background: var(--convengine-background, #fff);
             --text: var(--convengine-text, #1b1f24);
