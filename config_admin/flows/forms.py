@@ -14,6 +14,7 @@ from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, r
 from config_admin.flows.choices import ChoicesInvalid, read_choices
 from config_admin.flows.countries import find_country_code, name_country
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
+from config_admin.flows.faq.entries import make_code
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
 from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
@@ -38,7 +39,7 @@ _MORE = ("again", "invalid")
 _MOST_CARDS = 1000
 
 
-class FlowForm(make_form(get_flow_schema(), optional=["answer"])):  # type: ignore[misc]
+class FlowForm(make_form(get_flow_schema(), optional=["answer", "code"])):  # type: ignore[misc]
     """Everything of a flow but its fields and questions."""
 
     kind = forms.ChoiceField(
@@ -57,6 +58,7 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer"])):  # type: igno
         self._offer("task", {name: name for name in _list_tasks(self.initial.get("task"))})
         if stored := self.initial.get("locale"):
             self._offer("locale", {stored: stored})
+        self.fields["code"].help_text += " If you leave it empty, it is made from the name."
         if flow_code:
             self.fields["code"].disabled = True
             self.fields["code"].help_text = "A flow keeps its code. Rename it on its workspace."
@@ -68,8 +70,8 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer"])):  # type: igno
         field.choices = [*field.choices, *(each for each in labels.items() if each[0] not in known)]
 
     def clean_code(self) -> str:
-        """A code that no intent has yet."""
-        intent_code = code(self.cleaned_data["code"])
+        """A code that no intent has yet; without one, it is made from the name."""
+        intent_code = code(self.cleaned_data["code"]) or make_code(str(self["title"].value() or "Flow"))
         if not re.fullmatch(r"[A-Z][A-Z0-9_]*", intent_code):
             raise forms.ValidationError("Use capital letters, digits and underscores, and begin with a letter.")
         if not self._flow_code and self._snapshot.row(rows.Intent, intent_code):

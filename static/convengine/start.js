@@ -34,6 +34,17 @@
         for (const [name, list] of Object.entries(LISTS)) row.querySelector(`[name$=-${name}]`)?.setAttribute("list", list);
     }
 
+    // As `make_code` does on the server, until somebody writes a code of their own.
+    function suggestCode() {
+        const [title, input] = ["title", "code"].map((name) => form.elements.namedItem(name));
+        if (input.disabled || input.dataset.own || (input.value && input.value !== input.dataset.made)) return;
+        const plain = title.value.replaceAll("ß", "ss").normalize("NFKD").replace(/[^\x00-\x7f]/g, "");
+        const words = plain.match(/[A-Za-z0-9]+/g) || [];
+        while (words.length > 1 && words.join("_").length > 50) words.pop();
+        const made = words.join("_").toUpperCase();
+        input.value = input.dataset.made = /^[A-Z]/.test(made) ? made : "";
+    }
+
     const removal = (row) => row.querySelector("[name$=-DELETE]");
     const shown = (rows) => [...rows.querySelectorAll("[data-row]")].filter((row) => !removal(row).checked);
     const say = (rows, text) => { rows.closest("section").querySelector("[data-news]").textContent = text; };
@@ -227,7 +238,12 @@
         if (event.target.name?.endsWith("-type")) showType(event.target.closest("[data-row]"));
         if (event.target.name && !["reason", "sentences"].includes(event.target.name)) advise();
     });
+    form.addEventListener("input", (event) => {
+        if (event.target.name === "code") event.target.dataset.own = event.target.value && "yes";
+        if (event.target.name === "title") suggestCode();
+    });
     prepareAll();
+    suggestCode();
     if (form.elements.namedItem("phrases").value.trim()) advise();
 
     // --- the conversation beside the form ---------------------------------------------------------------------------

@@ -79,6 +79,21 @@ def read(code: str = "BOOKING") -> Any:
     return reading.document
 
 
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("Book a table", "BOOK_A_TABLE"),
+        ("Tisch für zwei", "TISCH_FUR_ZWEI"),
+        ("Café (neu)", "CAFE_NEU"),
+        ("2 eggs", "FAQ_2_EGGS"),
+    ],
+)
+def test_a_flow_without_a_code_gets_one_from_its_name(ben: Client, title: str, code: str) -> None:
+    shown = send(ben, code="", title=title)
+    assert not shown.context["problems"]
+    assert f"When the form of {code} is complete" in shown.content.decode()
+
+
 def test_nothing_is_made_before_it_was_looked_at_and_a_reason_given(ben: Client) -> None:
     shown = send(ben).content.decode()
 
@@ -325,7 +340,8 @@ def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"code": ""}, "“Code” is required"),
+        ({"code": "", "title": "Loan"}, "The intent LOAN already exists"),
+        ({"code": "2 tables"}, "Use capital letters, digits and underscores"),
         ({"phrases": ""}, "“Phrases” is required"),
         ({"field-0-title": ""}, "“Field” is required"),
         ({"field-0-DELETE": "on", "field-1-DELETE": "on"}, "Enter at least one field to collect."),
