@@ -216,8 +216,7 @@ class FindPageForm(FindForm):
 
 #: The filters in groups.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
-    ("Words, participant and intent", ("q", "participant", "intent")),
-    ("Time", ("since", "until")),
+    ("Time, words, participant and intent", ("since", "until", "q", "participant", "intent")),
     ("State", ("state", "intent_before", "state_before")),
     ("Outcome", ("status", "error", "stage", "milestone", "outcome", "step", "group", "feedback")),
     ("Used rows", ("table", "row", "release")),
