@@ -794,8 +794,10 @@
             if (hasEnded && this.connection.canRenew && this.endedId !== this.store.values.conversationId) return this.beginAnother();
             this.giveBack(body.message);
             this.showReport();
-            if (hasEnded) this.tell(texts.ended, {isQuiet: true});
-            else this.tell(texts.refused, {detail: message || `HTTP ${answer.status}`});
+            if (hasEnded) {
+                this.showWithPerson({});
+                this.tell(texts.ended, {isQuiet: true});
+            } else this.tell(texts.refused, {detail: message || `HTTP ${answer.status}`});
         }
 
         // Sends the message that the ended conversation refused in a new one, below what was said.

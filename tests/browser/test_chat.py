@@ -656,7 +656,7 @@ def test_the_next_message_after_an_end_begins_a_new_conversation_by_itself(visit
 @pytest.mark.parametrize("attributes", ['data-token="of-the-page"', ""], ids=["its only token", "the same again"])
 def test_an_end_that_nothing_follows_is_no_error(visitor: Visitor, attributes: str) -> None:
     closed = make_failure(409, "CONVERSATION_CLOSED", recoverable=False)
-    fake_server(visitor.tab, make_turn(1, "Done."), closed)
+    fake_server(visitor.tab, make_turn(1, "Done.", withPerson=True), closed)
     chat = Chat(visitor, attributes).open()
     chat.send("that is all")
     chat.field.fill("hello")
@@ -665,6 +665,7 @@ def test_an_end_that_nothing_follows_is_no_error(visitor: Visitor, attributes: s
     expect(chat.alert).to_have_text("This conversation has ended.")
     expect(chat.alert).to_have_class("alert is-quiet")
     expect(chat.field).to_have_value("hello")
+    expect(chat.panel.locator(".with-person")).to_be_hidden()
     visitor.troubles.clear()
 
 
