@@ -18,6 +18,7 @@ from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
@@ -310,8 +311,15 @@ _DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
 def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
-    """The tables of the form's language, then of the conversation's."""
-    return get_tables(find_form_locale(session, turn, form), turn.config(session, LOCALE))
+    """The tables of the form's language, then of the conversation's, then of the forms of its intent."""
+    schemas = turn.snapshot.index(OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
+    own = (row.json_schema.get("x-locale") for row in schemas if isinstance(row.json_schema, Mapping))
+    locales = (locale for locale in own if isinstance(locale, str))
+    return get_tables(find_form_locale(session, turn, form), turn.config(session, LOCALE), *locales)
+
+
+def _schema_order(row: OutputSchema) -> int:
+    return row.schema_id
 
 
 def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:

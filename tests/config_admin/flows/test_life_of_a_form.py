@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from config_admin.flows.mapping import write_rows
+from config_admin.models import CeConfig
 from config_admin.transfer.apply_import import add_rows
 from tests.api import Caller
 from tests.dialogues.rows.worlds import answer_by_model, make_flows, make_setting
@@ -603,9 +604,10 @@ def make_answers(count: int) -> None:
         (ZAHNARZT, "lila Elefanten", "Das habe ich leider nicht verstanden. Bitte sagen Sie mit anderen Worten, was"),
     ],
 )
-def test_what_can_be_asked_for_is_told_in_the_language_of_the_flows(
+def test_what_can_be_asked_for_is_told_in_the_language_of_the_conversation(
     flow: dict[str, Any], text: str, answer: str
 ) -> None:
+    CeConfig.objects.create(config_type="Session", config_key="LOCALE", config_value=flow["locale"])
     make_answers(1)
     hold(make_caller({**flow, "questions_and_answers": []}), (text, "UNKNOWN", answer))
 
