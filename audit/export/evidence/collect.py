@@ -5,7 +5,7 @@ import hashlib
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,11 @@ from django.utils.crypto import salted_hmac
 from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
 from audit.models import CeLedger
 from audit.narration import narrate_turn
+from audit.record.events import Event
 from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
-from convengine.engine.turn.rows import ROW_TYPE_OF, StateEdge
+from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, StateEdge
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -141,8 +143,7 @@ def _collect_configuration(groups: Iterable[list[dict[str, Json]]], order: Evide
             if row.turn_no is None or row.is_addition:
                 continue
             events = list_turn_events(select_turn_rows(row, sealed))
-            sentences = narrate_turn(events, configuration().at(row.config_version)) if events else []
-            rows[row.config_version] |= {(ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows}
+            rows[row.config_version] |= set(_list_named_rows(row, events))
             if any(event.name == STATE_GRAPH_VALID for event in events):
                 tables[row.config_version].add(StateEdge.table)
     known = {table: order.may_read(release_history().right_to_read(table)) for table in ROW_TYPE_OF}
@@ -150,6 +151,22 @@ def _collect_configuration(groups: Iterable[list[dict[str, Json]]], order: Evide
         {version: [row for row in sorted(keys) if known.get(row[0])] for version, keys in rows.items()},
         {version: [table for table in sorted(names) if known[table]] for version, names in tables.items()},
     )
+
+
+def _list_named_rows(row: SealedRow, events: Sequence[Event]) -> Iterator[tuple[str, str]]:
+    """The rows that the account of a turn names, with its intents."""
+    release = configuration().at(row.config_version)
+    sentences = narrate_turn(events, release) if events else []
+    yield from ((ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows)
+    facts = [fact.value for sentence in sentences for fact in sentence.facts]
+    for value in (*facts, row.columns["intent_before"], row.columns["intent_code"]):
+        yield from ((Intent.table, code) for code in _list_intents(value, release))
+
+
+def _list_intents(value: Json, release: Snapshot) -> list[str]:
+    """The intents of a release among a value, its items or its keys."""
+    codes = value if isinstance(value, (list, dict)) else [value]
+    return [code for code in codes if isinstance(code, str) and release.find_row(Intent.table, code)]
 
 
 def _describe_root() -> dict[str, str] | None:

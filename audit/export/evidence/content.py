@@ -21,7 +21,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import stage_label
 from convengine.json_value import Json
-from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.admin_site.record_columns import answer_text, name_by
 from convengine.server.interfaces.release_history import ProvenRow
 
 #: A row of the configuration that a turn used: its anchor and its name.
@@ -101,7 +101,12 @@ def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
 
 
 def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
-    """A turn with what was added to it later."""
+    """A turn with what was added to it later. Intents have the names that they had in its release."""
+    with name_by(evidence.snapshot(rows[0].config_version)):
+        return _view_named_row(evidence, anchor, title, rows)
+
+
+def _view_named_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
     row, is_turn = rows[0], rows[0].turn_no is not None
     columns, snapshot = row.columns, evidence.snapshot(row.config_version)
     events = list_turn_events(rows) if is_turn else []

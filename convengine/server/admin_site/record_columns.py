@@ -1,7 +1,9 @@
 """Columns of the record's pages: links, beginnings of texts, formatted JSON."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -23,6 +25,7 @@ from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label, describe_position
 from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.interfaces.configuration import configuration
 
 #: The colour of a status in lists.
@@ -144,9 +147,23 @@ def find_row_name(table: str, pk: Any) -> str:
     return name_row(table, row) if row else ""
 
 
+#: The configuration whose names are written, if not the newest release.
+_naming: ContextVar[Snapshot | None] = ContextVar("naming", default=None)
+
+
+@contextmanager
+def name_by(snapshot: Snapshot) -> Iterator[None]:
+    """Write the names of a configuration, without a database."""
+    token = _naming.set(snapshot)
+    try:
+        yield
+    finally:
+        _naming.reset(token)
+
+
 def name_intent(intent: str | None) -> str:
     """The title of an intent in the newest release, or its code."""
-    row = configuration().latest.table(Intent).by_pk.get(intent or "")
+    row = (_naming.get() or configuration().latest).find_row(Intent.table, intent or "")
     return shorten_line(getattr(row, "display_name", ""), 60) or code_label(intent)
 
 

@@ -2,6 +2,9 @@
 
 import copy
 import json
+import os
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable
 from io import StringIO
@@ -18,7 +21,7 @@ from audit.export.evidence.sealed_row import SealedRow
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import ledger
 from audit.seal import Seal
-from config_admin.models import CeResponse
+from config_admin.models import CeIntent, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversation
@@ -61,6 +64,59 @@ def test_an_untouched_file_matches_its_seals_and_needs_no_database(data: dict[st
     assert "Recognised the intent" in text
     body = text.replace(data["proof"], "").casefold()
     assert not any(name in body for name in ("http://", "https://", "src=", "<link", "javascript"))
+
+
+def check_elsewhere(file: Path, folder: Path) -> tuple[int, str]:
+    """The command in an empty folder, with a database that does not exist."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "convengine", "manage", "audit_verify", "--evidence", str(file)],
+        cwd=folder,
+        env=environment | {"DATABASE_URL": f"sqlite:///{folder}/none/none.sqlite3", "PYTHONPATH": os.getcwd()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def named(caller: Caller) -> dict[str, Json]:
+    """Turns of intents with names: one is recognised, one stays, two are asked about."""
+    with change_set(reason="names"):
+        CeIntent.objects.filter(intent_code="HOURS").update(display_name="Opening hours")
+        CeIntent.objects.filter(intent_code="FEES").update(display_name="What it costs")
+    for text in ("hours", "yes", "hours and fees"):
+        caller.say(text)
+    return collect(caller)
+
+
+def test_the_command_needs_neither_a_database_nor_an_installation(named: dict[str, Json], tmp_path: Path) -> None:
+    file, changed, other = (tmp_path / name for name in ("file.html", "changed.html", "other.html"))
+    text = write_file(named)
+    file.write_text(text)
+    changed.write_text(text.replace("Nine to five.", "Nine to six."))
+    other.write_text("<html></html>")
+
+    status, said = check_elsewhere(file, tmp_path)
+    assert (status, "Intact: 3 turns of 1 conversation." in said) == (0, True), said
+    assert "The secret of this installation did not make the file" in said
+    status, said = check_elsewhere(changed, tmp_path)
+    assert (status, "NOT INTACT" in said) == (1, True), said
+    assert check_elsewhere(other, tmp_path)[0] == 2
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".html"] == []
+
+
+def test_intents_keep_the_names_of_the_turn(named: dict[str, Json]) -> None:
+    text = write_file(named)
+    with change_set(reason="other names"):
+        CeIntent.objects.update(display_name="Renamed")
+
+    assert [str(finding) for finding in check_file(text).findings] == []
+    assert write_file(named) == text
+    assert "“Opening hours”" in text
+    assert "“What it costs”" in text
+    assert "Renamed" not in text
 
 
 def change_words(data: dict[str, Json]) -> None:
