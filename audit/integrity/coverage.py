@@ -15,6 +15,7 @@ COVERED = (
     "Drafts with their editors, reviews with their approvals, gradual releases, and test runs with their results.",
     "Whole conversations, once a daily root lists them.",
     "What was erased or removed by age: only if the product recorded it.",
+    "The ledger as a whole: erasures and runs of its job say what it must have.",
     "The definitions of the views ce_audit and ce_llm_call_log.",
 )
 NOT_COVERED = (
@@ -26,5 +27,8 @@ NOT_COVERED = (
     "Changes by a person who has the secret of this installation (CE_SECRET_KEY), without an anchor elsewhere.",
     "The present rows of the configuration: a change of them by SQL becomes a release of its own.",
     "The state of open conversations, memory, users, groups, API keys and runs of jobs.",
+    "Runs of actions, deliveries of webhooks, stored answers, and the previous session: the events of turns have the "
+    "actions and answers.",
+    "The counts of reports: they can be counted anew from the record.",
     "What was never written: see masking and the level of the audit in the manual.",
 )

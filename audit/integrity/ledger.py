@@ -20,12 +20,15 @@ from django.db.models import Max
 from audit.integrity import anchor
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
-from audit.models import CeChain, CeLedger
+from audit.models import CeChain, CeErasure, CeLedger
+from audit.models.ledger import hash_ids
+from convengine.engine.turn.enums import JobStatus
 from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.deployment import conf
 from convengine.server.interfaces.release_history import release_history
+from convengine.server.jobs.models import CeJobRun
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _TABLE = CeLedger._meta.db_table
@@ -147,6 +150,7 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
     """Where stored conversations and releases differ from the roots."""
     if only is None:
         yield from _verify_roots(ledger)
+        yield from _find_missing_entries(ledger)
         yield from _compare_releases(ledger)
     ends, aged = anchor.newest_ends(_read_ends(ledger, only)), set[uuid.UUID]()
     yield from anchor.compare_ends(ends, RetentionCuts.read(), anchor.LEDGER, aged)
@@ -162,6 +166,22 @@ def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
             text = "Its ends of chains do not match its root, or the root before it was removed."
             yield create_table_finding("LEDGER_DIFFERS", _TABLE, root.pk, text)
         before = root.root
+
+
+def _find_missing_entries(ledger: Ledger) -> Iterator[Finding]:
+    """Entries that other tables prove: the ledger may have been emptied with the end of its chain."""
+    conversations, kind = CeConversation._meta.db_table, CeLedger.Kind.ERASURE
+    noted = {entry.ids_hash for entry in ledger.entries if (entry.kind, entry.table_name) == (kind, conversations)}
+    for erasure in read_rows(CeErasure.objects.order_by("pk")):
+        if erasure.is_genuine() and hash_ids([erasure.conversation_id]) not in noted:
+            text = f"The ledger does not have the erasure {erasure.pk}: entries were removed."
+            yield create_table_finding("LEDGER_MISSING", _TABLE, f"erasure {erasure.pk}", text)
+    runs = CeJobRun.objects.filter(job_name=JOB.name, status=JobStatus.OK.value).order_by("pk")
+    times = list(runs.values_list("started_at", flat=True))
+    count = sum(root.created_at >= times[0] for root in ledger.roots) if times else 0
+    if count < len(times):
+        text = f"The job wrote {len(times):,} roots since {times[0]:%Y-%m-%d}, and the ledger has {count:,}."
+        yield create_table_finding("LEDGER_MISSING", _TABLE, "roots", text)
 
 
 def _compare_releases(ledger: Ledger) -> Iterator[Finding]:

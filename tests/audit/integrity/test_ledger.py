@@ -13,10 +13,12 @@ from django.urls import reverse
 from audit.erasure.erase import EraseOrder, erase_participant
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import anchor, ledger, verify
-from audit.models import CeAccessLog, CeChainCut, CeLedger, CeMcpUserFeedback
+from audit.models import CeAccessLog, CeChain, CeChainCut, CeErasure, CeLedger, CeMcpUserFeedback
 from audit.record import retention
 from audit.record.removals import note_cut, note_removal
 from convengine.server.database.sql import database_time
+from convengine.server.jobs import running
+from convengine.server.jobs.models import CeJobRun
 from convengine.server.sessions import old_turns
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
@@ -107,6 +109,53 @@ def test_an_old_conversation_that_no_rule_removed_is_missed_too(caller: Caller) 
         "LEDGER_MISSING: ce_conversation, row several: "
         "Missing conversations that the ledger lists: 1; conversations removed by age: 0."
     ]
+
+
+def empty_ledger() -> None:
+    """The ledger and the end of its chain, as SQL removes them."""
+    CeLedger.objects.all().purge()
+    CeChain.objects.filter(pk="ce_ledger").delete()
+
+
+def test_a_ledger_that_was_emptied_with_its_chain_is_missed_after_an_erasure(caller: Caller) -> None:
+    caller.say("hours")
+    rename_participant(caller.conversation_id, "rumpel")
+    list(erase_participant("rumpel", EraseOrder("ada", "ticket 4711")))
+    assert list_findings() == []
+
+    empty_ledger()
+
+    number = CeErasure.objects.get().pk
+    text = f"The ledger does not have the erasure {number}: entries were removed."
+    assert list_findings() == [f"LEDGER_MISSING: ce_ledger, row erasure {number}: {text}"]
+
+
+@pytest.mark.parametrize("writes_on", [False, True])
+def test_a_ledger_that_was_emptied_with_its_chain_is_missed_after_a_run_of_its_job(
+    caller: Caller, writes_on: bool
+) -> None:
+    caller.say("hours")
+    for _ in range(2):
+        running.run("write_ledger", "ada")
+    assert list_findings() == []
+
+    empty_ledger()
+    if writes_on:
+        running.run("write_ledger", "ada")
+
+    (line,) = list_findings()
+    assert line.startswith("LEDGER_MISSING: ce_ledger, row roots: The job wrote")
+
+
+def test_roots_that_no_job_wrote_are_no_damage(caller: Caller) -> None:
+    list(ledger.write_root())
+    running.run("write_ledger", "ada")
+    CeJobRun.objects.create(
+        job_name="write_ledger", started_at=database_time(), started_by="ada", worker="w", status="FAILED"
+    )
+    list(ledger.write_root())
+
+    assert list_findings() == []
 
 
 def test_the_list_says_what_each_entry_covers(caller: Caller, admin_client: Client) -> None:
