@@ -29,6 +29,6 @@ NOT_COVERED = (
     "The state of open conversations, memory, users, groups, API keys and runs of jobs.",
     "Runs of actions, deliveries of webhooks, stored answers, and the previous session: the events of turns have the "
     "actions and answers.",
-    "The counts of reports: they can be counted anew from the record.",
+    "The counts of reports and the outcomes of conversations: they can be counted anew from the record.",
     "What was never written: see masking and the level of the audit in the manual.",
 )
