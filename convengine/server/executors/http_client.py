@@ -104,10 +104,20 @@ async def fetch(call: Call) -> Answer:
 class _Failed(ToolFault):
     """A failed attempt; `again` allows another one."""
 
-    def __init__(self, code: str, message: str, *, again: bool, counts: bool, retry_after: str | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        again: bool,
+        counts: bool,
+        status: int | None = None,
+        retry_after: str | None = None,
+    ) -> None:
         super().__init__(code, message)
         self.again = again
         self.counts = counts
+        self.status = status
         self.retry_after = retry_after
 
 
@@ -181,6 +191,7 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
         f"{host} answered {status}{': ' + detail if detail else ''}",
         again=status in call.policy.retry_status_codes,
         counts=status >= 500 or status == 429,
+        status=status,
         retry_after=response.headers.get("retry-after"),
     )
 

@@ -38,6 +38,17 @@ MOST_ATTEMPTS = 34
 _LONGEST_ERROR = 1_000
 
 
+class SendFailed(ToolFault):
+    """An attempt failed, and the receiver said what to do.
+
+    `pause`: how long the next attempt waits at least. `is_final`: it is the last one of this row.
+    """
+
+    def __init__(self, fault: ToolFault, *, pause: timedelta = timedelta(), is_final: bool = False) -> None:
+        super().__init__(fault.code, fault.message)
+        self.pause, self.is_final = pause, is_final
+
+
 class OutboxStatus(models.TextChoices):
     """What became of a row."""
 
@@ -83,20 +94,22 @@ class Outbox(Generic[Row]):
         send: Callable[[Row], Coroutine[Any, Any, None]],
         receiver: str,
         limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE,
+        on_final: Callable[[Row], None] = lambda row: None,
     ) -> None:
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
 
         `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
-        many rows a receiver may get at once just now.
+        many rows a receiver may get at once just now. `on_final` follows a failure after which nothing is tried again.
         """
         self._select = select
         self._send = send
         self._receiver = receiver
         self._limit = limit
+        self._on_final = on_final
         self._background = Background(threads=1)
         self._is_woken = Event()
         #: The results that each running `send_due` waits for; null means that rows were added.
-        self._waiting: list[SimpleQueue[tuple[Row, str] | None]] = []
+        self._waiting: list[SimpleQueue[tuple[Row, ToolFault | None] | None]] = []
 
     def wake(self) -> None:
         """Have the due rows sent in the background of this process. Waits for nothing."""
@@ -113,7 +126,7 @@ class Outbox(Generic[Row]):
 
     def send_due(self) -> Iterator[Counts]:
         """Send the due rows, the least tried first, and say now and then what became of them."""
-        results: SimpleQueue[tuple[Row, str] | None] = SimpleQueue()
+        results: SimpleQueue[tuple[Row, ToolFault | None] | None] = SimpleQueue()
         self._waiting.append(results)
         running: dict[Any, Any] = {}
         candidates: list[Row] = []
@@ -130,6 +143,8 @@ class Outbox(Generic[Row]):
                 for row, error in _take_results(results):
                     del running[row.pk]
                     _store_result(row, error)
+                    if isinstance(error, SendFailed) and error.is_final:
+                        self._on_final(row)
                     counts["failed" if error else "sent"] += 1
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:
                     yield counts
@@ -161,21 +176,23 @@ class Outbox(Generic[Row]):
                 return
             candidates += further
 
-    async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, str] | None]") -> None:
-        error = ""
+    async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, ToolFault | None] | None]") -> None:
+        error: ToolFault | None = None
         try:
             async with asyncio.timeout(_ATTEMPT_SECONDS):
                 await self._send(row)
         except ToolFault as fault:
-            error = fault.message
+            error = fault
         except TimeoutError:
-            error = f"It took longer than {_ATTEMPT_SECONDS} s."
+            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {_ATTEMPT_SECONDS} s.")
         except Exception as exception:
-            error = f"{type(exception).__name__}: {exception}"
-        results.put((row, storable(error)[:_LONGEST_ERROR]))
+            error = ToolFault("SEND_FAILED", f"{type(exception).__name__}: {exception}")
+        results.put((row, error))
 
 
-def _take_results(results: "SimpleQueue[tuple[Row, str] | None]") -> Iterator[tuple[Row, str]]:
+def _take_results(
+    results: "SimpleQueue[tuple[Row, ToolFault | None] | None]",
+) -> Iterator[tuple[Row, ToolFault | None]]:
     """What has come, after waiting for the first, for a while."""
     timeout = _REPORT_SECONDS
     with suppress(Empty):
@@ -198,15 +215,16 @@ def _claim(row: OutboxRow, now: datetime) -> bool:
     return bool(unclaimed.update(attempts=F("attempts") + 1, next_attempt_at=now + _CLAIM))
 
 
-def _store_result(row: OutboxRow, error: str) -> None:
+def _store_result(row: OutboxRow, error: ToolFault | None) -> None:
     now = database_time()
-    values: dict[str, Any] = {"error": error}
+    values: dict[str, Any] = {"error": storable(error.message)[:_LONGEST_ERROR] if error else ""}
+    pause, is_final = (error.pause, error.is_final) if isinstance(error, SendFailed) else (timedelta(), False)
     if not error:
         values |= {"status": OutboxStatus.SENT, "sent_at": now}
-    elif row.attempts + 1 >= row.most_attempts:
+    elif is_final or row.attempts + 1 >= row.most_attempts:
         values["status"] = OutboxStatus.FAILED
     else:
-        values["next_attempt_at"] = now + min(FIRST_PAUSE * 2**row.attempts, LONGEST_PAUSE)
+        values["next_attempt_at"] = now + max(min(FIRST_PAUSE * 2**row.attempts, LONGEST_PAUSE), pause)
     _select(row).update(**values)
 
 

@@ -81,7 +81,7 @@ class WebhookAdmin(PagesAdmin):
     def status_label(self, webhook: Any) -> tuple[str, str]:
         """Whether it is on, and everything was delivered."""
         if not webhook.is_enabled:
-            return "OFF", "Off"
+            return "OFF", "Deactivated" if webhook.deactivated_at else "Off"
         return (OutboxStatus.FAILED, "Some were given up") if webhook.has_failed else (OutboxStatus.SENT, "OK")
 
     @admin.display(description="events")

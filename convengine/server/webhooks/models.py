@@ -1,5 +1,7 @@
 """Webhooks, and what they are to send."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -25,6 +27,9 @@ class CeWebhook(models.Model):
     is_enabled = models.BooleanField(
         "enabled", default=True, help_text="While it is off, no event is added, and nothing is sent."
     )
+    deactivated_at = models.DateTimeField(
+        "deactivated", null=True, editable=False, help_text="When the receiver answered 410: it wants no more events."
+    )
     secret = models.CharField(max_length=100, editable=False, help_text="Signs every message.")
     #: Signs beside the new one while receivers change it.
     old_secret = models.CharField(
@@ -37,6 +42,12 @@ class CeWebhook(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """A webhook that is turned on again is no longer deactivated."""
+        if self.is_enabled:
+            self.deactivated_at = None
+        super().save(*args, **options)
 
 
 class CeWebhookDelivery(OutboxRow):

@@ -3,32 +3,37 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from threading import Event
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over
-from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus
+from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
 from convengine.server.observability import metrics
 from convengine.server.outgoing.addresses import resolve_host
 from convengine.server.outgoing.loop import outgoing, run_in_thread
 from convengine.server.resilience.circuit import Circuit
 from convengine.server.sessions.old_turns import ROWS, retention_cutoff
-from convengine.server.webhooks.models import TEST, CeWebhookDelivery
+from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.signature import build_headers
 
 #: A receiver that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
 #: Seconds in which a page waits for the address of a name.
 _LOOK_UP_SECONDS = 5.0
+#: A receiver that asks for more is tried after this.
+_LONGEST_PAUSE = timedelta(days=1)
 #: Faults of the HTTP client whose own text names something that a webhook does not have.
 _TEXTS = {
     "HOST_REFUSED": (
@@ -71,7 +76,31 @@ async def send_delivery(row: CeWebhookDelivery) -> None:
     try:
         await fetch(Call(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=row.body))
     except ToolFault as fault:
-        raise _reword(fault, target.host) from fault
+        reworded = _reword(fault, target.host)
+        if fault.status == HTTPStatus.GONE:
+            raise SendFailed(reworded, is_final=True) from fault
+        if pause := _read_pause(fault.retry_after):
+            raise SendFailed(reworded, pause=pause) from fault
+        raise reworded from fault
+
+
+def _read_pause(retry_after: str | None) -> timedelta | None:
+    """How long a receiver asks to wait, in seconds or until a date; at most a day."""
+    text = (retry_after or "").strip()
+    if text.isascii() and text.isdigit():
+        return min(timedelta(seconds=int(text[:9])), _LONGEST_PAUSE)
+    try:
+        pause = parsedate_to_datetime(text) - datetime.now(UTC)
+    except (TypeError, ValueError):
+        return None
+    return min(max(pause, timedelta()), _LONGEST_PAUSE)
+
+
+def deactivate(row: CeWebhookDelivery) -> None:
+    """Turn off the webhook of a delivery, because its receiver answered that it is gone (410)."""
+    at = database_time()
+    webhooks = CeWebhook.objects.filter(pk=row.webhook_id, url=row.webhook.url)
+    webhooks.update(is_enabled=False, deactivated_at=at)
 
 
 def _reword(fault: ToolFault, host: str) -> ToolFault:
@@ -93,7 +122,11 @@ def _find_circuit(webhook_id: int) -> Circuit:
 
 
 outbox = Outbox(
-    select_next, send_delivery, "webhook_id", lambda webhook_id: _find_circuit(webhook_id).limit_calls(MOST_AT_ONCE)
+    select_next,
+    send_delivery,
+    "webhook_id",
+    lambda webhook_id: _find_circuit(webhook_id).limit_calls(MOST_AT_ONCE),
+    deactivate,
 )
 
 

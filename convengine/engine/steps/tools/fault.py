@@ -54,6 +54,11 @@ class ToolFault(Exception):
     `stage_payloads` go to the audit as for a success (`ToolAnswer.stage_payloads`).
     """
 
+    #: The status of an HTTP answer; null without one.
+    status: int | None = None
+    #: What its header `Retry-After` says.
+    retry_after: str | None = None
+
     def __init__(self, code: str, message: str, stage_payloads: Mapping[str, Json] | None = None) -> None:
         self.code = code
         self.message = message

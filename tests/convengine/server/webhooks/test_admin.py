@@ -180,3 +180,18 @@ def test_a_webhook_is_deleted_with_its_deliveries(ida: Client, make_webhook: Mak
     ida.post(page_url("delete", hook), {"post": "yes"})
     assert CeWebhook.objects.get() == other
     assert CeWebhookDelivery.objects.get().webhook == other
+
+
+def test_the_page_says_that_a_receiver_is_gone_until_the_webhook_is_turned_on(
+    ida: Client, make_webhook: MakeWebhook, receiver: Server
+) -> None:
+    hook = make_webhook(receiver.address, is_enabled=False)
+    note = "the receiver answered 410: it wants no more events"
+
+    assert note not in read_text(ida.get(page_url("change", hook)))
+    CeWebhook.objects.update(deactivated_at=NOW)
+    assert note in read_text(ida.get(page_url("change", hook)))
+    assert "Deactivated" in read_text(ida.get(reverse(LIST)))
+    post_form(ida, page_url("change", hook), url=receiver.address)
+    assert note not in read_text(ida.get(page_url("change", hook)))
+    assert "Deactivated" not in read_text(ida.get(reverse(LIST)))

@@ -172,7 +172,7 @@ def test_what_waits_for_a_webhook_that_is_off_is_sent_when_it_is_on(
     ("reply", "error"),
     [
         (Reply(500, b"x" * 5000), f"127.0.0.1:PORT answered 500: {'x' * 200}"),
-        (Reply(410, b"gone"), "127.0.0.1:PORT answered 410: gone"),
+        (Reply(404, b"gone"), "127.0.0.1:PORT answered 404: gone"),
         (
             Reply(302, headers={"Location": "http://169.254.169.254/"}),
             "127.0.0.1:PORT answers with a redirect (302) to http://169.254.169.254/; redirects are not followed.",
@@ -315,3 +315,68 @@ def test_a_name_server_that_hangs_does_not_hold_the_page(monkeypatch: pytest.Mon
     monkeypatch.setattr(send, "resolve_host", lambda *args: time.sleep(5))
     with at_most(allow(1)), pytest.raises(ToolFault, match=r"The name server does not answer for example\.com\."):
         check_address("https://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "seconds"),
+    [
+        ("120", 120),
+        ("0", 5),
+        ("3", 5),
+        ("999999", 86_400),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", 86_400),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 5),
+        ("soon", 5),
+        ("-7", 5),
+        ("", 5),
+    ],
+)
+def test_a_receiver_says_when_it_may_be_tried_again(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any, retry_after: str, seconds: int
+) -> None:
+    receiver.replies = [Reply(503, headers={"Retry-After": retry_after}), Reply()]
+    row = make_delivery(make_webhook(receiver.address))
+
+    run(settings)
+
+    row.refresh_from_db()
+    assert (row.status, (row.next_attempt_at - NOW).total_seconds()) == ("PENDING", seconds)
+
+
+def test_a_receiver_that_is_gone_gets_no_more_events_until_somebody_turns_it_on(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any
+) -> None:
+    receiver.replies = [Reply(410), Reply()]
+    hook = make_webhook(receiver.address)
+    gone, later = make_delivery(hook, body="1"), make_delivery(hook, body="2")
+
+    run(settings)
+    run(settings, NOW + timedelta(hours=2))
+
+    for row in (gone, later, hook):
+        row.refresh_from_db()
+    assert list_bodies(receiver) == ["1"]
+    assert (gone.status, later.status) == ("FAILED", "PENDING")
+    assert (hook.is_enabled, hook.deactivated_at) == (False, NOW)
+
+    hook.is_enabled = True
+    hook.save()
+    run(settings, NOW + timedelta(hours=3))
+
+    assert list_bodies(receiver) == ["1", "2"]
+    assert hook.deactivated_at is None
+
+
+@pytest.mark.parametrize("status", [404, 400, 500])
+def test_other_refusals_turn_no_webhook_off(
+    receiver: Server, make_webhook: MakeWebhook, settings: Any, status: int
+) -> None:
+    receiver.replies = [Reply(status)]
+    hook = make_webhook(receiver.address)
+    row = make_delivery(hook)
+
+    run(settings)
+
+    hook.refresh_from_db()
+    row.refresh_from_db()
+    assert (hook.is_enabled, hook.deactivated_at, row.status) == (True, None, "PENDING")
