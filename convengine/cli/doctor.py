@@ -17,6 +17,9 @@ from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_
 
 #: Seconds for a service to accept a connection.
 _PATIENCE = 3.0
+#: Our packages, whose names a project may have, too.
+_PACKAGES = ("config_admin", "audit")
+_OWN_SERVICE = "Rename yours, or run ConvEngine as a service of its own: the manual's chapter Install."
 _MIGRATE = "convengine manage migrate"
 _PORTS = {"redis": 6379, "sentinel": 26379, "rediss": 6379, "http": 80, "https": 443}
 
@@ -54,6 +57,7 @@ def print_report() -> int:
 def examine() -> Iterator[Finding]:
     """All findings. What cannot be examined without the settings or the database is left out."""
     yield from _examine_python()
+    yield from examine_names()
     yield from _examine_project()
     problem = _load_settings()
     for sentence in environment.describe_misspelt():
@@ -75,6 +79,18 @@ def examine() -> Iterator[Finding]:
 
 def _examine_python() -> Iterator[Finding]:
     yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {__version__}")
+
+
+def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[Finding]:
+    """Packages that have the name of one of ours: one hides the other."""
+    folders = dict.fromkeys(Path(entry or ".").resolve() for entry in search_path)
+    # A folder with `convengine` is a copy of ours.
+    others = [folder for folder in folders if not (folder / "convengine" / "__init__.py").is_file()]
+    for name in _PACKAGES:
+        for folder in others:
+            if (folder / name / "__init__.py").is_file() or (folder / f"{name}.py").is_file():
+                text = f"{folder / name} has the name of a package of ConvEngine: one hides the other."
+                yield Finding(Level.WRONG, "packages", text, _OWN_SERVICE)
 
 
 def _examine_project() -> Iterator[Finding]:

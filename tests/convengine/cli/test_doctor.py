@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,23 @@ def test_whatever_keeps_django_from_starting_is_one_finding(
 
     assert (done.returncode, done.stderr) == (1, "")
     assert f"WRONG    settings       {expected}" in done.stdout
+
+
+@pytest.mark.parametrize("file", ["audit/__init__.py", "config_admin/__init__.py", "audit.py"])
+def test_a_package_of_the_project_with_the_name_of_ours_is_wrong(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+
+    (clash,) = doctor.examine_names([*sys.path, str(tmp_path)])
+
+    assert (clash.level, clash.subject) == (Level.WRONG, "packages")
+    assert str(tmp_path / file.split("/")[0].removesuffix(".py")) in clash.text
+    assert "a service of its own" in clash.remedy
+
+
+@pytest.mark.parametrize("file", ["audits/__init__.py", "clinic/audit/__init__.py", "audit/readme.md"])
+def test_other_names_are_no_clash(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).touch()
+
+    assert not list(doctor.examine_names([str(tmp_path)]))
