@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,10 @@ def run_in(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
 
 
 def run_pytest(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """With the plugin by name, as the tests of the product do not install the package."""
-    return run_in(folder, "-m", "pytest", "-p", "convengine.testing.plugin", "-p", "no:cacheprovider", *arguments)
+    """With the plugin by name where the package is not installed: pytest refuses a plugin that is there already."""
+    is_installed = any(point.name == "convengine" for point in entry_points(group="pytest11"))
+    plugin = () if is_installed else ("-p", "convengine.testing.plugin")
+    return run_in(folder, "-m", "pytest", *plugin, "-p", "no:cacheprovider", *arguments)
 
 
 def test_the_manual_has_all_files_of_the_example() -> None:
