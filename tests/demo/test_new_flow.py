@@ -65,7 +65,7 @@ def test_a_no_asks_what_to_change_whatever_a_general_rule_wants(tattoo: None, cu
 def test_its_own_hand_over_goes_before_that_of_all_intents(tattoo: None, customer: Caller) -> None:
     lines = [
         ("can I speak to an artist please?", "Somebody from the studio takes over.", "HAND_OVER"),
-        ("xyzzy", "Somebody from the studio takes over.", "HAND_OVER"),
+        ("xyzzy", "Sorry, I did not understand that.", "HAND_OVER"),
         ("no thanks", "Have a nice day", "HAND_OVER"),
         ("I want a tattoo", "Which size", "COLLECT"),
     ]
