@@ -25,7 +25,7 @@ from convengine.server.turns.take_turn import take_turn
 DAYS = 14
 CONVERSATIONS_OF_A_DAY = 30
 #: Days ago, who and why. The first one of these makes power outages unknown.
-BAD_RELEASE = (4, "ben", "Shorter phrases")
+BAD_RELEASE = (6, "ben", "Shorter phrases")
 _OUTAGE = ("my power is out", "the electricity is gone", "there is a blackout")
 _KNOWN = (
     *("where is my order", "what are your opening hours", "explain my bill", "which tariffs do you have"),
