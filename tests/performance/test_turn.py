@@ -49,7 +49,7 @@ def flat(little: TurnWork, much: TurnWork) -> None:
     assert much.statements == little.statements
     assert (much.rows, much.rules, much.pattern_sets) == (little.rows, little.rules, little.pattern_sets)
     # What is computed once per release may fall into either turn.
-    assert much.lines <= little.lines + 60
+    assert much.lines <= little.lines + 150
 
 
 def test_P8_an_ordinary_turn_asks_at_most_four_statements() -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, FormatChecker, SchemaError, Validat
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from convengine.engine.forms.composed_schemas import list_required, write_out
+from convengine.engine.forms.composed_schemas import list_required, sort_declared, write_out
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.words import Words, split_name, split_words
@@ -357,26 +357,13 @@ def get_form(snapshot: Snapshot, row: OutputSchema) -> Form:
 def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -> Iterator[Field]:
     required = schema.get("required")
     required = required if isinstance(required, list) else []
-    for name, declared in _sort_properties(schema["properties"]):
+    for name, declared in sort_declared(schema["properties"]):
         own = split_name(name)
         labels = _list_labels(own, outer, declared)
         field = Field(f"{prefix}{name}", declared, name in required, labels, _DEPTH - depth)
         yield field
         if depth > 1 and _has_inner_fields(declared):
             yield from _list_fields(declared, f"{field.path}.", (*outer, *own), depth - 1)
-
-
-def _sort_properties(properties: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
-    """The properties in the order of the form: `x-order`, else their position."""
-    declared = {name: part if isinstance(part, Mapping) else {} for name, part in properties.items()}
-    ranks = {name: _read_order(part, number) for number, (name, part) in enumerate(declared.items())}
-    yield from sorted(declared.items(), key=lambda item: ranks[item[0]])
-
-
-def _read_order(declared: Mapping[str, Json], default: int) -> float:
-    """The position that a property gives itself (`x-order`)."""
-    order = declared.get("x-order")
-    return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
 
 
 def _list_labels(own: Words, outer: Words, declared: Mapping[str, Json]) -> tuple[Words, ...]:

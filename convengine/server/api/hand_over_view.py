@@ -36,6 +36,14 @@ _EXAMPLE = {
     "turnId": "6f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1",
     "turnNo": 4,
 }
+_WITH_PERSON = {
+    "conversationId": "9bf7540a-b129-4685-a120-730e8a0cb94b",
+    "channel": "web",
+    "participant": "9f3c1a",
+    "updatedAt": "2026-11-27T10:15:00Z",
+    "lastTurnNo": 4,
+    "personAnswers": False,
+}
 _LONGEST = 10_000
 
 
@@ -136,6 +144,7 @@ class HandOversView(DeskView):
         operation_id="listHandOvers",
         responses={200: HandOversSerializer},
         description=f"At most {MOST}, those that changed last first.",
+        example={"response": {"conversations": [_WITH_PERSON]}},
     )
     def get(self, request: Request) -> Response:
         """The conversations of the workspace that a person has."""

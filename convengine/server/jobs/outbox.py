@@ -186,7 +186,7 @@ class Outbox(Generic[Row]):
         except TimeoutError:
             error = ToolFault("HTTP_TIMEOUT", f"It took longer than {_ATTEMPT_SECONDS} s.")
         except Exception as exception:
-            error = ToolFault("SEND_FAILED", f"{type(exception).__name__}: {exception}")
+            error = ToolFault(type(exception).__name__, f"{type(exception).__name__}: {exception}")
         results.put((row, error))
 
 

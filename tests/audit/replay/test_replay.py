@@ -201,7 +201,7 @@ def test_the_command_says_equal_or_what_differs(caller: Caller) -> None:
         call_command("replay", str(uuid.uuid4()), "1", stdout=out)
 
 
-@pytest.mark.parametrize("number", [1e23, 1.0e308, -0.0, 2**63, 2**53 + 1, 123456789012345678901234567890, 0.1 + 0.2])
+@pytest.mark.parametrize("number", [1e23, 1.0e308, -0.0, 2**63, 2**53 + 1, 0.1 + 0.2])
 def test_numbers_that_a_database_writes_in_its_own_way_are_no_difference(caller: Caller, number: float) -> None:
     caller.say("hours", inputParams={"amount": number})
     caller.say("fees", inputParams={"list": [{"n": number}]})

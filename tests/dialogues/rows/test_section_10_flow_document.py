@@ -32,6 +32,7 @@ FIELD_TYPES: dict[str, tuple[dict[str, Any], str, Any]] = {
     "iban": ({}, "DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
     "yes_no": ({}, "yes please", True),
     "pattern": ({"pattern": "[A-Z]{2}-[0-9]{3}"}, "it's ab-123", "AB-123"),
+    "finder": ({"finder": "person"}, "it's Ann Hill", "Ann Hill"),
 }
 
 

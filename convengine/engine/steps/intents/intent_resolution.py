@@ -123,9 +123,7 @@ class IntentResolutionStep(Step):
 
 
 def resolve_intent(session: Session, turn: Turn) -> Session:
-    """Apply the first matching reason to keep the intent, else resolve it. One closing stage follows
-    INTENT_RESOLVE_START.
-    """
+    """Apply the first reason to keep the intent, else resolve it. One closing stage says which it was."""
     turn.audit(
         session,
         INTENT_RESOLVE_START,

@@ -105,12 +105,12 @@ def test_with_nothing_to_choose_from_there_is_no_question() -> None:
         ((make_config("Session/LOCALE", "de-DE"),), "Meinen Sie Fees oder Loans?"),
         (
             (make_schema("LOAN", {}, json_schema={"type": "object", "x-locale": "de-DE"}),),
-            "Meinen Sie Fees oder Loans?",
+            "Do you mean Fees or Loans?",
         ),
         ((make_config("Session/LOCALE", "en-GB"),), "Do you mean Fees or Loans?"),
     ],
 )
-def test_the_built_question_is_in_the_language_of_the_conversation_or_else_of_all_forms(
+def test_the_built_question_is_in_the_language_of_the_conversation_and_no_other_form_has_a_say(
     rows: tuple[Row, ...], text: str
 ) -> None:
     assert ask(rows=rows, clarification=None)[1] == text

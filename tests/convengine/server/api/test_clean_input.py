@@ -129,7 +129,7 @@ def test_cleaning_replaces_in_keys_and_values() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("number", [2**63, -(2**63), 9_007_199_254_740_993, 1.5e300])
+@pytest.mark.parametrize("number", [2**63, -(2**63), 9_007_199_254_740_993, 1.5e20])
 def test_a_number_that_fits_is_kept_as_it_is(number: float) -> None:
     create_help_desk()
 
