@@ -1,5 +1,6 @@
 import importlib
 import json
+import os
 import re
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 
+import convengine
 from config_admin.transfer.apply_import import add_rows
 from config_admin.transfer.files import export_configuration
 from convengine.cli import new_project
@@ -149,11 +151,15 @@ def test_a_project_pins_its_engine_and_locks_what_is_installed(tmp_path: Path, m
 @pytest.mark.parametrize("options", [[], ["--empty"]])
 def test_the_code_of_a_project_passes_its_own_linter_and_types(tmp_path: Path, options: list[str]) -> None:
     init(["the-night-school-of-the-town", *options, "--folder", str(tmp_path / "school")])
-    commands = ("ruff format --check --no-cache .", "ruff check --no-cache .", "mypy --cache-dir /dev/null .")
+    types = "mypy --cache-dir /dev/null --follow-imports silent ."
+    # The tests of the product do not install the package.
+    environment = {**os.environ, "MYPYPATH": str(Path(convengine.__file__).parents[1])}
 
-    for program, *arguments in map(str.split, commands):
+    for program, *arguments in map(str.split, ("ruff format --check --no-cache .", "ruff check --no-cache .", types)):
         command = [Path(sys.executable).parent / program, *arguments]
-        done = subprocess.run(command, cwd=tmp_path / "school", capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path / "school", env=environment, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stdout
 
 
