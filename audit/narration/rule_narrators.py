@@ -137,7 +137,7 @@ def _list_patterns(turn: NarratedTurn, matched: Event) -> tuple[str, ...]:
 
 
 def _list_operands(turn: NarratedTurn, matched: Event) -> list[tuple[tuple[str | int, ...], Mapping[str, Json]]]:
-    """The comparisons because of which a rule held, each with its path in the match event.
+    """The comparisons that made a rule hold, each with its path in the match event.
 
     One that is negated in the condition of the rule speaks for it by its failure, and not by its success.
     """

@@ -39,7 +39,7 @@ _COLUMNS = (
 )
 _ENTRIES = Q(kind=CeTurnIndex.STAGE, value__in=_STAGES) | Q(kind__in=ANSWERING)
 _Entries = Iterable[tuple[str, str, str]]
-#: A changed row with its outcome and field before; null for a new one.
+#: A changed row, with the outcome and the field that it had. A new row had none (null).
 _Change = tuple[CeOutcome, tuple[str, str] | None]
 #: All outcomes that are stored, as counts.
 _COUNT_STORED = f"""INSERT INTO {NEW_COUNTS}

@@ -113,7 +113,7 @@ def count_differences(groups: Sequence[Group]) -> int:
 
 
 def count_untold(groups: Sequence[Group]) -> int:
-    """The turns of which nobody can tell whether they differ."""
+    """The turns that may differ: nobody can tell."""
     return sum(group.count for group in groups if group.kind in _BY_NOTE)
 
 

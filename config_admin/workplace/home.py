@@ -75,7 +75,7 @@ _VERBS = {
     "forms completed": "were completed",
     "task or tool failed": "had a failed task or tool",
 }
-#: The rates of which Home names a single turn, too.
+#: Home names these rates also when they count a single turn.
 _NEVER_SILENT = ("failed", "task or tool failed")
 FOR_YOU = "For you"
 

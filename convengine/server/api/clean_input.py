@@ -113,7 +113,7 @@ def _clean_form(form: QueryDict) -> QueryDict:
 
 
 def _find_value(value: Any, is_wanted: Callable[[Any], bool]) -> tuple[str, ...] | None:
-    """The keys and indexes that lead to the first such value or key; null if there is none."""
+    """The keys and indexes that lead to the first wanted value or key, or null."""
     if is_wanted(value):
         return ()
     items: Iterable[tuple[Any, Any]] = ()

@@ -131,7 +131,7 @@ def _make_text(text: str) -> Json:
 
 
 def _check_structure(document: dict[str, Json], schema: Mapping[str, Json]) -> Iterator[str]:
-    """Why the structured content is not what the tool declares. JSON in the only text may stand in for it."""
+    """The reason why the structured content does not fit the tool's schema. JSON in the only text may replace it."""
     if document.get("structuredContent") is None:
         value = _read_text(document.get("content"))
         if value is None:

@@ -255,7 +255,7 @@ def _wait_for_pause(target: Target, ends: float) -> Try | None:
     if time.monotonic() + pause < ends:
         time.sleep(pause)
         return None
-    message = f"The connection {connection.name} is not called: it asked for a pause, {pause:.0f} s of which are left."
+    message = f"The connection {connection.name} is not called: it asked for a pause, which lasts {pause:.0f} s more."
     refused = LlmAnswer("", connection.name, model, error_code="LLM_CALL_FAILED", error_message=message)
     record_model_attempt(refused)
     return Try(refused, was_called=False)

@@ -81,13 +81,13 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
 
 
 def _find_own_extractor(session: Session, turn: Turn, row: OutputSchema) -> str | None:
-    """Who reads the form of this state; null for that of an earlier state, which no model reads."""
+    """Who reads the form of this state. It is null for the form of an earlier state, which no model reads."""
     is_own = find_schema(turn.snapshot, session.intent, session.state) is row
     return find_extractor(session, turn) if is_own else None
 
 
 def _is_for_model(reading: Reading, extractor: str | None) -> bool:
-    """True for a reading of nothing but offers, of which a model decides what is meant when the form is read."""
+    """True for a reading that has only offers: a model decides what they mean when the form is read."""
     is_doubtful = bool(reading.offered) and not (reading.taken or reading.refused or reading.cleared or reading.named)
     return is_doubtful and extractor == TABLES_THEN_WORDS
 

@@ -149,7 +149,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
 
 
 def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
-    """Why no intent is looked for; null for other messages."""
+    """The reason to keep the intent. It is null if the message may have another one."""
     if session.reset_only:
         return "reset_only"
     if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:

@@ -81,7 +81,7 @@ def check_elsewhere(file: Path, folder: Path) -> tuple[int, str]:
 
 
 @pytest.fixture
-def named(caller: Caller) -> dict[str, Json]:
+def evidence_with_names(caller: Caller) -> dict[str, Json]:
     """Turns of intents with names: one is recognised, one stays, two are asked about."""
     with change_set(reason="names"):
         CeIntent.objects.filter(intent_code="HOURS").update(display_name="Opening hours")
@@ -91,9 +91,11 @@ def named(caller: Caller) -> dict[str, Json]:
     return collect(caller)
 
 
-def test_the_command_needs_neither_a_database_nor_an_installation(named: dict[str, Json], tmp_path: Path) -> None:
+def test_the_command_needs_neither_a_database_nor_an_installation(
+    evidence_with_names: dict[str, Json], tmp_path: Path
+) -> None:
     file, changed, other = (tmp_path / name for name in ("file.html", "changed.html", "other.html"))
-    text = write_file(named)
+    text = write_file(evidence_with_names)
     file.write_text(text)
     changed.write_text(text.replace("Nine to five.", "Nine to six."))
     other.write_text("<html></html>")
@@ -107,13 +109,13 @@ def test_the_command_needs_neither_a_database_nor_an_installation(named: dict[st
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".html"] == []
 
 
-def test_intents_keep_the_names_of_the_turn(named: dict[str, Json]) -> None:
-    text = write_file(named)
+def test_intents_keep_the_names_of_the_turn(evidence_with_names: dict[str, Json]) -> None:
+    text = write_file(evidence_with_names)
     with change_set(reason="other names"):
         CeIntent.objects.update(display_name="Renamed")
 
     assert [str(finding) for finding in check_file(text).findings] == []
-    assert write_file(named) == text
+    assert write_file(evidence_with_names) == text
     assert "“Opening hours”" in text
     assert "“What it costs”" in text
     assert "Renamed" not in text

@@ -87,7 +87,7 @@ ODD = {
         ("The structured content is not what the tool's schema declares.",),
         STATUS,
     ),
-    "a schema that is none": Shape(
+    "a schema that is invalid": Shape(
         {"content": [], "structuredContent": SENT},
         {"content": [], "structuredContent": SENT},
         ("The schema that the tool declares for its result cannot be used.",),

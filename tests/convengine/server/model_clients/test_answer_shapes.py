@@ -57,7 +57,7 @@ TEXTS = {
 }
 ROME = {"city": "Rome"}
 PLAIN = json.dumps(ROME)
-#: Texts, and the JSON value in them; null for none.
+#: Texts and the JSON values in them. Null stands for a text without JSON.
 DOCUMENTS = {
     "plain": (PLAIN, ROME),
     "a mark of bytes": (f"\ufeff{PLAIN}", ROME),
