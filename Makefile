@@ -27,13 +27,26 @@ endef
 $(VENV)/runtime: requirements.lock
 	$(call install,the product runs on)
 
+# The package is not installed in .venv: this starts it from the checkout, from whatever folder.
+define launcher
+#!/bin/sh
+bin=$$(cd "$$(dirname "$$0")" && pwd)
+PYTHONPATH="$${bin%/*/*}$${PYTHONPATH:+:$$PYTHONPATH}" exec "$$bin/python" -m convengine "$$@"
+endef
+export launcher
+
+$(BIN)/convengine: Makefile
+	@mkdir -p $(BIN)
+	@printf '%s\n' "$$launcher" > $@
+	@chmod +x $@
+
 # This lock holds the other ones.
 $(VENV)/develop: requirements-dev.lock requirements-production.lock requirements.lock
 	$(call install,the product and its tests need)
 
-setup: $(VENV)/runtime  ## Make .venv with what the product runs on.
+setup: $(VENV)/runtime $(BIN)/convengine  ## Make .venv with what the product runs on, and the command .venv/bin/convengine.
 
-setup-dev: $(VENV)/develop  ## The same with what the tests need.
+setup-dev: $(VENV)/develop $(BIN)/convengine  ## The same with what the tests need.
 
 setup-browser: $(VENV)/develop  ## Chromium for the browser tests, where apt can install it.
 	@$(BIN)/python -m tests.browser_setup
@@ -44,24 +57,24 @@ setup-extras: $(VENV)/develop  ## The optional extras: sentence vectors, a small
 setup-local-llm: $(VENV)/runtime  ## A small local model (130 MB) and the client of models, for `make local-model`.
 	@$(BIN)/python -m tests.extras local-llm openai
 
-local-model: setup-local-llm var/secret_key  ## Serve the small local model, to point `make demo` at.
-	@$(BIN)/python manage.py local_model
+local-model: setup-local-llm setup var/secret_key  ## Serve the small local model, to point `make demo` at.
+	@$(BIN)/convengine manage local_model
 
 var/secret_key:
 	@mkdir -p var
 	@$(PYTHON) -c "import secrets; print(secrets.token_urlsafe(48))" > $@
 
-demo: $(VENV)/runtime var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port).
-	@$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
+demo: setup var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port).
+	@$(BIN)/convengine demo --host $(HOST) --port $(PORT)
 
-talk: $(VENV)/runtime var/secret_key  ## A conversation with the demo in this terminal, decisions beside it.
-	@$(BIN)/python manage.py demo_talk
+talk: setup var/secret_key  ## A conversation with the demo in this terminal, decisions beside it.
+	@$(BIN)/convengine talk
 
-serve: $(VENV)/runtime  ## Serve with the settings of the environment (CE_SECRET_KEY, DATABASE_URL, …).
-	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
+serve: setup  ## Serve with the settings of the environment (CE_SECRET_KEY, DATABASE_URL, …).
+	@$(BIN)/convengine serve --host $(HOST) --port $(PORT)
 
-scenarios: $(VENV)/runtime var/secret_key  ## Play the conformance scenarios (PATHS=… for other files or folders).
-	@$(BIN)/python manage.py scenarios $(PATHS)
+scenarios: setup var/secret_key  ## Play the conformance scenarios (PATHS=… for other files or folders).
+	@$(BIN)/convengine test $(PATHS)
 
 check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
 	@CE_DEBUG=true $(BIN)/python -m tests.check

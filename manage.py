@@ -11,8 +11,8 @@ def main() -> None:
     from convengine.server.deployment.folders import demo_extension
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)
-    if sys.argv[1:2] in (["demo"], ["demo_talk"]):
-        # The demonstration's rows refer to its code; the server process of `demo` inherits this.
+    if sys.argv[1:2] == ["demo"]:
+        # At its first start nothing says yet that the database is its own.
         os.environ.setdefault("CE_EXTENSIONS", demo_extension())
     sys.exit(run_management(sys.argv[1:]))
 

@@ -9,7 +9,15 @@ from django.core.exceptions import ImproperlyConfigured
 from convengine import embedding
 from convengine.server.deployment import environment
 from convengine.server.deployment.content_policy import STRICT
-from convengine.server.deployment.folders import find_shipped, is_checkout, project_folder, read_project
+from convengine.server.deployment.folders import (
+    DATABASE_FILE,
+    demo_extension,
+    find_shipped,
+    is_checkout,
+    is_demonstration,
+    project_folder,
+    read_project,
+)
 
 BASE_DIR = project_folder()
 environment.load_file(BASE_DIR / ".env")
@@ -111,7 +119,7 @@ TEMPLATES = [
 ]
 
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": environment.database(environment.text("DATABASE_URL"), str(VAR_DIR / "convengine.sqlite3")),
+    "default": environment.database(environment.text("DATABASE_URL"), str(VAR_DIR / DATABASE_FILE)),
 }
 # The pages of past turns read it; turns do not.
 DATABASES |= environment.replica(environment.text("CE_REPLICA_URL"), DATABASES["default"])
@@ -166,10 +174,12 @@ EMAIL_HOST_PASSWORD = environment.text("CE_EMAIL_PASSWORD")
 EMAIL_USE_TLS = environment.boolean("CE_EMAIL_TLS")
 EMAIL_TIMEOUT = 10
 
+# The rows of the demonstration refer to its code, whichever command reads them.
+_OWN_CODE = demo_extension() if is_demonstration(VAR_DIR, DATABASES["default"]["NAME"]) else ""
 _TURN_SECONDS = environment.integer("CE_TURN_TIMEOUT_SECONDS", 110, 1)
 CONVENGINE: dict[str, Any] = {
     "PEOPLE_ADMIN": True,
-    "EXTENSIONS": environment.words("CE_EXTENSIONS"),
+    "EXTENSIONS": environment.words("CE_EXTENSIONS", _OWN_CODE),
     "MODELS": environment.models(),
     "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
     "HTTP_CONNECTIONS": environment.http_connections(),

@@ -42,7 +42,7 @@ CALL_COLUMNS = {
 }
 #: Why a document cannot be read.
 NO_EVENTS, NO_VALUE = "they are no JSON list of events", "the database cannot read them"
-REMEDY = "Run `manage.py audit_verify`, and restore the row from a backup."
+REMEDY = "Run `convengine manage audit_verify`, and restore the row from a backup."
 
 
 @dataclass

@@ -1,22 +1,29 @@
 """`convengine doctor`: what is set, what is missing and what is wrong, in plain words."""
 
+import json
 import os
 import socket
 import sys
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from convengine import __version__
+from convengine.cli.commands import APP
+from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
 from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder
 
 #: Seconds for a service to accept a connection.
 _PATIENCE = 3.0
+#: Time limit for the searches among the rows.
+_CHECK_SECONDS = 3.0
 #: Our packages, whose names a project may have, too.
 _PACKAGES = ("config_admin", "audit")
 _OWN_SERVICE = "Rename yours, or run ConvEngine as a service of its own: the manual's chapter Install."
@@ -232,10 +239,25 @@ def _examine_configuration() -> Iterator[Finding]:
 
     snapshot = configuration().current()
     count = len(snapshot.allowed_intents)
-    if count:
-        yield Finding(Level.FINE, "configuration", f"release {snapshot.config_version}, {count} intents")
-    else:
+    if not count:
         yield Finding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
+        return
+    text = f"release {snapshot.config_version}, {describe_count(count, 'intent')}"
+    if errors := _count_errors():
+        text += f", {describe_count(errors, 'error')}"
+        yield Finding(Level.WRONG, "configuration", text, "convengine check lists the errors.")
+    else:
+        yield Finding(Level.FINE, "configuration", text)
+
+
+def _count_errors() -> int:
+    """The errors that `convengine check` finds in a few seconds."""
+    from django.core.management import CommandError, call_command, load_command_class
+
+    printed = StringIO()
+    with suppress(CommandError):
+        call_command(load_command_class(APP, "config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
+    return int(json.loads(printed.getvalue())["errorCount"])
 
 
 def _examine_servers() -> Iterator[Finding]:

@@ -79,7 +79,7 @@ def test_the_conversations_of_the_first_hour_go_as_it_says(demo: Demo) -> None:
 
 def test_why_and_replay_of_the_first_hour_work_as_it_says(demo: Demo) -> None:
     (why,) = re.findall(r"^    (curl -s .*/why\?turn=2.*)$", HOUR_OF_QA, re.MULTILINE)
-    (replay,) = re.findall(r"^    (.*manage.py replay \$ID 2)$", HOUR_OF_QA, re.MULTILINE)
+    (replay,) = re.findall(r"^    (.*convengine manage replay \$ID 2)$", HOUR_OF_QA, re.MULTILINE)
     quietly = ['say "Hello" > said', 'say "When do you open on Saturday?" > said']
     script = "\n".join([functions(demo), "new", *quietly, why, "echo", replay])
 
@@ -148,14 +148,23 @@ def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> Non
     assert "you     caf\ufffd" in printed
 
 
+def test_the_command_of_the_checkout_calls_the_demonstration_whole(demo: Demo) -> None:
+    checked = demo.shell(".venv/bin/convengine check")
+    examined = demo.shell(".venv/bin/convengine doctor")
+
+    assert ": 0 errors, " in checked
+    assert "0 wrong, " in examined
+    assert "orders:cancel" in examined
+
+
 def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -> None:
     folder = shlex.quote(str(demo.folder / "nowhere"))
 
     printed = demo.shell(f"echo Hello | CE_SECRET_KEY=x CE_VAR_DIR={folder} make talk 2>&1 || true")
 
     assert (
-        "CommandError: No configuration is loaded yet. Run `convengine manage migrate`, or `make demo` in a checkout."
-        in printed
+        "convengine talk: No configuration is loaded yet. "
+        "Run `convengine manage migrate`, or `make demo` in a checkout." in printed
     )
     assert "Traceback" not in printed
 
@@ -169,9 +178,7 @@ def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
         "    call_command('replay', str(turn.conversation_id), turn.turn_no)"
     )
 
-    printed = demo.shell(
-        "CE_EXTENSIONS=fixtures.demo.helpdesk .venv/bin/python manage.py shell --no-imports -c " + shlex.quote(program)
-    )
+    printed = demo.shell(".venv/bin/convengine manage shell --no-imports -c " + shlex.quote(program))
 
     assert set(printed.split()) == {"equal"}
 

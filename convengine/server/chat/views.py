@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.templatetags.static import static
 
 from convengine.server.deployment import conf
+from convengine.server.deployment.folders import DEMO_FACTS
 
 #: What the users of the demonstration do.
 _TASKS: Mapping[str, str] = MappingProxyType(
@@ -43,5 +44,5 @@ def _list_logins() -> list[dict[str, str]]:
     """The users of the demonstration, which hides no passwords; none elsewhere."""
     if not conf.get("DEMO"):
         return []
-    facts = json.loads((Path(settings.VAR_DIR) / "demo.json").read_text())
+    facts = json.loads((Path(settings.VAR_DIR) / DEMO_FACTS).read_text())
     return [{**user, "task": _TASKS[user["username"]]} for user in facts["users"]]

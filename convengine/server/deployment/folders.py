@@ -11,6 +11,8 @@ import convengine
 _PACKAGE = Path(convengine.__file__).resolve().parent
 #: What a wheel holds of the folders at the top level of the repository.
 _INSIDE = _PACKAGE / "_shipped"
+#: Files of the folder of data: the SQLite database, and the users and the key of the demonstration.
+DATABASE_FILE, DEMO_FACTS = "convengine.sqlite3", "demo.json"
 #: What to do in a folder that is no project.
 FIND_PROJECT = "Go to the folder of your project, or make one: convengine init NAME."
 _PACKAGES = frozenset({"convengine", "config_admin", "audit"})
@@ -47,6 +49,11 @@ def is_checkout() -> bool:
 def demo_extension() -> str:
     """The module of the demonstration's own code."""
     return "convengine._shipped.fixtures.demo.helpdesk" if _INSIDE.is_dir() else "fixtures.demo.helpdesk"
+
+
+def is_demonstration(data: Path, database: object) -> bool:
+    """Whether a database is the one that the demonstration made in its folder of data."""
+    return (data / DEMO_FACTS).is_file() and database == str(data / DATABASE_FILE)
 
 
 def read_project(folder: Path) -> dict[str, Any] | None:

@@ -93,7 +93,8 @@ def read_recording(data: bytes | memoryview) -> StoredRecording:
             return _parse_recording(document)
     except (AttributeError, LookupError, TypeError, ValueError) as damage:
         raise ValueError(
-            "The recording of the turn is damaged. `manage.py audit_verify` says what is; restore it from a backup."
+            "The recording of the turn is damaged. `convengine manage audit_verify` says what is. Restore it from a "
+            "backup."
         ) from damage
     raise ValueError(f"This recording has format {document.get('format')!r}; this version reads {_FORMAT}.")
 

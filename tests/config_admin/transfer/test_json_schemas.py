@@ -31,7 +31,7 @@ def problems(name: str, document: Any) -> list[str]:
 def test_every_installation_serves_the_schemas(name: str) -> None:
     Draft202012Validator.check_schema(SCHEMAS[name])
     file = finders.find(f"convengine/schemas/{name}")
-    mend = "run manage.py config_schemas static/convengine/schemas"
+    mend = "run convengine manage config_schemas static/convengine/schemas"
     assert file, mend
     assert Path(file).read_text() == write_schema(SCHEMAS[name]), f"{name} is out of date: {mend}"
 

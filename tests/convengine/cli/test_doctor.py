@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from config_admin.models import CeIntent, CePendingAction, CeResponse
 from convengine.cli import doctor
 from convengine.cli.doctor import Finding, Level
 from convengine.engine.pipeline.hooks import StepHook
@@ -39,6 +40,21 @@ def test_what_there_is_is_counted(admin_user: Any) -> None:
 
     assert [finding.text for finding in find("API keys")] == ["1"]
     assert [finding.level for finding in find("users")] == [Level.FINE]
+
+
+def test_errors_that_the_check_finds_are_wrong_and_warnings_are_not() -> None:
+    CeIntent.objects.create(intent_code="LOAN", description="Wants a loan.")
+    CeResponse.objects.create(intent_code="LOAN", state_code="ANY", response_type="EXACT", exact_text="Hello.")
+    (fine,) = find("configuration")
+    assert (fine.level, fine.text.partition(", ")[2]) == (Level.FINE, "1 intent")
+
+    for task in ("orders", "accounts"):
+        CePendingAction.objects.create(
+            intent_code="LOAN", state_code="ANY", action_key=task, bean_name=task, method_names="close"
+        )
+    (wrong,) = find("configuration")
+    assert (wrong.level, wrong.text.partition(", ")[2]) == (Level.WRONG, "1 intent, 2 errors")
+    assert wrong.remedy.startswith("convengine check")
 
 
 def test_a_misspelt_variable_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -287,3 +288,70 @@ def test_another_django_project_gets_near_names_of_management_commands_and_their
 
     assert cli.run_in_django_project(["audit_verfy"]) == 2
     assert "Did you mean audit_verify?" in capsys.readouterr().err
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout in which `make` has written the command, and nothing is installed but what the product needs."""
+    bin_folder = tmp_path / "checkout/.venv/bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "python").symlink_to(sys.executable)
+    shutil.copy2(Path(sys.prefix) / "pyvenv.cfg", bin_folder.parent)
+    (bin_folder.parent / "lib").symlink_to(Path(sys.prefix) / "lib")
+    for name in ("convengine", "Makefile"):
+        (tmp_path / "checkout" / name).symlink_to(ROOT / name)
+    subprocess.run(["make", "--silent", ".venv/bin/convengine"], cwd=tmp_path / "checkout", check=True)
+    return tmp_path / "checkout"
+
+
+@pytest.mark.parametrize("folder", ["checkout", "checkout/.venv/bin", "elsewhere"])
+def test_the_command_of_a_checkout_runs_in_every_folder(folder: str, checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [f"./{os.path.relpath(checkout / '.venv/bin/convengine', tmp_path / folder)}", "--version"]
+
+    done = subprocess.run(command, cwd=tmp_path / folder, env=environment, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("convengine ")
+
+
+def test_the_command_of_a_checkout_leaves_what_the_shell_lets_it_import(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text("WORD = 'clinic'\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.convengine]\nsettings = "own_settings"\n')
+    (tmp_path / "own_settings.py").write_text("from words import WORD\nraise SystemExit(f'{WORD} was read')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": f"{checkout / '.venv/bin'}:{os.environ['PATH']}"}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+
+    done = subprocess.run(
+        ["convengine", "manage", "check"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.stderr == "clinic was read\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, "['fixtures.demo.helpdesk']"),
+        ({"CE_EXTENSIONS": "json"}, "['json']"),
+        ({"CE_EXTENSIONS": ""}, "[]"),
+        ({"DATABASE_URL": "sqlite:///other.sqlite3"}, "[]"),
+        ({"DATABASE_URL": "sqlite:///{folder}/convengine.sqlite3"}, "['fixtures.demo.helpdesk']"),
+        ({"CE_VAR_DIR": "{folder}/other"}, "[]"),
+    ],
+)
+def test_every_command_on_the_database_of_the_demonstration_loads_its_code(
+    variables: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "demo.json").write_text("{}")
+    given = {"CE_SECRET_KEY": "x" * 50, "CE_VAR_DIR": str(tmp_path)}
+    given |= {name: value.format(folder=tmp_path) for name, value in variables.items()}
+    code = "from convengine.settings import CONVENGINE; print(CONVENGINE['EXTENSIONS'])"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_", "DATABASE_"))}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**kept, **given}, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == f"{expected}\n"

@@ -20,7 +20,7 @@ from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
 from convengine.server.deployment import conf
 from convengine.server.deployment.exact_command import ExactCommand
-from convengine.server.deployment.folders import find_shipped
+from convengine.server.deployment.folders import DEMO_FACTS, find_shipped
 
 CONFIGURATION = find_shipped("fixtures") / "demo" / "configuration.json"
 #: Tests of the demonstration, as scenario files.
@@ -86,7 +86,7 @@ ConvEngine demo: a help desk
 
     {curl(facts)}
 
-  These facts are in {settings.VAR_DIR / "demo.json"}. {_name_talk()} is a conversation in the terminal.
+  These facts are in {settings.VAR_DIR / DEMO_FACTS}. {_name_talk()} is a conversation in the terminal.
 """
         )
 
@@ -115,7 +115,7 @@ def curl(facts: dict[str, Any]) -> str:
 
 def _facts(url: str) -> dict[str, Any]:
     """URL, API key and users, made at the first start and stored in `demo.json`."""
-    path = Path(settings.VAR_DIR) / "demo.json"
+    path = Path(settings.VAR_DIR) / DEMO_FACTS
     known: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     facts = {"url": url, "api_key": _api_key(known.get("api_key")), "users": _people(known.get("users") or [])}
     text = json.dumps(facts, indent=2) + "\n"

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from convengine.server.database.migrating import migrate
 from convengine.server.deployment import conf, environment
 from convengine.server.deployment.exact_command import ExactCommand
-from convengine.server.deployment.folders import project_folder
+from convengine.server.deployment.folders import DEMO_FACTS, project_folder
 from convengine.server.deployment.supervisor import Child, Supervisor, listen
 from convengine.server.jobs.processes import EMBEDDED, CannotStart, beat, broker, mask_password, worker
 from convengine.server.observability import metrics
@@ -122,7 +122,7 @@ def refuse_demonstration() -> None:
             f"CE_SECRET_KEY is not set, and the secret in {key} is that of the demonstration. Set CE_SECRET_KEY to a "
             "long random text, or run the demonstration: convengine demo."
         )
-    if not environment.text("DATABASE_URL") and (Path(folder) / "demo.json").is_file():
+    if not environment.text("DATABASE_URL") and (Path(folder) / DEMO_FACTS).is_file():
         raise CommandError(
             f"DATABASE_URL is not set, and the database in {folder} is that of the demonstration, with its users and "
             f"its key. Set DATABASE_URL (sqlite:///{settings.DATABASES['default']['NAME']} to serve it anyway) or "
