@@ -6,5 +6,6 @@ from convengine.server.chat import views
 
 urlpatterns = [
     path("chat.js", views.show_script, name="chat-script"),
+    path("chat-<slug:version>.js", views.show_script_version, name="chat-script-version"),
     path("chat/", views.show_chat, name="chat"),
 ]
