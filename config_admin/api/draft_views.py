@@ -239,11 +239,12 @@ def _describe(draft: CeDraft) -> dict[str, Any]:
 def _describe_in_full(draft: CeDraft) -> Any:
     is_open = draft.status == DraftStatus.OPEN
     merged = merge_edits(draft) if is_open else MergedEdits()
+    emptiness = merged.explain_emptiness() if is_open else ""
     answer = {
         **_describe(draft),
         "diff": serialize_differences(merged.differences),
         "conflicts": describe_draft(draft, merged)["conflicts"],
-        "problems": list_problems(Publication(draft, merged)) if merged.wanted else [],
+        "problems": list_problems(Publication(draft, merged)) if merged.wanted else [*filter(None, [emptiness])],
         **describe_review(draft),
     }
     return DraftDetailsSerializer(answer).data

@@ -300,7 +300,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         *list_missing_rights(request, by_table),
         *refusals_of(findings),
         *(Refusal(problem, links.get(problem, ())) for problem in problems),
-        *([] if by_table else [Refusal("The draft changes nothing that is not live already.")]),
+        *([Refusal(emptiness)] if (emptiness := merged.explain_emptiness()) else []),
     ]
     question = Question(
         title=f"Publish the draft “{draft.title}”",

@@ -43,6 +43,8 @@ class MergedEdits:
     live: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
     conflicts: dict[RowName, RowMerge] = field(default_factory=dict)
     edits: dict[RowName, CeDraftEdit] = field(default_factory=dict)
+    #: The draft has edits, perhaps only such as are live already.
+    has_edits: bool = False
 
     @property
     def differences(self) -> dict[str, list[RowDifference]]:
@@ -53,6 +55,14 @@ class MergedEdits:
         }
         return {table: by_table[table] for table in control_plane() if by_table.get(table)}
 
+    def explain_emptiness(self) -> str:
+        """Why there is nothing to publish; blank if there is something."""
+        if self.wanted:
+            return ""
+        if self.has_edits:
+            return "All changes of the draft are live already, so there is nothing to publish. Discard the draft."
+        return "The draft has no changes yet, so there is nothing to publish."
+
 
 def merge_edits(draft: CeDraft) -> MergedEdits:
     """Read the edits of a draft, and merge each with the live row. One query, and one for each table."""
@@ -61,6 +71,7 @@ def merge_edits(draft: CeDraft) -> MergedEdits:
     for edit in CeDraftEdit.objects.filter(draft=draft).select_related("editor").order_by("id"):
         if edit.table_name in ROW_TYPE_OF:
             by_table[edit.table_name][to_key(edit.table_name, edit.row_pk)] = edit
+    merged.has_edits = bool(by_table)
     for table, edits in by_table.items():
         live = contents(table, list(edits))
         for pk, edit in edits.items():

@@ -23,7 +23,7 @@ class DraftMoved(ValueError):
 
 
 class DraftEmpty(ValueError):
-    """The draft changes nothing that is not live already."""
+    """There is nothing to publish; the message says why."""
 
 
 def publish_draft(
@@ -61,8 +61,8 @@ def _make_release(
             raise DraftMoved
         if merged.conflicts:
             raise DraftConflict(list(merged.conflicts))
-        if not merged.wanted:
-            raise DraftEmpty(draft.title)
+        if emptiness := merged.explain_emptiness():
+            raise DraftEmpty(emptiness)
         if problems := list_problems(Publication(draft, merged, publisher, override)):
             raise PublicationRefused(problems)
         approvers = list_approvers(draft, hash_edits(draft))

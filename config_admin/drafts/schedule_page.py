@@ -51,8 +51,8 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
         raise Http404("This draft does not exist, or has ended.")
     merged = merge_edits(draft)
     refusals = [refusal.message for refusal in list_missing_rights(request, merged.differences)]
-    if not merged.wanted:
-        refusals.append("The draft changes nothing that is not live already.")
+    if emptiness := merged.explain_emptiness():
+        refusals.append(emptiness)
     form = ScheduleForm(request.POST or None, initial={"reason": draft.offered_reason})
     is_for_part = request.POST.get("to") == "part"
     audience = AudienceForm(request.POST) if is_for_part else AudienceForm()

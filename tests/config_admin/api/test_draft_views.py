@@ -55,6 +55,17 @@ def test_a_draft_is_made_filled_and_read(ada: str, draft: dict[str, Any]) -> Non
     assert call(ada, "get", "drafts/99").status_code == 404
 
 
+def test_an_empty_draft_says_why_it_is_not_published(ada: str) -> None:
+    created = call(ada, "post", "drafts", title="Nothing").json()
+    why = ["The draft has no changes yet, so there is nothing to publish."]
+    refused = call(ada, "post", f"drafts/{created['id']}/publish", reason="now")
+
+    assert created["problems"] == why
+    assert (refused.status_code, refused.json()["problems"]) == (422, why)
+    call(ada, "delete", f"drafts/{created['id']}")
+    assert call(ada, "get", f"drafts/{created['id']}").json()["problems"] == []
+
+
 def test_a_draft_is_approved_by_another_person_and_published(ada: str, draft: dict[str, Any]) -> None:
     m.CeConfig.objects.create(config_type="Releases", config_key="APPROVALS", config_value="1")
     bob, before, path = make_person("bob"), head.newest(), f"drafts/{draft['id']}"

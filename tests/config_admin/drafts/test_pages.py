@@ -84,6 +84,20 @@ def test_publishing_shows_the_changes_and_makes_one_release(ada: Client, draft: 
     assert f"Release {before + 1}" in ada.get(url("change", draft)).content.decode()
 
 
+@pytest.mark.parametrize("page", ["publish", "schedule"])
+def test_an_empty_draft_says_why_it_is_not_published(
+    ada: Client, draft: m.CeDraft, row: m.CeResponse, page: str
+) -> None:
+    assert "The draft has no changes yet" in ada.get(url(page, draft)).content.decode()
+
+    save(ada, row, priority=7)
+    with change_set():
+        m.CeResponse.objects.filter(pk=row.pk).update(priority=7)
+    shown = ada.get(url(page, draft)).content.decode()
+    assert "The draft has no changes yet" not in shown
+    assert "All changes of the draft are live already" in shown
+
+
 def test_publishing_what_nobody_saw_asks_again(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
     save(ada, row, priority=7)
     live = read_live(ada, draft)

@@ -68,6 +68,41 @@ def test_a_conflict_publishes_nothing_and_has_its_status(file: str) -> None:
     assert "conflicts: ce_policy 7 ['pattern']" in out.getvalue()
 
 
+def publish_in_vain(*options: str) -> str:
+    """What the command prints that publishes nothing."""
+    out, before = StringIO(), head.newest()
+    with pytest.raises(SystemExit) as ended:
+        call_command("draft", "publish", "Cards", *options, stdout=out)
+    assert (ended.value.code, head.newest()) == (1, before)
+    return out.getvalue()
+
+
+def test_an_empty_draft_says_why_it_is_not_published() -> None:
+    run("draft", "create", "Cards")
+
+    assert "problem: The draft has no changes yet, so there is nothing to publish.\n" in publish_in_vain()
+    assert json.loads(publish_in_vain("--json"))["problem"].startswith("The draft has no changes yet")
+    assert run("draft", "show", "Cards")["problems"] == [
+        "The draft has no changes yet, so there is nothing to publish."
+    ]
+
+
+def test_a_draft_whose_changes_were_made_live_says_so(file: str) -> None:
+    run("config_import", file, "--draft", "Cards", "--apply", "--author", "ada")
+    run("config_import", file, "--apply", "--author", "ben")
+
+    assert "problem: All changes of the draft are live already" in publish_in_vain()
+
+
+def test_an_empty_draft_is_not_scheduled_either() -> None:
+    run("draft", "create", "Cards")
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("draft", "schedule", "Cards", "--at", "2999-01-01T08:00", stdout=out)
+
+    assert "The draft has no changes yet, so there is nothing to publish." in out.getvalue()
+
+
 def test_a_discarded_draft_changes_nothing(file: str) -> None:
     run("config_import", file, "--draft", "Cards", "--apply")
     before = head.newest()

@@ -105,7 +105,8 @@ class Command(ExactCommand):
             raise CommandError(f"There is no open draft “{options['title']}”. List them: draft list.", returncode=2)
         if action == "show":
             merged = merge_edits(draft)
-            problems = list_problems(Publication(draft, merged))
+            emptiness = merged.explain_emptiness()
+            problems = [emptiness] if emptiness else list_problems(Publication(draft, merged))
             self._tell(json, describe_draft(draft, merged) | describe_review(draft) | {"problems": problems})
             return
         author: Author = ""
