@@ -61,6 +61,20 @@ def test_the_compose_file_is_accepted(file: str) -> None:
     run(find_tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(ROOT / file))
 
 
+@pytest.mark.parametrize("file", ["compose.yaml", "fixtures/project/compose.yaml"])
+def test_the_compose_file_has_no_default_password_and_each_service_its_check(file: str) -> None:
+    text = (ROOT / file).read_text()
+    example = ROOT / ("deploy/env.example" if file == "compose.yaml" else "fixtures/project/env.example")
+    variables = re.findall(r"\$\{(\w+)([^}]*)\}", text)
+    image = (ROOT / "Dockerfile").read_text() if file == "compose.yaml" else ""
+
+    # `:?` ends `docker compose` with the sentence that follows.
+    assert {rest[:2] for _, rest in variables} == {":?"}
+    assert [name for name, _ in variables if not re.search(f"^#?{name}=$", example.read_text(), re.MULTILINE)] == []
+    for name, service in yaml.safe_load(text)["services"].items():
+        assert "healthcheck" in service or ("build" in service and "HEALTHCHECK" in image), name
+
+
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_the_units_are_accepted(unit: Path, tmp_path: Path) -> None:
     copy = tmp_path / unit.name
@@ -113,7 +127,11 @@ def _list_options() -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "file", ["compose.yaml", "deploy/kubernetes/convengine.yaml", "deploy/systemd/convengine.service"]
+    "file",
+    [
+        *("compose.yaml", "fixtures/project/compose.yaml"),
+        *("deploy/kubernetes/convengine.yaml", "deploy/systemd/convengine.service"),
+    ],
 )
 def test_what_stops_the_server_waits_longer_than_it_lets_turns_end(file: str) -> None:
     (seconds,) = re.findall(

@@ -5,7 +5,9 @@ import keyword
 import re
 import secrets
 import sys
+import tomllib
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +29,8 @@ _FOLDERS = {"github": ".github"}
 _CONTENT = ("configuration.yaml", "flows", "scenarios")
 #: What an empty project has none of, or its own.
 _EXAMPLE = (*_CONTENT, NAME, "tests", "README.md")
-_SECRET = "CE_SECRET_KEY="  # noqa: S105 - a variable's name
+#: Variables of `.env` that get a random text. The password stands in an address, so it has letters and digits only.
+_SECRETS = {"CE_SECRET_KEY": partial(secrets.token_urlsafe, 48), "DATABASE_PASSWORD": partial(secrets.token_hex, 24)}
 
 
 class Refused(Exception):
@@ -77,7 +80,9 @@ def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
     env = folder / ".env"
     env.touch(mode=0o600)
     example = (folder / ".env.example").read_text("utf-8")
-    env.write_text(example.replace(_SECRET, f"{_SECRET}{secrets.token_urlsafe(48)}", 1), "utf-8")
+    for name, make_secret in _SECRETS.items():
+        example = re.sub(f"^{name}=$", f"{name}={make_secret()}", example, flags=re.MULTILINE)
+    env.write_text(example, "utf-8")
     return [*made, lock, env]
 
 
@@ -112,19 +117,17 @@ def name_package(name: str) -> str:
 
 def fill_in(text: str, name: str, package: str) -> str:
     """The text of a file of the template for this project."""
-    return (
-        text.replace("convengine~=0.0", f"convengine~={__version__}")
-        .replace(f"{NAME}-project", name)
-        .replace(NAME, package)
-    )
+    values = {"~=0.0": f"~={__version__}", f"{NAME}-project": name, NAME: package}
+    # In one pass, as the name may contain that of the template.
+    return re.sub("|".join(map(re.escape, values)), lambda match: values[match[0]], text)
 
 
 def _lock_installed() -> str:
     """The exact versions of ConvEngine and of what it needs, as this environment has them."""
-    versions: dict[str, str] = {}
-    names = ["convengine"]
-    while names:
-        name = re.sub(r"[-_.]+", "-", names.pop()).lower()
+    versions = {"convengine": __version__}
+    requirements = _list_requirements()
+    while requirements:
+        name = re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirements.pop(), maxsplit=1)[0]).lower()
         if name in versions:
             continue
         try:
@@ -132,8 +135,17 @@ def _lock_installed() -> str:
         except PackageNotFoundError:  # Of another platform, or of an extra that nobody asked for.
             continue
         versions[name] = installed.version
-        names += [re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in installed.requires or ()]
+        requirements += installed.requires or ()
     return "# `make lock` takes newer versions.\n" + "".join(f"{name}=={versions[name]}\n" for name in sorted(versions))
+
+
+def _list_requirements() -> list[str]:
+    """What ConvEngine needs. In a checkout the package is not installed, so its own file says it."""
+    try:
+        return [*(distribution("convengine").requires or ())]
+    except PackageNotFoundError:
+        project = tomllib.loads((find_shipped("docs").parent / "pyproject.toml").read_text("utf-8"))["project"]
+        return [*project["dependencies"]]
 
 
 def _rename(part: str, name: str, package: str) -> str:

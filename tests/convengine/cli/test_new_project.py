@@ -38,14 +38,26 @@ def test_a_project_has_its_name_in_its_code_and_not_in_what_it_says(tmp_path: Pa
     assert {name.partition("/")[0] for name in left} == {"configuration.yaml", "flows"}
 
 
-def test_the_secret_is_made_and_only_the_owner_reads_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["my-clinic", "clinic-2", "clinic-project", "clinical"])
+def test_a_name_that_contains_that_of_the_template_is_written_once(name: str, tmp_path: Path) -> None:
+    make_project(name, tmp_path / "project")
+    package = name.replace("-", "_")
+
+    assert f'name = "{name}"' in (tmp_path / "project/pyproject.toml").read_text()
+    assert f'settings = "{package}.settings"' in (tmp_path / "project/pyproject.toml").read_text()
+    assert (tmp_path / "project/README.md").read_text().startswith(f"# {name}\n")
+
+
+@pytest.mark.parametrize("variable", ["CE_SECRET_KEY", "DATABASE_PASSWORD"])
+def test_secrets_are_made_and_only_the_owner_reads_them(variable: str, tmp_path: Path) -> None:
     make_project("school", tmp_path / "one")
     make_project("school", tmp_path / "two")
     secrets = [
-        re.findall(r"^CE_SECRET_KEY=(.*)$", (tmp_path / name / ".env").read_text(), re.M) for name in ("one", "two")
+        re.findall(f"^{variable}=(.*)$", (tmp_path / name / ".env").read_text(), re.M) for name in ("one", "two")
     ]
 
     assert all(len(secret) == 1 and len(secret[0]) > 40 for secret in secrets)
+    assert f"\n{variable}=\n" in (tmp_path / "one" / ".env.example").read_text()
     assert secrets[0] != secrets[1]
     assert stat.S_IMODE((tmp_path / "one" / ".env").stat().st_mode) == 0o600
     assert ".env" in (tmp_path / "one" / ".gitignore").read_text().split()
@@ -57,6 +69,31 @@ def test_a_project_has_a_page_with_the_chat(tmp_path: Path) -> None:
 
         assert "/chat.js" in (tmp_path / str(empty) / "page/index.html").read_text()
         assert "CE_CHAT=true" in (tmp_path / str(empty) / ".env").read_text()
+
+
+@pytest.mark.parametrize(("options", "port"), [([], 8000), (["PORT=8123"], 8123), (["PORT=80"], 80)])
+def test_the_page_with_the_chat_names_the_port_of_the_server(options: list[str], port: int, tmp_path: Path) -> None:
+    make_project("school", tmp_path / "school")
+    (tmp_path / "school/page/shop.css").write_text("body {}")
+    (tmp_path / "python3").write_text("#!/bin/sh\n")
+    (tmp_path / "python3").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+    for _ in range(2):
+        subprocess.run(["make", "--silent", "page", *options], cwd=tmp_path / "school", env=environment, check=True)
+
+    shown = tmp_path / "school/var/page"
+    assert f'src="http://127.0.0.1:{port}/chat.js"' in (shown / "index.html").read_text()
+    assert sorted(file.name for file in shown.iterdir()) == ["index.html", "shop.css"]
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_no_file_of_a_project_speaks_of_how_it_was_made(empty: bool, tmp_path: Path) -> None:
+    files = make_project("school", tmp_path / "school", empty=empty)
+    comments = [line for file in files for line in re.findall(r"(?:#|<!--) .*", file.read_text())]
+
+    assert [line for line in comments if re.search(r"~=0\.0\b|wrote one|template|fixtures/", line)] == []
+    assert [line for line in comments if f'"convengine[production]~={convengine.__version__}"' in line]
 
 
 def test_a_folder_with_files_is_refused_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,6 +183,22 @@ def test_a_project_pins_its_engine_and_locks_what_is_installed(tmp_path: Path, m
     assert [line for line in lock.splitlines() if not line.startswith("#")] == [
         "asgiref==3.9.1", "convengine==0.9.1", "django==5.2.9", "psycopg==3.3.1", "psycopg-binary==3.3.1",
     ]  # fmt: skip
+
+
+def test_a_project_that_is_made_in_a_checkout_locks_what_the_checkout_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_distribution(name: str) -> SimpleNamespace:
+        if name == "convengine":
+            raise PackageNotFoundError(name)
+        return SimpleNamespace(version="1.0", requires=["asgiref"] if name == "django" else [])
+
+    monkeypatch.setattr(new_project, "distribution", read_distribution)
+    make_project("school", tmp_path / "school")
+    lock = (tmp_path / "school" / "requirements.lock").read_text().splitlines()
+
+    assert f"convengine=={convengine.__version__}" in lock
+    assert {"django==1.0", "psycopg==1.0", "asgiref==1.0", "tzdata==1.0"} <= set(lock)
 
 
 @pytest.mark.parametrize("options", [[], ["--empty"]])
