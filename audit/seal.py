@@ -9,24 +9,19 @@ a person who may write to the database could make another chain; the ledger and 
 import hashlib
 import os
 import struct
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
 import orjson
 
-from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import dump_in_order
+from convengine.server.database.column_values import encode_value
 
 #: The hash before the first seal of a conversation.
 GENESIS = bytes(32)
 _VERSION = 3
 _PURPOSE = b"convengine record 3\n"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 #: The parts of a row. The four between words and recording are those of its events.
 PARTS = ("header", "words", "events", "steps", "prompts", "calls", "recording")
 #: Where a part is, for findings.
@@ -237,14 +232,3 @@ def _dump_columns(values: Sequence[Any]) -> bytes:
         # A lone surrogate.
         text = _NUL
     return orjson.dumps(list(map(encode_value, values))) if _NUL in text else text
-
-
-def encode_value(value: Any) -> Any:
-    """A column's value for a seal, the same from every database."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, datetime):
-        return (value - _EPOCH) // _MICROSECOND
-    if isinstance(value, Decimal):
-        return f"{value:.9f}"
-    return str(value) if isinstance(value, uuid.UUID) else value

@@ -121,7 +121,9 @@ def erase_participant(
         raise NothingToErase(f"Nothing is stored about {participant!r}.")
     for key in keys:
         yield declare_erasure(key, order)
-    threads.delete()
+    with transaction.atomic():
+        _note_rows([threads], order)
+        threads.delete()
     CeInboxGroup.forget_name(participant)
     yield from erase_searches(participant, order.by, order.reason)
     yield from _list_tests_about([json.dumps(participant)[1:-1]], order)
@@ -177,8 +179,25 @@ def declare_erasure(key: uuid.UUID, order: EraseOrder) -> Counts:
         add_outside([(str(key), DATA_ERASED, payload)], now, version)
         removals.remove_entries(CeMcpUserFeedback, [key], removals.Kind.ERASURE, order.by, order.reason)
         removals.note_removal(removals.Kind.ERASURE, "ce_conversation", [key], order.by, order.reason)
+        _note_rows(_list_rows_with_proofs(key), order)
         _empty_conversation_row(row)
     return done
+
+
+def _list_rows_with_proofs(key: uuid.UUID) -> list[QuerySet[Any]]:
+    return [
+        CePendingActionExecution.objects.filter(conversation_id=key),
+        CeIdempotency.objects.filter(conversation_id=key),
+        CeWebhookDelivery.objects.filter(conversation_id=str(key)),
+    ]
+
+
+def _note_rows(removed: Sequence[QuerySet[Any]], order: EraseOrder) -> None:
+    """Record rows with proofs that are about to be removed."""
+    for rows in removed:
+        if keys := list(rows.values_list("pk", flat=True)):
+            table = rows.model._meta.db_table
+            removals.note_removal(removals.Kind.ERASURE, table, keys, order.by, order.reason, erased=keys)
 
 
 def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
-from audit.integrity.findings import Finding
+from audit.integrity.executions import EXECUTIONS, list_runs, read_status
+from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.read_record import INDEX, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
@@ -71,7 +72,10 @@ class ChainWalk:
             self._check_order(row["turn_no"], seal)
             self.last = row["turn_no"], seal.hash
             self.erased += bool(seal.cuts & seals.ERASED)
-            self._check_row(row, seal, is_erasure_known=row["turn_no"] <= self.facts.erased_turns)
+            is_erasure_known = row["turn_no"] <= self.facts.erased_turns
+            self._check_row(row, seal, is_erasure_known=is_erasure_known)
+            if not is_erasure_known:
+                self._check_executions(row)
         self._check_index([row, *self._additions.pop(row["turn_id"], [])])
 
     def finish(self) -> None:
@@ -135,6 +139,20 @@ class ChainWalk:
         if not is_known:
             text = "Content of the turn was removed, but no erasure or retention is recorded."
             self._add_finding("ERASED_WITHOUT_RECORD", text, row["turn_no"])
+
+    def _check_executions(self, row: Row) -> None:
+        """Compare the runs of actions with what the events of their turn say of them."""
+        is_removed = self.cuts.explains_missing_turn(row["created_at"])
+        for run in list_runs(row["events"]):
+            status = self.facts.executions.get(run.execution_id) or read_status(run.execution_id)
+            code = "ROW_MISSING" if status is None else "ROW_CHANGED"
+            if status is None:
+                is_known = run.is_reused or is_removed or run.execution_id in self.cuts.erased_executions
+            else:
+                is_known = run.status in (None, status)
+            if not is_known:
+                text = f"{status or 'It is gone'}, but turn {row['turn_no']} of {self.key} has {run.stage}."
+                self.findings.append(create_table_finding(code, EXECUTIONS, run.execution_id, text))
 
     def _report_differences(self, row: Row, seal: Seal, differing: Sequence[str]) -> None:
         turn_no = row["turn_no"]

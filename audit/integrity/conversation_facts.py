@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from audit import seal as seals
+from audit.integrity.ledger_entries import Ledger
 from audit.integrity.read_record import Row, read_additions
 from audit.models import CeChainBase, CeChainCut, CeErasure
 from convengine.server.database.unreadable import read_rows
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation, CePendingActionExecution
 
 #: The recorded removals that explain a cut of a seal.
 _KINDS = {
@@ -37,19 +38,24 @@ class ConversationFacts:
     erased_turns: int = 0
     erased_additions: int = 0
     additions: list[Row] = field(default_factory=list)
+    #: The status of each run of an action.
+    executions: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class RetentionCuts:
-    """The times before which data was removed by rule."""
+    """What was removed lawfully: the times before which data was removed by rule, and the erased runs of actions."""
 
     until: dict[str, datetime]
+    erased_executions: set[int]
 
     @classmethod
     def read(cls) -> "RetentionCuts":
         """All recorded removals."""
         cuts = CeChainCut.objects.order_by("before")
-        return cls({cut.kind: cut.before for cut in cuts if cut.is_genuine()})
+        until = {cut.kind: cut.before for cut in cuts if cut.is_genuine()}
+        table = CePendingActionExecution._meta.db_table
+        return cls(until, Ledger.read(table_name=table).list_erased(table))
 
     def explains(self, cuts: int, at: datetime) -> bool:
         """True when rules removed everything that a seal names as cut; an erasure is no rule."""
@@ -76,6 +82,9 @@ def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID
         if erasure.is_genuine():
             facts.erased_turns = max(facts.erased_turns, erasure.last_turn_no)
             facts.erased_additions = max(facts.erased_additions, erasure.last_addition)
+    executions = CePendingActionExecution.objects.filter(**between).values_list("conversation_id", "pk", "status")
+    for key, pk, status in executions.iterator():
+        facts_by_conversation[key].executions[pk] = status
     for key, additions in read_additions(first, last).items():
         facts_by_conversation[key].additions = additions
     return facts_by_conversation

@@ -11,8 +11,11 @@ COVERED = (
     "Releases: their content, author, reason and time, and their order.",
     "The history of rows, compared with the releases that made it.",
     "The access log, feedback and the ledger, entry by entry.",
-    "Participant, channel and workspace of each conversation, and the API key that opened it.",
-    "Drafts with their editors, reviews with their approvals, gradual releases, and test runs with their results.",
+    "Participant, channel and workspace of each conversation, the API key that opened it, and the session before it.",
+    "Drafts with their editors, reviews with their approvals, gradual releases, test runs with their results, and "
+    "webhooks with their addresses.",
+    "Runs of actions, also compared with the events of their turns; deliveries of webhooks, participants of threads, "
+    "and stored answers. A removed one is missed once a daily root lists it, a removed run of an action at once.",
     "Whole conversations, once a daily root lists them.",
     "What was erased or removed by age: only if the product recorded it.",
     "The ledger as a whole: erasures and runs of its job say what it must have.",
@@ -27,8 +30,8 @@ NOT_COVERED = (
     "Changes by a person who has the secret of this installation (CE_SECRET_KEY), without an anchor elsewhere.",
     "The present rows of the configuration: a change of them by SQL becomes a release of its own.",
     "The state of open conversations, memory, users, groups, API keys and runs of jobs.",
-    "Runs of actions, deliveries of webhooks, stored answers, and the previous session: the events of turns have the "
-    "actions and answers.",
+    "Deliveries, threads and stored answers that were written and removed between two daily roots, and an earlier "
+    "state of one of them that was put back with its proof. Attempts of deliveries, and the index of names of people.",
     "The counts of reports and the outcomes of conversations: they can be counted anew from the record.",
     "What was never written: see masking and the level of the audit in the manual.",
 )

@@ -1,7 +1,8 @@
 """The ledger of roots: once a day the ends of all chains, and the comparison with what is stored.
 
 A root lists the ends of the conversations that have grown since the root before, in the lines of an anchor file, and
-hashes them with the root before. So a conversation that was removed whole is missed.
+hashes them with the root before. So a conversation that was removed whole is missed. A root also lists the new rows
+that have proofs.
 """
 
 import hashlib
@@ -11,7 +12,6 @@ import subprocess
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import transaction
@@ -20,6 +20,8 @@ from django.db.models import Max
 from audit.integrity import anchor
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.ledger_entries import Ledger
+from audit.integrity.signed_rows import pack_new_rows
 from audit.models import CeChain, CeErasure, CeLedger
 from audit.models.ledger import hash_ids
 from convengine.engine.turn.enums import JobStatus
@@ -32,53 +34,12 @@ from convengine.server.jobs.models import CeJobRun
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _TABLE = CeLedger._meta.db_table
-_ROWS_TO = "rowsTo"
+_ROWS_TO, _LISTED_TO = "rowsTo", "listedTo"
 _COMMAND_SECONDS = 60
 
 
 class AnchorFailed(Exception):
     """The root is in the ledger, but not where the deployment wants it, too; the message says why."""
-
-
-@dataclass
-class Ledger:
-    """The genuine entries of the ledger."""
-
-    entries: list[CeLedger]
-
-    @classmethod
-    def read(cls) -> "Ledger":
-        """All genuine entries, without the ends of conversations."""
-        return cls([entry for entry in read_rows(CeLedger.objects.defer("ends").order_by("pk")) if entry.is_genuine()])
-
-    @property
-    def roots(self) -> list[CeLedger]:
-        """The roots, oldest first."""
-        return [entry for entry in self.entries if entry.kind == CeLedger.Kind.ROOT]
-
-    def list_ends(self, chain: str) -> dict[int, bytes]:
-        """The ends of a chain that roots list: the last entry then, and the hash of its seal."""
-        listed = (end for root in self.roots for end in root.details.get("tables", ()))
-        return {last: bytes.fromhex(digest) for name, last, digest in listed if name == chain}
-
-    def list_removed(self, chain: str) -> list[tuple[int, bytes, bytes]]:
-        """The entries of a chain that were removed lawfully: number, and the two hashes of the seal."""
-        removed = (gap for entry in self.entries for gap in entry.details.get("removed", ()))
-        return sorted(
-            (pk, bytes.fromhex(previous), bytes.fromhex(digest))
-            for name, pk, previous, digest in removed
-            if name == chain
-        )
-
-    def list_emptied(self, table: str) -> set[int]:
-        """The entries of a table whose words an erasure removed."""
-        entries = (entry for entry in self.entries if entry.table_name == table)
-        return {pk for entry in entries for pk in entry.details.get("emptied", ())}
-
-    def count_removed_conversations(self) -> int:
-        """How many conversations retention removed."""
-        table, kind = CeConversation._meta.db_table, CeLedger.Kind.RETENTION
-        return sum(entry.count for entry in self.entries if entry.kind == kind and entry.table_name == table)
 
 
 def write_root() -> Iterator[Counts]:
@@ -110,8 +71,10 @@ def create_root() -> CeLedger:
         parts.append(packer.compress(end.to_line().encode()))
         count += 1
     ends = b"".join([*parts, packer.flush()])
+    listed_to, rows = pack_new_rows(before.details.get(_LISTED_TO, {}) if before else {})
     detail = {
         _ROWS_TO: anchor.settled_row(newest),
+        _LISTED_TO: listed_to,
         "release": list(release_history().read_chain_end()),
         "tables": [[chain.pk, chain.last, bytes(chain.head).hex()] for chain in CeChain.objects.order_by("pk")],
     }
@@ -124,13 +87,14 @@ def create_root() -> CeLedger:
         count=count,
         detail=text,
         ends=ends,
-        root=_hash_root(before.root if before else "", text, ends),
+        rows=rows or None,
+        root=_hash_root(before.root if before else "", text, ends, rows),
     )
     return entry
 
 
-def _hash_root(before: str, detail: str, ends: bytes) -> str:
-    return hashlib.sha256(b"\n".join([before.encode(), detail.encode(), ends])).hexdigest()
+def _hash_root(before: str, detail: str, ends: bytes, rows: bytes) -> str:
+    return hashlib.sha256(b"\n".join([before.encode(), detail.encode(), ends, *([rows] if rows else [])])).hexdigest()
 
 
 def _run_command(command: str, entry: CeLedger) -> None:
@@ -162,7 +126,7 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
 def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
     before = ""
     for root in ledger.roots:
-        if _hash_root(before, root.detail, bytes(root.ends or b"")) != root.root:
+        if _hash_root(before, root.detail, bytes(root.ends or b""), bytes(root.rows or b"")) != root.root:
             text = "Its ends of chains do not match its root, or the root before it was removed."
             yield create_table_finding("LEDGER_DIFFERS", _TABLE, root.pk, text)
         before = root.root

@@ -12,8 +12,10 @@ from audit.integrity.chain_walk import ChainWalk, ReleaseHashes
 from audit.integrity.chains import list_entries, verify_chains
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
 from audit.integrity.findings import Finding, create_table_finding
-from audit.integrity.ledger import Ledger, compare_ledger
+from audit.integrity.ledger import compare_ledger
+from audit.integrity.ledger_entries import Ledger
 from audit.integrity.read_record import TURNS, read_chunks
+from audit.integrity.signed_rows import verify_rows, verify_rows_of
 from audit.integrity.view_definitions import verify_views
 from convengine.server.interfaces.release_history import ConfigurationReport, release_history
 
@@ -105,7 +107,7 @@ def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) 
     """
     report = Report()
     walk = _verify_at_one_moment(conversation_id)
-    findings = list(compare_ledger(Ledger.read(), conversation_id))
+    findings = [*compare_ledger(Ledger.read(), conversation_id), *verify_rows_of(conversation_id)]
     if not walk.exists and not findings:
         raise UnknownConversation(f"There is no conversation {conversation_id}.")
     if turn_no is not None:
@@ -127,6 +129,7 @@ def verify_other_tables() -> Report:
         ledger = Ledger.read()
         report.add_findings(verify_chains(ledger))
         report.add_findings(compare_ledger(ledger))
+        report.add_findings(verify_rows(ledger))
         report.log_entries, report.roots = sum(rows.count() for rows in list_entries()), len(ledger.roots)
     report.add_findings(verify_views())
     return report

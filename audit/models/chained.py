@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 from django.db import models, transaction
 
-from audit.seal import GENESIS, Parts, Seal, encode_value
+from audit.seal import GENESIS, Parts, Seal
 from convengine.engine.turn.codec import dump_in_order
+from convengine.server.database.column_values import encode_value
 from convengine.server.database.signed_rows import SignedModel
 
 #: The parts of a turn's document, which an entry does not have.

@@ -39,6 +39,7 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
     ids_hash = models.TextField("hash of ids", default="", help_text="The hash over the ids of removed rows.")
     detail = models.TextField(default="{}", help_text="As JSON: removed entries of logs, or the ends of other chains.")
     ends = models.BinaryField(null=True, help_text="The ends of conversations that grew, compressed.")
+    rows = models.BinaryField(null=True, help_text="The rows with proofs that were added, compressed.")
     root = models.TextField(default="", help_text="The hash over the root before it and all ends.")
 
     class Meta:
@@ -63,22 +64,30 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
     @staticmethod
     def find_newest_root() -> "CeLedger | None":
         """The last daily root, without the ends of conversations."""
-        roots = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends")
+        roots = CeLedger.objects.filter(kind=CeLedger.Kind.ROOT).defer("ends", "rows")
         newest: CeLedger | None = roots.order_by("-pk").first()
         return newest
 
     def list_ends(self) -> list[str]:
         """The ends of conversations, one JSON text each; none if they cannot be read."""
-        try:
-            return zlib.decompress(bytes(self.ends)).decode().splitlines() if self.ends else []
-        except (TypeError, ValueError, zlib.error):
-            return []
+        return _read_lines(self.ends)
+
+    def list_rows(self) -> list[str]:
+        """The rows with proofs, some hundred in each JSON text; none if they cannot be read."""
+        return _read_lines(self.rows)
 
     @property
     def details(self) -> dict[str, Any]:
         """`detail`, parsed."""
         parsed: dict[str, Any] = json.loads(self.detail)
         return parsed
+
+
+def _read_lines(compressed: Any) -> list[str]:
+    try:
+        return zlib.decompress(bytes(compressed)).decode().splitlines() if compressed else []
+    except (TypeError, ValueError, zlib.error):
+        return []
 
 
 def hash_ids(ids: Sequence[object]) -> str:

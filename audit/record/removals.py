@@ -28,7 +28,8 @@ def note_removal(
 ) -> None:
     """Record a removal of rows. Needs an open transaction.
 
-    The `detail` explains chains: entries that were `removed` between others, and entries that were `emptied`.
+    The `detail` explains what is absent: entries of a chain that were `removed` between others, entries that were
+    `emptied`, and rows with proofs that were `erased`.
     """
     CeLedger.objects.create(
         created_at=database_time(),

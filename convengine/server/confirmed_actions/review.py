@@ -6,8 +6,8 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, transaction
 from django.utils import timezone
 
-from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
+from convengine.server.confirmed_actions.run_once import end_execution
 from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CePendingActionExecution
 
@@ -67,7 +67,7 @@ def is_turn_running(row: CePendingActionExecution) -> bool:
 
 
 def _store_settlement(row: CePendingActionExecution, settlement: Settlement) -> None:
-    sql, now = dialect(), timezone.now()
+    now = timezone.now()
     reason = settlement.reason.strip()
     result = {
         "status": settlement.status,
@@ -78,13 +78,7 @@ def _store_settlement(row: CePendingActionExecution, settlement: Settlement) -> 
         "message": None if settlement.ran else "A person found that the action did not run.",
         "settled": {"by": settlement.by.get_username(), "at": now.isoformat(), "reason": reason},
     }
-    with connection.cursor() as cursor:
-        # Do not overwrite an end that the turn or another person stores at this moment.
-        cursor.execute(
-            f"""UPDATE ce_pending_action_execution
-                   SET status = %s, result_json = {sql.json}, finished_at = {sql.now()}
-                 WHERE id = %s AND status = 'CLAIMED'""",
-            [settlement.status, dumps(result), row.pk],
-        )
-        if cursor.rowcount != 1:
-            raise NotSettled("Someone else recorded the outcome meanwhile.")
+    # Do not overwrite an end that the turn or another person stores at this moment.
+    open_claim = CePendingActionExecution.objects.filter(pk=row.pk, status="CLAIMED")
+    if not end_execution(open_claim, settlement.status, result):
+        raise NotSettled("Someone else recorded the outcome meanwhile.")

@@ -1,19 +1,24 @@
 """Claims of confirmed actions, tools and rules' tasks: each runs at most once, even if a process dies."""
 
+import json
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import structlog
 from django.db import DatabaseError, connection, transaction
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
 
 from convengine.engine.errors import ConversationPersistFailed
 from convengine.engine.turn.codec import dumps, load_column
 from convengine.engine.turn.ports import Execution, ExecutionClaim
 from convengine.engine.turn.recording import Tape
 from convengine.json_value import Json
-from convengine.server.database.sql import Dialect, dialect
+from convengine.server.database.sql import Dialect, database_time, dialect
+from convengine.server.sessions.models import CePendingActionExecution
 
 log = structlog.get_logger(__name__)
 
@@ -64,11 +69,14 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
                     (conversation_id, runtime_nonce, turn_id, action_key, action_ref, request_hash, status, started_at)
                 SELECT %s, %s, %s, %s, %s, %s, 'CLAIMED', {sql.now()}
                  WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution e WHERE {in_the_way})
-                ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id""",
+                ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id, started_at""",
             [*opening, turn_id, claim.action_key, claim.action_ref, claim.request_hash, *blockers],
         )
         if made := cursor.fetchone():
-            return asdict(Execution(True, made[0], "CLAIMED", None, claim.request_hash))
+            number, started_at = made
+            proof = _prove_claim(claim, sql.read_time(started_at))
+            cursor.execute("UPDATE ce_pending_action_execution SET proof = %s WHERE id = %s", [proof, number])
+            return asdict(Execution(True, number, "CLAIMED", None, claim.request_hash))
         cursor.execute(
             f"""SELECT e.id, e.status, e.result_json, e.request_hash, e.runtime_nonce
                   FROM ce_pending_action_execution e
@@ -78,10 +86,22 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
         )
         number, status, result, digest, nonce = cursor.fetchone()
         if status == "EXECUTED":
-            _take_over(cursor, sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(turn_id)})
+            _take_over(sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(turn_id)})
         stored, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)
         other = str(stored) if stored != own else None
         return asdict(Execution(False, number, status, load_column(result), digest, other))
+
+
+def _prove_claim(claim: ExecutionClaim, started_at: datetime) -> str:
+    return CePendingActionExecution.prove(
+        {
+            **{name: uuid.UUID(getattr(claim, name)) for name in ("conversation_id", "turn_id")},
+            "runtime_nonce": uuid.UUID(claim.nonce),
+            **{name: getattr(claim, name) for name in ("action_key", "action_ref", "request_hash")},
+            "status": "CLAIMED",
+            "started_at": started_at,
+        }
+    )
 
 
 def _find_blockers_sql(sql: Dialect, claim: ExecutionClaim) -> tuple[str, list[Json]]:
@@ -95,36 +115,46 @@ def _find_blockers_sql(sql: Dialect, claim: ExecutionClaim) -> tuple[str, list[J
     condition = f"""e.conversation_id = %s AND e.action_key = %s AND e.action_ref = %s AND e.turn_id <> %s
         AND (e.status = 'CLAIMED'
              OR (e.status = 'EXECUTED' AND COALESCE({taken_over_by}, '') <> %s {same_request}
-                 AND NOT {_known_to_conversation_sql(sql)}))"""
+                 AND NOT {_known_to_conversation_sql(sql, "e")}))"""
     action = [sql.uuid_param(claim.conversation_id), claim.action_key, claim.action_ref]
     return condition, [*action, turn_id, str(turn_id), *request]
 
 
-def _known_to_conversation_sql(sql: Dialect) -> str:
-    taken_over_by = sql.json_member("e.result_json", TAKEN_OVER_BY)
+def _known_to_conversation_sql(sql: Dialect, execution: str) -> str:
+    taken_over_by = sql.json_member(f"{execution}.result_json", TAKEN_OVER_BY)
     return f"""EXISTS (
         SELECT 1 FROM ce_conversation_history h
-         WHERE h.conversation_id = e.conversation_id AND h.status IN ('OK', 'BLOCKED')
-           AND (h.turn_id = e.turn_id OR CAST(h.turn_id AS TEXT) = {taken_over_by}))"""
+         WHERE h.conversation_id = {execution}.conversation_id AND h.status IN ('OK', 'BLOCKED')
+           AND (h.turn_id = {execution}.turn_id OR CAST(h.turn_id AS TEXT) = {taken_over_by}))"""
 
 
-def _take_over(cursor: Any, sql: Dialect, number: int, result: Json) -> None:
+def _take_over(sql: Dialect, number: int, result: Json) -> None:
     """Record which turn reports the result; if that one dies too, the next will."""
-    cursor.execute(
-        f"""UPDATE ce_pending_action_execution AS e SET result_json = {sql.json}
-             WHERE e.id = %s AND NOT {_known_to_conversation_sql(sql)}""",
-        [dumps(result), number],
-    )
+    is_known = _known_to_conversation_sql(sql, CePendingActionExecution._meta.db_table)
+    is_unknown = RawSQL(f"NOT {is_known}", [], output_field=BooleanField())  # noqa: S611 - fixed text
+    change_execution(CePendingActionExecution.objects.filter(is_unknown, pk=number), result_json=result)
 
 
 def _store_end(claim: ExecutionClaim, status: str, result: Json) -> dict[str, Json]:
-    sql = dialect()
-    with transaction.atomic(durable=True), connection.cursor() as cursor:
+    with transaction.atomic(durable=True):
         # A decision that a person made about an open claim meanwhile stays.
-        cursor.execute(
-            f"""UPDATE ce_pending_action_execution
-                   SET status = %s, result_json = {sql.json}, finished_at = {sql.now()}
-                 WHERE conversation_id = %s AND runtime_nonce = %s AND status = 'CLAIMED'""",
-            [status, dumps(result), sql.uuid_param(claim.conversation_id), sql.uuid_param(claim.nonce)],
+        open_claim = CePendingActionExecution.objects.filter(
+            conversation_id=uuid.UUID(claim.conversation_id), runtime_nonce=uuid.UUID(claim.nonce), status="CLAIMED"
         )
+        end_execution(open_claim, status, result)
     return {}
+
+
+def end_execution(open_claim: QuerySet[CePendingActionExecution], status: str, result: Json) -> bool:
+    """Store the end of a claim; false if it has ended. Needs an open transaction."""
+    return change_execution(open_claim, status=status, result_json=result, finished_at=database_time())
+
+
+def change_execution(rows: QuerySet[CePendingActionExecution], *, result_json: Json, **values: Any) -> bool:
+    """Change the execution that a query finds, with its proof; false if it finds none. Needs an open transaction."""
+    row = rows.select_for_update(of=("self",)).first()
+    if row is None:
+        return False
+    row.change(result_json=json.loads(dumps(result_json)), **values)
+    row.save(update_fields=["result_json", *values, "proof"])
+    return True

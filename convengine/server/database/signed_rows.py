@@ -1,11 +1,15 @@
 """A proof that the product wrote a row: a keyed hash with the deployment's secret, which the database does not know."""
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils.crypto import constant_time_compare, salted_hmac
+
+from convengine.engine.turn.codec import dump_in_order
+from convengine.server.database.column_values import encode_value
 
 
 def sign_claim(table: str, claim: str, secret: str | bytes | None = None) -> str:
@@ -50,3 +54,47 @@ class SignedModel(models.Model):
     def is_genuine(self) -> bool:
         """True when the product wrote it."""
         return is_proven(self._meta.db_table, self.claim(), self.proof)
+
+
+class SignedState(SignedModel):
+    """A row that changes after it was written: each state that the product gives it has a proof of its columns."""
+
+    #: The columns that the proof is about.
+    SEALED: ClassVar[Sequence[str]]
+
+    #: Processes of the version before, which still run while it is replaced, do not set it.
+    proof = models.TextField(default="", db_default="", help_text="Proof that the product wrote this row.")
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """As in Django; a new row gets its proof."""
+        if self._state.adding:
+            self.sign()
+        super().save(*args, **options)
+
+    def claim(self) -> str:
+        """All sealed columns."""
+        return _describe_columns([getattr(self, name) for name in self.SEALED])
+
+    def sign_change(self, **values: Any) -> dict[str, Any]:
+        """Set columns, and give them with the new proof, for a statement that stores them."""
+        self.change(**values)
+        return {**values, "proof": self.proof}
+
+    @classmethod
+    def prove(cls, values: Mapping[str, Any]) -> str:
+        """The proof of a row that a statement inserts; columns without a value are null."""
+        return prove_columns(cls._meta.db_table, [values.get(name) for name in cls.SEALED])
+
+
+def prove_columns(table: str, values: Sequence[Any]) -> str:
+    """The proof of a row with these values in its sealed columns."""
+    return sign_claim(table, _describe_columns(values))
+
+
+def _describe_columns(values: Sequence[Any]) -> str:
+    """The values as every database gives them back."""
+    (encoded,) = dump_in_order([list(map(encode_value, values))])[1]
+    return encoded.decode()

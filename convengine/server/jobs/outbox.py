@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any, Generic, TypeVar
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, QuerySet
 
 from convengine.engine.steps.tools.fault import ToolFault
@@ -76,6 +76,10 @@ class OutboxRow(models.Model):
     def most_attempts(self) -> int:
         """How often it is tried before it is given up."""
         return MOST_ATTEMPTS
+
+    def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
+        """What a statement stores that sets these columns."""
+        return values
 
 
 Row = TypeVar("Row", bound=OutboxRow)
@@ -205,8 +209,12 @@ def _take_results(
 
 def send_again(rows: QuerySet[Row]) -> int:
     """Let rows that were given up be tried again from the beginning, and say how many."""
-    failed = rows.filter(status=OutboxStatus.FAILED)
-    return failed.update(status=OutboxStatus.PENDING, attempts=0, next_attempt_at=database_time())
+    count, again = 0, {"status": OutboxStatus.PENDING, "attempts": 0, "next_attempt_at": database_time()}
+    with transaction.atomic():
+        for row in rows.filter(status=OutboxStatus.FAILED).iterator():
+            failed = type(row)._default_manager.filter(pk=row.pk, status=OutboxStatus.FAILED)
+            count += failed.update(**row.describe_change(again))
+    return count
 
 
 def _claim(row: OutboxRow, now: datetime) -> bool:
@@ -225,7 +233,7 @@ def _store_result(row: OutboxRow, error: ToolFault | None) -> None:
         values["status"] = OutboxStatus.FAILED
     else:
         values["next_attempt_at"] = now + max(min(FIRST_PAUSE * 2**row.attempts, LONGEST_PAUSE), pause)
-    _select(row).update(**values)
+    _select(row).update(**row.describe_change(values))
 
 
 def _select(row: OutboxRow) -> QuerySet[Any]:

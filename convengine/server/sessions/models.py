@@ -12,7 +12,7 @@ from convengine.engine.turn.enums import ConversationStatus, Lifecycle, TurnStat
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.server.database.signed_rows import SignedModel, sign_claim
+from convengine.server.database.signed_rows import SignedModel, SignedState, sign_claim
 
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again.
 CLOSED_BY_CALL = "close"
@@ -23,13 +23,21 @@ ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 
 
 def describe_identity(conversation_id: uuid.UUID | str, *identity: str | None) -> str:
-    """Whose conversation it is, as its proof says it: workspace, channel, participant, and who opened it."""
+    """Whose conversation it is, as its proof says it: workspace, channel, participant, and who opened it.
+
+    The session before it follows, if there is one.
+    """
     return json.dumps([str(uuid.UUID(str(conversation_id))), *identity])
 
 
 def prove_identity(conversation_id: uuid.UUID | str, *identity: str | None) -> str:
     """The proof of a new conversation, of the same values."""
     return sign_claim("ce_conversation", describe_identity(conversation_id, *identity))
+
+
+def list_previous(conversation_id: uuid.UUID | str | None) -> list[str]:
+    """What the identity of a session says of the one before it."""
+    return [str(uuid.UUID(str(conversation_id)))] if conversation_id else []
 
 
 class CeConversation(SignedModel):
@@ -135,7 +143,8 @@ class CeConversation(SignedModel):
 
     def claim(self) -> str:
         """Whose conversation it is."""
-        return describe_identity(self.pk, self.workspace_id, self.channel, self.remote_jid, self.opened_by)
+        identity = (self.workspace_id, self.channel, self.remote_jid, self.opened_by)
+        return describe_identity(self.pk, *identity, *list_previous(self.previous_session_id))
 
     @property
     def ended_turns(self) -> int:
@@ -153,10 +162,12 @@ class CeConversation(SignedModel):
         return bool(self.lifecycle_detail.get("reason") == ERASED)
 
 
-class CeThread(models.Model):
+class CeThread(SignedState):
     """Everything that one participant writes on one channel; a row since its first session, kept when its sessions are
     removed.
     """
+
+    SEALED = ("workspace_id", "channel", "remote_jid")
 
     id = models.BigAutoField(primary_key=True)
     workspace_id = models.TextField("workspace")
@@ -364,8 +375,13 @@ class CeSessionUnit(models.Model):
         return f"{self.get_kind_display()}: {self.topic}"
 
 
-class CePendingActionExecution(models.Model):
+class CePendingActionExecution(SignedState):
     """The claim that lets an opened action, a tool or a rule's task run at most once."""
+
+    SEALED = (
+        *("conversation_id", "turn_id", "action_key", "action_ref", "runtime_nonce", "status", "request_hash"),
+        *("result_json", "started_at", "finished_at"),
+    )
 
     id = models.BigAutoField(primary_key=True)
     conversation = models.ForeignKey(
@@ -443,8 +459,10 @@ class CeTurnTicket(models.Model):
         return f"Waiting turn {self.id}"
 
 
-class CeIdempotency(models.Model):
+class CeIdempotency(SignedState):
     """The stored answer of a committed turn that came with an Idempotency-Key."""
+
+    SEALED = ("api_key", "key", "body_hash", "conversation_id", "turn_id", "answer", "created_at", "expires_at")
 
     id = models.BigAutoField(primary_key=True)
     api_key = models.TextField(

@@ -1,6 +1,6 @@
 """Retention of turns, sessions, stored answers and tickets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -79,8 +79,17 @@ def _remove_sessions(before: datetime) -> Iterator[Counts]:
             if not keys:
                 return
             turn_log().conversations_leave(keys)
+            _leave_next_sessions(keys)
             CeConversation.objects.filter(pk__in=keys).only("pk").delete()
         yield {"sessions": len(keys)}
+
+
+def _leave_next_sessions(keys: Sequence[Any]) -> None:
+    """The sessions after those that are about to be removed have none before them then, with their proof."""
+    followers = CeConversation.objects.filter(previous_session__in=keys).exclude(pk__in=keys)
+    for row in followers.select_for_update(of=("self",)):
+        row.change(previous_session_id=None)
+        row.save(update_fields=["previous_session", "proof"])
 
 
 def _remove_turns(before: datetime) -> Iterator[Counts]:

@@ -107,7 +107,7 @@ def store_external_turn(
     body: dict[str, Json] = {"conversationId": str(row.pk), "turnId": str(turn.turn_id), "turnNo": turn.turn_no}
     session = Redaction.of(turn.snapshot).session(_session_after(turn, answer, change))
     record = TurnRecord(TurnStatus.OK, session, EXTERNAL, None, "The turn was handled elsewhere.")
-    stored = [store_answer_stmt(key, session_id, turn.turn_id, body)] if key else []
+    stored = [store_answer_stmt(key, session_id, turn.turn_id, body, lease.now)] if key else []
     try:
         inserts, head = turn_log().insert_turn_stmts(turn, record, lease.chain_head)
         execute_all([update_conversation_stmt(lease, session, head), *inserts, *stored])

@@ -20,9 +20,10 @@ from convengine.engine.threads.resolve import LatestSession, Reason, resolve_ses
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
+from convengine.server.database.signed_rows import prove_columns
 from convengine.server.database.sql import database_time, dialect
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.sessions.models import prove_identity
+from convengine.server.sessions.models import list_previous, prove_identity
 from convengine.server.sessions.participants import insert_parts
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.threads.topic_drift import is_another_topic
@@ -176,9 +177,9 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
     with connection.cursor() as cursor:
         if before is None:
             cursor.execute(
-                f"INSERT INTO ce_thread (workspace_id, channel, remote_jid, created_at) VALUES (%s, %s, %s, "
-                f"{sql.now()}) ON CONFLICT DO NOTHING RETURNING id",
-                thread.columns,
+                f"INSERT INTO ce_thread (workspace_id, channel, remote_jid, created_at, proof) VALUES (%s, %s, %s, "
+                f"{sql.now()}, %s) ON CONFLICT DO NOTHING RETURNING id",
+                [*thread.columns, prove_columns("ce_thread", thread.columns)],
             )
             if inserted := cursor.fetchone():
                 insert_parts(cursor, inserted[0], thread.remote_jid)
@@ -196,7 +197,9 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
                 *thread.columns,
                 sql.uuid_param(before.session_id) if before else None,
                 thread.opener,
-                prove_identity(session_id, *thread.columns, thread.opener),
+                prove_identity(
+                    session_id, *thread.columns, thread.opener, *list_previous(before.session_id if before else None)
+                ),
             ],
         )
         if not cursor.rowcount:

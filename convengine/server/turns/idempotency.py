@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection
@@ -11,6 +12,7 @@ from convengine.engine.errors import IdempotencyKeyReused
 from convengine.engine.turn.codec import dumps, load_column, sort_keys
 from convengine.server.database.sql import Statement, dialect
 from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeIdempotency
 
 _NAMESPACE = uuid.UUID("6f1d2ec6-5a3f-4d47-9c55-6f0f0f2f7f11")
 
@@ -70,18 +72,27 @@ def is_running(key: IdempotencyKey | None, conversation_id: str) -> bool:
         return cursor.fetchone() is not None
 
 
-def store_answer_stmt(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -> Statement:
-    """The write of the answer, in the turn's own commit. It meets no row when another live answer has the key."""
+def store_answer_stmt(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any, now: datetime) -> Statement:
+    """The write of the answer, in the turn's own commit. It meets no row when another live answer has the key.
+
+    `now` is the time of the turn.
+    """
     sql = dialect()
-    expiry = sql.now(conf.get("IDEMPOTENCY_HOURS") * 3600)
+    expiry = now + timedelta(hours=conf.get("IDEMPOTENCY_HOURS"))
+    values = (key.owner, key.key, key.body_hash, uuid.UUID(conversation_id), uuid.UUID(turn_id), answer, now, expiry)
     return Statement(
         f"""INSERT INTO ce_idempotency
-    (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
-VALUES (%s, %s, %s, %s, %s, {sql.json}, {sql.now()}, {expiry})
+    (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at, proof)
+VALUES (%s, %s, %s, %s, %s, {sql.json}, %s, %s, %s)
 ON CONFLICT (api_key, key) DO UPDATE
 SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id, turn_id = excluded.turn_id,
-    answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at
+    answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at,
+    proof = excluded.proof
 WHERE ce_idempotency.expires_at <= {sql.now()}""",
-        [key.owner, key.key, key.body_hash, sql.uuid_param(conversation_id), sql.uuid_param(turn_id), dumps(answer)],
+        [
+            *(key.owner, key.key, key.body_hash, sql.uuid_param(conversation_id), sql.uuid_param(turn_id)),
+            *(dumps(answer), sql.time_param(now), sql.time_param(expiry)),
+            CeIdempotency.prove(dict(zip(CeIdempotency.SEALED, values, strict=True))),
+        ],
         must_match=True,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -93,7 +94,7 @@ def _run(
     answer = make_answer(turn, outcome, lease.conversation, lease.now)
     try:
         if outcome.error is None:
-            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer))
+            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer, lease.now))
         else:
             record_failure(turn, lease, outcome, tape)
     except Exception as refused:
@@ -194,10 +195,10 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     return turn, tape
 
 
-def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer) -> list[Statement]:
+def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer, now: datetime) -> list[Statement]:
     if key is None:
         return []
-    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, answer.body)]
+    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, answer.body, now)]
 
 
 @contextmanager

@@ -5,14 +5,18 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from convengine.server.database.signed_rows import SignedState
+from convengine.server.interfaces.sealed_states import SealedStateModel
 from convengine.server.jobs.outbox import OutboxRow, OutboxStatus
 
 #: The event without meaning that a person sends to try a webhook.
 TEST = "webhook.test"
 
 
-class CeWebhook(models.Model):
+class CeWebhook(SealedStateModel):
     """A subscription: which events go to which address, and with which secret they are signed."""
+
+    SEALED = ("name", "url", "events", "workspace_id", "is_enabled", "deactivated_at", "secret", "old_secret")
 
     webhook_id = models.BigAutoField("id", primary_key=True)
     name = models.CharField(max_length=150, unique=True, help_text="What the webhook is called on pages.")
@@ -50,8 +54,13 @@ class CeWebhook(models.Model):
         super().save(*args, **options)
 
 
-class CeWebhookDelivery(OutboxRow):
+class CeWebhookDelivery(SignedState, OutboxRow):
     """One event for one webhook."""
+
+    #: Not `attempts` and `next_attempt_at`, which only say when it is tried.
+    SEALED = (
+        *("webhook_id", "event_id", "event", "conversation_id", "body", "created_at", "status", "error", "sent_at"),
+    )
 
     delivery_id = models.BigAutoField("id", primary_key=True)
     webhook = models.ForeignKey(
@@ -92,3 +101,7 @@ class CeWebhookDelivery(OutboxRow):
     def most_attempts(self) -> int:
         """A test has one, because a person waits for its result."""
         return 1 if self.event == TEST else super().most_attempts
+
+    def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
+        """With the proof of the row as it is then."""
+        return self.sign_change(**values)

@@ -17,6 +17,7 @@ from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
+from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
@@ -179,6 +180,7 @@ def remove_old_deliveries() -> Iterator[Counts]:
     before = retention_cutoff()
     if before is None:
         return
+    turn_log().turns_removed_before(before)
     old = CeWebhookDelivery.objects.filter(created_at__lt=before).order_by("pk")
     while keys := list(old.values_list("pk", flat=True)[:ROWS]):
         CeWebhookDelivery.objects.filter(pk__in=keys).delete()

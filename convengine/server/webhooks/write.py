@@ -1,12 +1,12 @@
 """Write events for the webhooks that want them, in the commit of what happened.
 
-The events are one statement, which finds their webhooks itself, so nothing is read before.
+The events of a turn are one statement. Only a turn that has any reads the webhooks.
 """
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -22,6 +22,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 from convengine.server.database.sql import Statement, database_time, dialect, execute
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.sessions.models import CeConversation
 from convengine.server.webhooks.events import BY_STAGE, CONVERSATION_ENDED, HANDED_OVER, RELEASE_PUBLISHED, EventType
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
@@ -36,12 +37,11 @@ class _NewEvent(NamedTuple):
 
 
 def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
-    """The events of a turn that ended in this session, which has masks; none for most turns.
+    """The events of a turn that ended in this session, which has masks; most turns have none.
 
     `row` is the conversation before the turn.
     """
-    events = list(_list_turn_events(turn, row, session))
-    return [_insert_stmt(events, turn.ports.clock.now())] if events else []
+    return _insert_stmts(list(_list_turn_events(turn, row, session)), turn.ports.clock.now())
 
 
 def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterator[_NewEvent]:
@@ -107,15 +107,19 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
         )
         for row in rows
     ]
-    execute(_insert_stmt(events, now))
-    transaction.on_commit(wake_sender)
+    _store(events, now)
 
 
 def store_release(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:
     """Store that a release was published. Needs an open transaction."""
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
-    execute(_insert_stmt([_NewEvent(RELEASE_PUBLISHED, data)], now))
-    transaction.on_commit(wake_sender)
+    _store([_NewEvent(RELEASE_PUBLISHED, data)], now)
+
+
+def _store(events: Sequence[_NewEvent], now: datetime) -> None:
+    for statement in _insert_stmts(events, now):
+        execute(statement)
+        transaction.on_commit(wake_sender)
 
 
 def create_test(webhook: CeWebhook) -> CeWebhookDelivery:
@@ -129,48 +133,60 @@ def create_test(webhook: CeWebhook) -> CeWebhookDelivery:
     return row
 
 
-#: The events of a statement as rows `e`, in order, and the expressions of their members.
+#: The deliveries of a statement as rows `e`, in order, and the expressions of their members.
 _ROWS = {
     "postgresql": "jsonb_array_elements(%s::jsonb) WITH ORDINALITY AS e(value, key)",
     "sqlite": "json_each(%s) AS e",
 }
 _MEMBERS = {
-    "postgresql": ["(e.value ->> 0)::uuid", *(f"e.value ->> {index}" for index in range(1, 5))],
-    "sqlite": [f"json_extract(e.value, '$[{index}]')" for index in range(5)],
+    "postgresql": ["(e.value ->> 0)::bigint", "(e.value ->> 1)::uuid", *(f"e.value ->> {at}" for at in range(2, 6))],
+    "sqlite": [f"json_extract(e.value, '$[{at}]')" for at in range(6)],
 }
 
 
-def _insert_stmt(events: Sequence[_NewEvent], at: datetime) -> Statement:
-    """A row for each event and each webhook that wants it.
+def _insert_stmts(events: Sequence[_NewEvent], at: datetime) -> list[Statement]:
+    """A row for each event and each webhook that wants it; no statement if none does.
 
-    One statement for all, because parts of a commit are executed in any order. An event of no conversation is of all
-    workspaces.
+    One statement for all, because parts of a commit are executed in any order.
     """
+    rows = [_encode_delivery(*pair, at) for pair in _list_deliveries(events)]
+    return [_insert_stmt(rows, at)] if rows else []
+
+
+def _list_deliveries(events: Sequence[_NewEvent]) -> Iterator[tuple[CeWebhook, _NewEvent, uuid.UUID]]:
+    """The webhooks that want an event. An event of no conversation is of all workspaces."""
+    webhooks = list(CeWebhook.objects.filter(is_enabled=True).order_by("pk")) if events else []
+    for event in events:
+        event_id, workspace = uuid.uuid4(), event.data.get("workspace")
+        for webhook in webhooks:
+            is_of_workspace = not webhook.workspace_id or workspace in (None, webhook.workspace_id)
+            if is_of_workspace and event.type.name in webhook.events:
+                yield webhook, event, event_id
+
+
+def _encode_delivery(webhook: CeWebhook, event: _NewEvent, event_id: uuid.UUID, at: datetime) -> list[Json]:
+    """The members of its row."""
+    body = dumps({"type": event.type.name, "timestamp": at.isoformat(), "data": event.data})
+    values: dict[str, Any] = {
+        "webhook_id": webhook.pk,
+        "event_id": event_id,
+        "event": event.type.name,
+        "conversation_id": event.data.get("conversationId", ""),
+        "body": body,
+    }
+    proof = CeWebhookDelivery.prove({**values, "created_at": at, "status": OutboxStatus.PENDING, "error": ""})
+    return [*(values | {"event_id": dialect().uuid_param(event_id)}).values(), proof]
+
+
+def _insert_stmt(rows: Sequence[Sequence[Json]], at: datetime) -> Statement:
     sql = dialect()
-    event_id, name, conversation_id, body, workspace = _MEMBERS[sql.vendor]
+    webhook_id, event_id, name, conversation_id, body, proof = _MEMBERS[sql.vendor]
     time = sql.time_param(at)
     return Statement(
         f"""INSERT INTO ce_webhook_delivery
-    (webhook_id, event_id, event, conversation_id, body, status, attempts, next_attempt_at, error, created_at)
-SELECT w.webhook_id, {event_id}, {name}, {conversation_id}, {body}, 'PENDING', 0, %s, '', %s
-  FROM {_ROWS[sql.vendor]} JOIN ce_webhook w
-    ON w.is_enabled AND CAST(w.events AS TEXT) LIKE '%%"' || ({name}) || '"%%'
-   AND (w.workspace_id = '' OR ({workspace}) IS NULL OR w.workspace_id = {workspace})
+    (webhook_id, event_id, event, conversation_id, body, proof, status, attempts, next_attempt_at, error, created_at)
+SELECT w.webhook_id, {event_id}, {name}, {conversation_id}, {body}, {proof}, 'PENDING', 0, %s, '', %s
+  FROM {_ROWS[sql.vendor]} JOIN ce_webhook w ON w.webhook_id = {webhook_id} AND w.is_enabled
  ORDER BY e.key""",
-        [
-            time,
-            time,
-            dumps(
-                [
-                    [
-                        sql.uuid_param(uuid.uuid4()),
-                        event.name,
-                        data.get("conversationId", ""),
-                        dumps({"type": event.name, "timestamp": at.isoformat(), "data": data}),
-                        data.get("workspace"),
-                    ]
-                    for event, data in events
-                ]
-            ),
-        ],
+        [time, time, dumps(rows)],
     )

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.database.sql import execute
+from convengine.server.database.sql import database_time, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns import acquire, idempotency
 from convengine.server.turns import acquire as leases
@@ -70,7 +70,9 @@ def test_a_call_that_was_answered_while_it_waited_for_the_row_never_runs(convers
 
     with behind_a_commit(call):
         turn_id = a_turn_of_another_process(conversation_id)
-        assert execute(idempotency.store_answer_stmt(key, conversation_id, turn_id, {"said": "No fees."}))
+        assert execute(
+            idempotency.store_answer_stmt(key, conversation_id, turn_id, {"said": "No fees."}, database_time())
+        )
 
     assert answers == [{"said": "No fees."}]
     assert CeConversation.objects.get().last_turn_no == 2

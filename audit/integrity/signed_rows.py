@@ -1,0 +1,149 @@
+"""Rows that change after they were written: verify the proof of each, and that those which a root lists are there.
+
+These are runs of actions, deliveries of webhooks, threads and stored answers. Writing one waits for no other, as an
+entry of a chain would.
+"""
+
+import json
+import uuid
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from audit.integrity.conversation_facts import RetentionCuts
+from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.ledger_entries import Ledger
+from audit.models import CeSealedState
+from convengine.server.database.signed_rows import SignedState
+from convengine.server.database.sql import database_time
+from convengine.server.database.unreadable import iterate_values, read_rows
+from convengine.server.sessions.models import CeConversation, CeIdempotency, CePendingActionExecution, CeThread
+from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+
+#: Rows per read, and per line of a root.
+_ROWS, _LINE = 2000, 500
+#: Numbers are assigned before a transaction commits; after this time no smaller one appears any more.
+_SETTLED = timedelta(hours=1)
+#: An action runs a little after the beginning of its turn, and is removed with it.
+_LONGEST_TURN = timedelta(hours=1)
+
+
+class _Lifetime(NamedTuple):
+    """How long the rows of a table are kept."""
+
+    model: type[SignedState]
+    #: The column with the time when a row was written, and the one that decides when it is removed.
+    written: str
+    deciding: str
+    #: True when a row with that time may have been removed by rule: by the recorded cuts, or at this time.
+    is_over: Callable[[datetime, RetentionCuts, datetime], bool]
+    #: The column of the row that it belongs to and is removed with, and its table.
+    owner: str = ""
+    owner_table: str = ""
+
+
+_LIFETIMES = {
+    lifetime.model._meta.db_table: lifetime
+    for lifetime in (
+        _Lifetime(
+            CePendingActionExecution,
+            "started_at",
+            "started_at",
+            lambda at, cuts, now: cuts.explains_missing_turn(at - _LONGEST_TURN),
+        ),
+        _Lifetime(
+            CeWebhookDelivery,
+            "created_at",
+            "created_at",
+            lambda at, cuts, now: cuts.explains_missing_turn(at),
+            "webhook_id",
+            CeWebhook._meta.db_table,
+        ),
+        _Lifetime(CeThread, "created_at", "created_at", lambda at, cuts, now: False),
+        _Lifetime(CeIdempotency, "created_at", "expires_at", lambda at, cuts, now: at <= now),
+    )
+}
+
+
+def pack_new_rows(listed_to: Mapping[str, int]) -> tuple[dict[str, int], bytes]:
+    """The rows after the last listed one of each table, for a root: the last ones now, and the lines, compressed."""
+    packer, parts, reached = zlib.compressobj(), [], dict(listed_to)
+    before = database_time() - _SETTLED
+    for table, lifetime in _LIFETIMES.items():
+        settled = _list_settled(lifetime, listed_to.get(table, 0), before)
+        while rows := list(islice(settled, _LINE)):
+            reached[table] = rows[-1][0]
+            parts.append(packer.compress(f"{json.dumps([table, rows], separators=(',', ':'))}\n".encode()))
+    return reached, b"".join([*parts, packer.flush()]) if parts else b""
+
+
+def _list_settled(lifetime: _Lifetime, last: int, before: datetime) -> Iterator[tuple[int, int, int]]:
+    """Key, time in seconds, and owner or 0 of the rows after a key that were written before a time."""
+    columns = {lifetime.written, lifetime.deciding, *filter(None, [lifetime.owner])}
+    for row in iterate_values(lifetime.model._base_manager.filter(pk__gt=last), *columns):
+        # What cannot be read has no valid proof, and is reported for that.
+        if row.keys() >= columns:
+            if row[lifetime.written] >= before:
+                return
+            yield row["pk"], int(row[lifetime.deciding].timestamp()), row.get(lifetime.owner, 0)
+
+
+def verify_rows(ledger: Ledger) -> Iterator[Finding]:
+    """Verify all rows, and miss those that roots list."""
+    for lifetime in _LIFETIMES.values():
+        yield from _verify_proofs(lifetime.model._base_manager.all())
+    yield from _find_missing(ledger)
+
+
+def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
+    """Verify the rows that belong to a conversation."""
+    for model in (CePendingActionExecution, CeIdempotency):
+        yield from _verify_proofs(model._base_manager.filter(conversation_id=conversation_id))
+    yield from _verify_proofs(CeWebhookDelivery._base_manager.filter(conversation_id=str(conversation_id)))
+    names = CeConversation.objects.filter(pk=conversation_id).values("workspace_id", "channel", "remote_jid")
+    for thread in names:
+        yield from _verify_proofs(CeThread._base_manager.filter(**thread))
+
+
+def _verify_proofs(rows: Any) -> Iterator[Finding]:
+    table, name = rows.model._meta.db_table, rows.model._meta.verbose_name
+    page = read_rows(rows.order_by("pk")[:_ROWS])
+    while page:
+        for row in page:
+            if not row.is_genuine():
+                code, text = "ROW_CHANGED", f"The product did not write this {name} as it is."
+                if not row.proof:
+                    code, text = "ROW_ADDED", f"The product did not write this {name}: it has no proof."
+                yield create_table_finding(code, table, row.pk, text)
+        page = read_rows(rows.filter(pk__gt=page[-1].pk).order_by("pk")[:_ROWS])
+
+
+def _find_missing(ledger: Ledger) -> Iterator[Finding]:
+    cuts, now = RetentionCuts.read(), database_time()
+    erased = {table: ledger.list_erased(table) for table in _LIFETIMES}
+    removed_owners = {table: _list_removed(lifetime.owner_table) for table, lifetime in _LIFETIMES.items()}
+    for root in ledger.roots:
+        for table, rows in map(json.loads, root.list_rows()):
+            lifetime, known = _LIFETIMES[table], erased[table] | _read_keys(table, [pk for pk, _, _ in rows])
+            for pk, at, owner in rows:
+                is_over = lifetime.is_over(datetime.fromtimestamp(at, UTC), cuts, now)
+                if not (pk in known or is_over or str(owner) in removed_owners[table]):
+                    text = f"The ledger lists this {lifetime.model._meta.verbose_name}, which was removed."
+                    yield create_table_finding("ROW_MISSING", table, pk, text)
+
+
+def _read_keys(table: str, keys: Sequence[int]) -> set[int]:
+    """Those of the keys that are stored."""
+    rows = _LIFETIMES[table].model._base_manager.filter(pk__in=keys)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _list_removed(table: str) -> set[str]:
+    """The rows of a table that the product removed, by its sealed states."""
+    states = CeSealedState.objects.filter(table_name=table) if table else CeSealedState.objects.none()
+    removed: set[str] = set()
+    for hashes in states.values_list("hashes", flat=True):
+        removed |= {key for key, (_, after) in hashes.items() if after is None}
+    return removed
