@@ -38,7 +38,10 @@ class FlowsView(ReleaseView):
     def get(self, request: Request) -> Response:
         """The flows of the release in force. Intents with rows of another shape are not listed."""
         snapshot = snapshots.current()
-        flows = [{key: flow[key] for key in ("code", "title", "kind")} for flow in list_flows(snapshot)]
+        flows = [
+            {**{key: flow[key] for key in ("code", "title", "kind")}, "enabled": flow.get("enabled", True)}
+            for flow in list_flows(snapshot)
+        ]
         return Response(FlowListSerializer({"configVersion": snapshot.config_version, "flows": flows}).data)
 
     @extend_schema(

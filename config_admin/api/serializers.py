@@ -134,6 +134,7 @@ class FlowSummarySerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     title = serializers.CharField()
     kind = serializers.CharField()
+    enabled = serializers.BooleanField(help_text="False: nobody begins it, and whoever is in it finishes.")
 
 
 class FlowListSerializer(serializers.Serializer[Any]):

@@ -298,6 +298,8 @@ def read_document(
     schema = get_item_schema("questions_and_answers")
     items = [read_values(schema, row.cleaned_data) for row in list_filled(questions)]
     parts = {key: value for key, value in flow.items() if key in list_parts(flow["kind"])}
+    if "enabled" in stored:
+        parts["enabled"] = stored["enabled"]
     return {**parts, **({"questions_and_answers": items} if items else {})}
 
 

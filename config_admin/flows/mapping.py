@@ -191,7 +191,11 @@ def _find_tool_group(flow: Document) -> str:
 
 
 def _intent(*kinds: FlowKind, **columns: Column) -> RowShape:
-    named = {"display_name": Part("title"), "description": Part("description", default=lambda flow: flow["title"])}
+    named = {
+        "display_name": Part("title"),
+        "description": Part("description", default=lambda flow: flow["title"]),
+        "enabled": _choose("enabled"),
+    }
     return RowShape(rows.Intent.table, kinds, {**named, **columns})
 
 
@@ -353,7 +357,7 @@ def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, 
     items = flow.get("questions_and_answers", ())
     numbered = question_codes or [number_question(flow["code"], number) for number in range(1, len(items) + 1)]
     questions = (_describe_question(code, item) for code, item in zip(numbered, items, strict=True))
-    for document in (flow, *questions):
+    for document in (flow, *({**question, "enabled": flow.get("enabled", True)} for question in questions)):
         for shape in list_shapes(document["kind"]):
             for values in shape.write(document):
                 written.setdefault(shape.table, []).append(values)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from config_admin.editing import reasons
 from config_admin.editing.condition_fields import FACTS, describe_operators, find_kind
@@ -362,7 +363,7 @@ class _FlowPage:
     def _lay_over(self, flow: Values | None) -> Snapshot | None:
         """The configuration with a flow; null for one that cannot be saved."""
         try:
-            return lay_flow_over(self.snapshot, self.reading, flow) if flow else None
+            return lay_flow_over(self.snapshot, self.reading, {**flow, "enabled": True}) if flow else None
         except FlowRefused:
             return None
 
@@ -421,6 +422,11 @@ class _FlowPage:
         except (FlowRefused, ImportFailed) as refused:
             self.problems.append(Problem(str(refused)))
         return not self.problems
+
+    @property
+    def _switch_url(self) -> str:
+        """Where the button that switches the flow off or on leads; blank for a new flow."""
+        return self._code and reverse("admin:config_admin_ceintent_switch", args=[self._code])
 
     @property
     def _switches_on(self) -> bool:
@@ -490,6 +496,8 @@ class _FlowPage:
             "sentences": self.request.POST.get("sentences", ""),
             "max_sentences": MAX_SENTENCES,
             "flow_code": self._code,
+            "is_on": self.stored.get("enabled", True),
+            "switch_url": self._switch_url,
             "workspace_url": workspace_url(self._code) if self._code else "",
             "digest": _digest(self.reading) if self.reading else "",
             "kept": list(_list_kept(self.reading)) if self.reading else [],

@@ -40,7 +40,7 @@ class FlowReading:
                 for name, value in self.written[identity].items()
                 if getattr(row, name) != value and fold(name, getattr(row, name)) != fold(name, value)
             )
-            if changed or not (row.enabled or self._is_phrase_of_copy(row)):
+            if changed or not (row.enabled or "enabled" in self.written[identity] or self._is_phrase_of_copy(row)):
                 yield row, changed
 
     def _is_phrase_of_copy(self, row: Row) -> bool:

@@ -58,6 +58,7 @@ _CODE_LABELS = {
     "FORM_WITHOUT_EXIT": "Form without a way out",
     "GENERAL_RULE_UNDOES": "General rule undoes a specific rule",
     "INTENT_DISABLED": "Intent is switched off",
+    "INTENT_OFF": "Rule leads to an intent that is switched off",
     "LLM_NOT_CONFIGURED": "No model for a policy",
     "NO_RESPONSE_FOR_INTENT": "Intent without an answer",
     "PATTERN_EMPTY_TEXT": "Pattern matches the empty text",

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from config_admin.releases.models import CeGradualRelease, CeReleaseMove, GradualStatus
 from config_admin.releases.queries import NoSuchRelease
+from convengine.engine.forms.life import asks_for_consent, is_in_form
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.record import LIVE, RECORD
 from convengine.engine.steps.responses.choose_row import choose_response
@@ -16,7 +17,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.release_choice import ReleaseChoice, ReleaseReason
 from convengine.engine.turn.release_settings import RUNNING
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, HAND_OVER, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 
 #: The moves of the newest releases that a process knows.
@@ -119,11 +120,22 @@ class UnderWay:
                 return self.target, None, move
             if self._is_answered(self.target):
                 return self.target, None, None
-            reason = ReleaseReason.NO_ANSWER
+            reason = self._find_reason_without_answer()
         try:
             older = self.read_release(self.last_release)
         except NoSuchRelease:
             return self.target, None, self._find_move()
+        return self._choose_older(older, reason)
+
+    def _find_reason_without_answer(self) -> ReleaseReason:
+        is_off = self.target.is_switched_off(self.conversation.intent_code)
+        return ReleaseReason.SWITCHED_OFF if is_off else ReleaseReason.NO_ANSWER
+
+    def _choose_older(
+        self, older: Snapshot, reason: ReleaseReason
+    ) -> tuple[Snapshot, ReleaseReason | None, Scope | None]:
+        if reason is ReleaseReason.SWITCHED_OFF and not is_under_way(older, self.conversation):
+            return self.target, None, self._find_scope_outside()
         if reason is ReleaseReason.NO_ANSWER and not self._is_answered(older):
             # It is not the release that left the state without an answer.
             return self.target, None, self._find_move()
@@ -146,6 +158,12 @@ class UnderWay:
         ]
         position = follow_moves(start, moves, self.target)
         return position if position != start else None
+
+    def _find_scope_outside(self) -> Scope:
+        """Where a conversation goes on whose intent was switched off after it had finished there."""
+        is_handed_over = code(self.conversation.state_code) == HAND_OVER
+        stays = is_handed_over and is_answered(self.target, UNKNOWN, HAND_OVER)
+        return UNKNOWN, HAND_OVER if stays else UNKNOWN
 
     def _is_answered(self, snapshot: Snapshot) -> bool:
         row = self.conversation
@@ -176,10 +194,21 @@ def is_answered(snapshot: Snapshot, intent: str, state: str) -> bool:
     return bool(choose_response(snapshot, intent, state).winner or find_schema(snapshot, intent, state))
 
 
+def is_under_way(snapshot: Snapshot, row: Conversation) -> bool:
+    """True when the conversation is in the middle of its intent: of a form, a confirmation or an action."""
+    intent, state = row.intent_code, row.state_code
+    if not snapshot.is_active(intent):
+        return False
+    return _is_held(row) or is_in_form(snapshot, intent, state) or asks_for_consent(snapshot, intent, state)
+
+
 def is_waiting(row: Conversation) -> bool:
     """True when the conversation waits for an answer: to a form, a yes, or a choice."""
-    if row.lifecycle in (AWAITING_USER, INTERRUPTED):
-        return True
+    return row.lifecycle in (AWAITING_USER, INTERRUPTED) or _is_held(row)
+
+
+def _is_held(row: Conversation) -> bool:
+    """True while a form locks the intent, or an action waits."""
     context = row.context_json if isinstance(row.context_json, Mapping) else {}
     lock, action = context.get("intent_lock"), context.get(RECORD)
     if isinstance(lock, Mapping) and lock.get("locked") is True:

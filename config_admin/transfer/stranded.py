@@ -72,8 +72,10 @@ def _apply_renames(groups: Mapping[Scope, list[str]], now: Snapshot) -> dict[Sco
 
 def _explain(now: Snapshot, after: Snapshot, intent: str, state: str) -> str:
     """Why a conversation could not go on that can today, or blank."""
+    if after.is_switched_off(intent):
+        return ""  # Who is in it finishes.
     if now.is_active(intent) and not after.is_active(intent) and intent not in (ANY, UNKNOWN):
-        return "the intent is deleted or switched off."
+        return "the intent is deleted."
     if is_answered(now, intent, state) and not is_answered(after, intent, state):
         return "the state has no answer."
     if state not in BUILT_IN_STATES and is_reachable(now, intent, state) and not is_reachable(after, intent, state):

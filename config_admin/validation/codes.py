@@ -36,6 +36,10 @@ CODES: Mapping[str, str] = {
     "CODE_FORMAT": "A code has capital letters, digits and underscores and starts with a letter: CANCEL_ORDER.",
     "INTENT_UNKNOWN": "No intent has this code. Create the intent first, or choose an existing one, ANY or UNKNOWN.",
     "INTENT_DISABLED": "The intent is disabled, so its rows are not used until it is enabled.",
+    "INTENT_OFF": (
+        "A rule leads to an intent that is switched off, so the conversation stays where it is. Switch the intent on, "
+        "or choose another one."
+    ),
     "INTENT_RESERVED": "ANY stands for every intent. Choose another code.",
     "STATE_UNKNOWN": (
         "No rule, phrase or state graph edge leads to this state yet, so the row never applies. Add "

@@ -55,7 +55,7 @@ def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
 
 
 def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:
-    """Its intents on or off: the engine leaves out all rows of an intent that is off."""
+    """Its intents on or off: nobody begins an intent that is off, and who is in the middle of it finishes."""
     return {INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}}
 
 

@@ -1,6 +1,6 @@
 """The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
@@ -21,7 +21,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import table_title, workspace_url
+from config_admin.editing.links import flow_page_url, row_title, table_title, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.flows.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.flows.topics.export import export_topic, list_needed_tools
@@ -42,7 +42,8 @@ from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
-from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.rows import ROW_TYPE_OF, Rule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
@@ -140,17 +141,32 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     """Switch the topic off or on."""
     require_right(request, "config_admin.change_ceintent")
     topic, snapshot = _find_topic(request, intent)
+    question = _describe_switch(snapshot, topic)
+    # A button of another page says all of it, unless there is a warning.
+    from_page = request.POST.get("at_once", "")
+    if from_page and not question.warnings:
+        held: Any = request
+        held.POST = request.POST.copy()
+        held.POST["reason"] = question.reason
+    response = _confirm(request, question, switch_topic(topic, enabled=not topic.intent.enabled), topic.code)
+    is_done = isinstance(response, HttpResponseRedirect)
+    return HttpResponseRedirect(_RETURNS[from_page](topic.code)) if is_done and from_page in _RETURNS else response
+
+
+def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
+    """What switching means: off for a topic that is on, and the other way round."""
     enabled, name = not topic.intent.enabled, topic.intent.name
     count = topic.count - len(topic.codes)
-    resting = f"{count} other row{pluralize(count, ' takes,s take')}"
     if enabled:
-        intro = f"Switch “{name}” on? Its {resting} part again, as each of them is set."
+        intro = (
+            f"Switch “{name}” on? Users can begin it again. Its {count} other row{pluralize(count)} stay as they are."
+        )
     else:
         intro = (
-            f"Switch “{name}” off? No turn recognises it, and its {resting} no part until it is on again. "
+            f"Switch “{name}” off? Nobody begins it until it is on again; whoever is in the middle of it finishes. "
             "The rows stay as they are."
         )
-    question = Question(
+    return Question(
         title=f"Switch {name} {'on' if enabled else 'off'}",
         intro=intro,
         answer=f"Switch {'on' if enabled else 'off'}",
@@ -160,10 +176,16 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
             *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that name it", snapshot, topic.references),
         ],
-        warnings=[] if enabled else _warn_of_conversations(topic, "find no rows of it at their next message"),
+        warnings=[] if enabled else _warn_of_rules(snapshot, topic),
         reason=f"Switch {topic.code} {'on' if enabled else 'off'}",
     )
-    return _confirm(request, question, switch_topic(topic, enabled=enabled), topic.code)
+
+
+#: Where the pages are whose buttons switch at once.
+_RETURNS: Mapping[str, Callable[[str], str]] = {
+    "flow": flow_page_url,
+    "list": lambda _: reverse("admin:config_admin_ceintent_changelist"),
+}
 
 
 @page("<path:intent>/delete_all/", of="config_admin.CeIntent")
@@ -305,6 +327,16 @@ def _note_mentions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
 def _link_rows(snapshot: Snapshot, by_table: Contents) -> list[tuple[str, str]]:
     stored = (snapshot.row(ROW_TYPE_OF[table], pk) for table, members in by_table.items() for pk in members)
     return link_rows(row for row in stored if row is not None)
+
+
+def _warn_of_rules(snapshot: Snapshot, topic: Topic) -> list[str]:
+    """The enabled rules of other intents that lead to the topic."""
+    named = [snapshot.row(Rule, pk) for pk in topic.references.get(Rule.table, {})]
+    leading = [rule for rule in named if rule and rule.enabled and code(rule.action) == RuleAction.SET_INTENT]
+    return [
+        f"The rule “{row_title(rule)}” leads to it. While it is off, the conversation stays where it is."
+        for rule in leading
+    ]
 
 
 def _warn_of_conversations(topic: Topic, what: str) -> list[str]:

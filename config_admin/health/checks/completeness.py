@@ -49,6 +49,11 @@ def find_unusable_rows(survey: Survey) -> Iterator[Diagnosis]:
             )
 
 
+#: What is so of an intent, and what that means for its rows.
+_SWITCHED_OFF = "is switched off: nobody begins it", "Conversations that are in it finish."
+_MISSING = "does not exist", "These rows are never used."
+
+
 def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
     """Rows of a disabled or missing intent."""
     snapshot, waiting = survey.snapshot, dict[str, list[Row]]()
@@ -61,13 +66,13 @@ def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
     for intent, rows_of_intent in sorted(waiting.items()):
         known = snapshot.row(rows.Intent, intent)
         counted = "A row is" if len(rows_of_intent) == 1 else f"{len(rows_of_intent)} rows are"
-        why = "is disabled" if known else "does not exist"
+        why, effect = _SWITCHED_OFF if known else _MISSING
         yield make_diagnosis(
             "ROW_INACTIVE_INTENT",
             Severity.WARNING,
             known or rows_of_intent[0],
             f"{counted} enabled for {intent}, which {why}.",
-            "These rows are never used.",
+            effect,
             others=rows_of_intent,
             field=None if known else "intent_code",
         )

@@ -4,11 +4,15 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.page import flow_url
@@ -18,6 +22,7 @@ from config_admin.workplace.recent_rows import note_opened_row
 from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace
 from convengine.engine.text.compare import code
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import excerpt_column
 
@@ -39,7 +44,7 @@ class IntentAdmin(RowAdmin):
         ("Dialogue", ("returns",)),
         ("Availability", ("priority", "enabled")),
     )
-    list_display = ("name", "in_use", "intent_code", "priority", "about")
+    list_display = ("name", "in_use", "switch_button", "intent_code", "priority", "about")
     search_fields = ("intent_code", "display_name", "description")
     ordering = ("priority", "intent_code")
     fixed_fields = ("intent_code",)
@@ -50,6 +55,26 @@ class IntentAdmin(RowAdmin):
     def name(self, row: CeIntent) -> str:
         """The display name, or the code."""
         return str(row)
+
+    @admin.display(description="switch")
+    def switch_button(self, row: CeIntent) -> SafeString | str:
+        """The button that switches the intent with all that belongs to it, off or on."""
+        if code(row.intent_code) == UNKNOWN:
+            return ""
+        word = "off" if row.enabled else "on"
+        return format_html(
+            '<button type="submit" class="ce-button" name="at_once" value="list" formaction="{}" '
+            'aria-label="Switch {}: {}">Switch {}</button>',
+            reverse("admin:config_admin_ceintent_switch", args=[row.pk]),
+            word,
+            row,
+            word,
+        )
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """Without the buttons where nothing may be changed."""
+        may_switch = self.has_change_permission(request) and IS_POPUP_VAR not in request.GET
+        return [name for name in super().get_list_display(request) if may_switch or name != "switch_button"]
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
         """The list with links to workspaces."""

@@ -139,6 +139,13 @@ def _check_intent(draft: Rule, intent: str) -> Iterator[Finding]:
     yield from _check_code(draft, intent)
     if intent != UNKNOWN and common.CODE.fullmatch(intent):
         yield from common.check_intent_exists(draft, "action_value", intent)
+    if draft.row.enabled and draft.snapshot.is_switched_off(intent):
+        yield draft.warning(
+            "INTENT_OFF",
+            "action_value",
+            f"This rule leads to {intent}, which is switched off, so the conversation stays where it is. Switch "
+            f"{intent} on, or let the rule lead to another intent.",
+        )
 
 
 def _check_code(draft: Rule, value: str) -> Iterator[Finding]:

@@ -17,6 +17,8 @@ class ReleaseReason(StrEnum):
     END_OF_SESSION = "END_OF_SESSION"
     #: The newer release has no answer for the intent and state of the conversation.
     NO_ANSWER = "NO_ANSWER"
+    #: The newer release has switched off the intent that the conversation is in the middle of.
+    SWITCHED_OFF = "SWITCHED_OFF"
     #: The release is given to a part of the conversations, and this one has it.
     AUDIENCE = "AUDIENCE"
     #: The newest release is given to a part of the conversations only, and this one does not have it.

@@ -128,6 +128,11 @@ class Snapshot:
         """False for a concrete intent without an enabled row; rows of such an intent are inactive."""
         return code(intent) in self.active_intents
 
+    def is_switched_off(self, intent: str | None) -> bool:
+        """True for an intent that is there and off: nothing leads to it."""
+        row = self.row(Intent, code(intent))
+        return row is not None and not row.enabled
+
     @property
     def allowed_intents(self) -> tuple[Intent, ...]:
         return self.table(rows.Intent).memo.get(

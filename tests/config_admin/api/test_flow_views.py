@@ -33,7 +33,9 @@ def test_a_flow_is_created_read_and_updated(caller: Caller) -> None:
     assert created.status_code == 201, created.json()
     release = CeRelease.objects.get(pk=created.json()["release"])
     assert (release.author, release.reason) == ("API key test", "we take bookings")
-    assert call(caller, "get").json()["flows"] == [{"code": "BOOKING", "title": "Book a table", "kind": "collect"}]
+    assert call(caller, "get").json()["flows"] == [
+        {"code": "BOOKING", "title": "Book a table", "kind": "collect", "enabled": True}
+    ]
 
     stored = call(caller, "get", "/BOOKING").json()
     assert (stored["flow"], stored["otherRows"]) == (normalise_flow(FULL), [])

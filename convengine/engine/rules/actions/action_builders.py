@@ -14,6 +14,7 @@ from convengine.engine.rules.actions.contract import (
 )
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
@@ -35,7 +36,11 @@ def build_code_action(
 
     def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         before = {"intent": session.intent, "state": session.state}
-        after = {**before, field: parse(rule.action_value)}
+        target = parse(rule.action_value)
+        after = {**before, field: target}
+        if field == "intent" and turn.snapshot.is_switched_off(target):
+            turn.audit_invalid_row(session, rule, _describe_switched_off(target))
+            return session
         session = session.move_to(
             intent=after["intent"],
             state=after["state"],
@@ -58,6 +63,15 @@ def build_code_action(
         apply=apply,
         describe=lambda new_value: f"set {field} to {new_value}",
         writes=lambda new_value: [Write((field,), new_value)],
+    )
+
+
+def _describe_switched_off(intent: str) -> Fault:
+    return Fault(
+        f"{intent} is switched off, so the conversation does not move there",
+        "action_value",
+        intent,
+        f"Switch {intent} on, or let the rule lead to another intent.",
     )
 
 

@@ -47,6 +47,11 @@ RELEASE_CHOSEN = declare_stage(
             {"reason": "NO_ANSWER"},
         ),
         SentenceTemplate(
+            "The turn ran on release {configVersion}: {newest} has the intent switched off, and whoever is in it "
+            "finishes.",
+            {"reason": "SWITCHED_OFF"},
+        ),
+        SentenceTemplate(
             "The turn ran on release {configVersion}, which a part of the conversations gets.", {"reason": "AUDIENCE"}
         ),
         SentenceTemplate(
