@@ -4,9 +4,11 @@ from typing import Any
 
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.fields import Option, TextField, WordSelect
 from config_admin.validation.settings import describe_setting
 from convengine.engine.turn.live_settings import FALSE_WORDS, TRUE_WORDS, Setting
+from convengine.engine.understanding.language import MANY_COUNTRIES
 
 _CODE = {"class": "ce-code ce-area", "spellcheck": "false"}
 #: Kinds with several lines, and the attributes of their text area.
@@ -23,6 +25,9 @@ _AREAS: dict[str, dict[str, Any]] = {
 }
 
 
+_WORDS = {"bool": ("true", "false")}
+
+
 def value_field(setting: Setting[Any]) -> TextField:
     """The form field of a setting's value, without validation: the save checks do that."""
     return TextField(label="Value", required=False, widget=_widget(setting), help_text=describe_setting(setting))
@@ -30,8 +35,11 @@ def value_field(setting: Setting[Any]) -> TextField:
 
 def _widget(setting: Setting[Any]) -> Any:
     kind = setting.kind
-    if offered := kind.values or (("true", "false") if kind.name == "bool" else ()):
+    if offered := kind.values or _WORDS.get(kind.name):
         return WordSelect([Option(word, word) for word in offered], blank=None)
+    if kind.name == "country":
+        named = {MANY_COUNTRIES: DIFFERENT, **list_countries()}
+        return WordSelect([Option(code, name) for code, name in named.items()], blank="As the language and region")
     if kind.name in ("int", "decimal"):
         step = {"step": "any"} if kind.name == "decimal" else {}
         bounds = {"min": kind.minimum, "max": kind.maximum}

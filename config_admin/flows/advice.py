@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from config_admin.editing.countries import name_country
 from config_admin.flows.document import Document, FlowKind
 from config_admin.validation.phrase_overlaps import PhraseOverlap, describe_phrase
 from config_admin.validation.programs import ENGINE_NAMES, list_known_names
@@ -11,7 +12,7 @@ from convengine.engine.prompts import render
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.language import find_country
+from convengine.engine.understanding.language import MANY_COUNTRIES, find_country
 from convengine.server.interfaces.older_templates import ConversionError, convert
 
 #: A value inside a text, with the blanks before it.
@@ -56,10 +57,12 @@ def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
     return ["Only one phrasing: add two or three in other words."] if len(questions) == 1 else []
 
 
-def describe_assumed_country(locale: str) -> str:
+def describe_assumed_country(of_customers: str, locale: str) -> str:
     """How a phone number without a country code is read, where the field names no country."""
-    if country := find_country(locale):
-        return f"A number without a country code is taken for one of {country}, the country of {locale}, if it is one."
+    source = "the country of your customers (see the settings)" if of_customers else f"the country of {locale}"
+    country = of_customers or find_country(locale)
+    if country and country != MANY_COUNTRIES:
+        return f"A number without a country code is taken for one of {name_country(country)}, {source}, if it is one."
     return "A number without a country code keeps its digits as typed."
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from django import forms
 from django.forms import BaseFormSet, formset_factory
 
+from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
 from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, read_choices
-from config_admin.flows.countries import find_country_code, name_country
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.faq.entries import make_code
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
@@ -26,7 +26,7 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.language import find_language
+from convengine.engine.understanding.language import MANY_COUNTRIES, find_language
 from convengine.json_value import Json
 
 #: Words before the title of a field that do not belong to it.
@@ -44,6 +44,15 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer", "code"])):  # ty
 
     kind = forms.ChoiceField(
         label="Type of flow", choices=FlowKind.choices, widget=forms.RadioSelect, initial=FlowKind.answer
+    )
+
+    #: Asked once for the workspace, when a phone field names no country.
+    customers_country = forms.CharField(
+        label="Which country are your customers in?",
+        required=False,
+        max_length=60,
+        widget=forms.TextInput(attrs={"list": "countries-of-customers"}),
+        help_text="For phone numbers without a country code. It is asked once, and is changed in the settings.",
     )
 
     def __init__(self, *args: Any, snapshot: Snapshot, flow_code: str = "", **options: Any) -> None:
@@ -78,6 +87,11 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer", "code"])):  # ty
             raise forms.ValidationError(f"The intent {intent_code} already exists. Choose another code.")
         return intent_code
 
+    def clean_customers_country(self) -> str:
+        """The code of the country, that of different countries, or nothing."""
+        text = str(self.cleaned_data["customers_country"]).strip()
+        return MANY_COUNTRIES if text.casefold() == DIFFERENT.casefold() else _read_country(text)
+
     def clean_phrases(self) -> str:
         """Some phrases, none of them too long."""
         lines = split_lines(self.cleaned_data["phrases"])
@@ -95,6 +109,13 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer", "code"])):  # ty
         if cleaned.get("kind") == FlowKind.lookup and not cleaned.get("tool"):
             self.add_error("tool", "Choose a tool.")
         return cleaned
+
+
+def _read_country(text: str) -> str:
+    country_code = find_country_code(text) if text else ""
+    if country_code is None:
+        raise forms.ValidationError(f"No country is called “{text}”. Choose one from the list.")
+    return country_code
 
 
 def _list_tasks(stored: str | None) -> list[str]:
@@ -144,11 +165,7 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
 
     def clean_country(self) -> str:
         """The code of the country, or nothing."""
-        text = str(self.cleaned_data["country"]).strip()
-        country_code = find_country_code(text) if text else ""
-        if country_code is None:
-            raise forms.ValidationError(f"No country is called “{text}”. Choose one from the list.")
-        return country_code
+        return _read_country(str(self.cleaned_data["country"]).strip())
 
     def clean(self) -> dict[str, Any]:
         """Inputs that the type needs, and values that it allows."""

@@ -1,7 +1,7 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -14,6 +14,7 @@ from django.urls import reverse
 from config_admin.editing import reasons
 from config_admin.editing.condition_fields import FACTS, describe_operators, find_kind
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
 from config_admin.editing.links import (
     column_label,
@@ -39,7 +40,6 @@ from config_admin.flows.advice import (
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.choices import list_choice_values
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
-from config_admin.flows.countries import list_countries
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
 from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.first_messages import (
@@ -66,7 +66,7 @@ from config_admin.flows.forms import (
 )
 from config_admin.flows.mapping import find_part, normalise_flow
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
-from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, update_flow
+from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.releases.active import snapshots
@@ -77,6 +77,7 @@ from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
+from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.text.difference import Difference
@@ -178,7 +179,12 @@ def flow_url(request: HttpRequest, intent: str) -> str:
 
 def list_flow_rights(*actions: str) -> list[str]:
     """The rights to these actions on every table of a flow."""
-    metas = [control_plane()[table]._meta for table in _TABLES]
+    return list_rights(_TABLES, *actions)
+
+
+def list_rights(tables: Iterable[str], *actions: str) -> list[str]:
+    """The rights to these actions on every one of the tables."""
+    metas = [control_plane()[table]._meta for table in tables]
     return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 
 
@@ -220,7 +226,7 @@ class _FlowPage:
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
-            if _SAVE in post and self._may_save() and self._store(document):
+            if _SAVE in post and self._may_save() and self._store(document, self._read_customers_country(bound)):
                 return self._leave(document["code"])
             self._show_preview(document)
         return self._render(bound)
@@ -290,6 +296,10 @@ class _FlowPage:
     def _is_usable(self, forms: PageForms) -> bool:
         """True when all are valid; a flow that collects needs a field."""
         if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
+            self.problems += list(_list_errors(forms))
+            return False
+        if self._asks_country(forms) and not forms.flow.cleaned_data["customers_country"]:
+            forms.flow.add_error("customers_country", "Choose one from the list. It is asked only once.")
             self.problems += list(_list_errors(forms))
             return False
         self._find_gone_fields(forms)
@@ -383,9 +393,19 @@ class _FlowPage:
         for text in _list_texts(forms):
             _warn(text, advice.check_text(str(text.value() or "")))
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
-        for form in _list_remaining(forms.fields):
-            is_open = form["type"].value() == "phone" and not form["country"].value()
-            _warn(form["country"], [describe_assumed_country(locale)] if is_open else [])
+        for form in _list_phones_without_country(forms):
+            _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
+
+    @property
+    def _country_of_customers(self) -> str:
+        return str(live_settings.read(self.snapshot, COUNTRY).value)
+
+    def _asks_country(self, forms: PageForms) -> bool:
+        """True for a phone field that names no country, while the workspace has none."""
+        user: Any = self.request.user
+        if self._country_of_customers or not user.has_perms(list_rights([rows.Config.table], "add", "change")):
+            return False
+        return forms.flow["kind"].value() in ASKING and bool(_list_phones_without_country(forms))
 
     def _warn_of_overlaps(self, forms: PageForms) -> None:
         flow = self._read_phrases(forms)
@@ -408,7 +428,10 @@ class _FlowPage:
             )
         return bool(reasons.read_reason(self.request)) and not self.problems
 
-    def _store(self, document: Values) -> bool:
+    def _read_customers_country(self, forms: PageForms) -> str:
+        return str(forms.flow.cleaned_data["customers_country"]) if self._asks_country(forms) else ""
+
+    def _store(self, document: Values, country: str) -> bool:
         author, reason = self.request.user.get_username(), reasons.read_reason(self.request)
         try:
             with record_request(self.request):
@@ -416,6 +439,8 @@ class _FlowPage:
                     update_flow(document, author=author, reason=reason, switch_on=self._switches_on)
                 else:
                     create_flow(document, author=author, reason=reason)
+                if country:
+                    store_country(country)
                 messages.success(self.request, describe_new_release())
         except ImportRefused as refused:
             self.problems += list(_describe_errors(refused.plan))
@@ -472,6 +497,8 @@ class _FlowPage:
             "refusals": forms.refusals,
             "field_titles": [field["title"] for field in _list_titles(forms)],
             "countries": list_countries().values(),
+            "different_countries": DIFFERENT,
+            "asks_country": self._asks_country(forms),
             "condition": {"operators": describe_operators(), "fields": list(_list_condition_fields(forms))},
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
@@ -526,6 +553,12 @@ def _warn(bound_field: Any, warnings: list[str]) -> None:
 def _list_remaining(formset: Any) -> list[Any]:
     """The forms of the page without those to remove."""
     return [form for form in _sort_forms(formset) if not form["DELETE"].value()]
+
+
+def _list_phones_without_country(forms: PageForms) -> list[Any]:
+    """The forms of the phone fields that name no country."""
+    listed = _list_remaining(forms.fields)
+    return [form for form in listed if form["type"].value() == "phone" and not form["country"].value()]
 
 
 def _list_questions(forms: PageForms) -> list[Any]:

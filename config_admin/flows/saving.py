@@ -15,6 +15,8 @@ from config_admin.releases.queries import content_hash_of
 from config_admin.transfer import document as transfer
 from config_admin.transfer.ancestry import find_release
 from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
+from config_admin.validation.stored_columns import control_plane
+from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -30,6 +32,14 @@ def create_flow(flow: Document, *, author: Author, reason: str) -> ImportResult:
         if reading is None or normalise_flow(flow) != reading.document:
             raise FlowRefused([f"code: {flow['code']} already exists. Update it, or choose another code."])
     return add_rows(rows_of_flow, author=author, reason=reason)
+
+
+def store_country(country: str) -> None:
+    """Store the country of the customers for all forms. Call it in a change set."""
+    settings: Any = control_plane()[rows.Config.table]._default_manager
+    settings.update_or_create(
+        config_type=COUNTRY.type, config_key=COUNTRY.key, defaults={"config_value": country, "enabled": True}
+    )
 
 
 def export_flow(flow_code: str) -> Values | None:

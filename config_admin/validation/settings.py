@@ -60,6 +60,7 @@ _UNBOUNDED = 2**31 - 1
 _KINDS = {
     "bool": "true or false",
     "json": "JSON",
+    "country": "the two letters of a country, such as GB, or ZZ",
     "time zone": "a time zone, such as Europe/Berlin",
     "list": "words separated by commas",
     "codes": "codes separated by commas",

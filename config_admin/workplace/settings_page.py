@@ -14,6 +14,7 @@ from django.utils.functional import cached_property
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.countries import name_country
 from config_admin.editing.request_change_set import record_request
 from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.validation.settings import describe_allowed_values, find_setting, format_value
@@ -57,6 +58,8 @@ class SettingLine:
     @property
     def value(self) -> str:
         """The value in force as text."""
+        if self.setting.kind.name == "country" and self.reading.value:
+            return f"{name_country(self.reading.value)} ({self.reading.value})"
         if self.reading.raw is not None and not self.reading.problem:
             return self.reading.raw
         return format_value(self.setting.kind, self.reading.value)

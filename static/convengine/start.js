@@ -155,6 +155,7 @@
             makeButtons(part);
             if (old && old.innerHTML !== part.innerHTML) old.replaceChildren(...part.childNodes);
         }
+        for (const part of answer.querySelectorAll("[data-asked]")) form.querySelector(`[data-asked="${CSS.escape(part.dataset.asked)}"]`).hidden = part.hidden;
         offerFields();
     }
 

@@ -8,7 +8,7 @@ from convengine.engine.forms.asking import find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
-from convengine.engine.forms.settings import BARE_ANSWER
+from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -195,6 +195,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
         state.listed_options if state.asked_field else (),
         known_part=state.known_part if state.asked_field else "",
         held=held,
+        country=turn.config(session, COUNTRY),
         earlier_days=find_earlier_days(form, held, turn.ports.clock.now().date()),
     )
 

@@ -1,8 +1,16 @@
 """Settings of forms that ask."""
 
-from convengine.engine.turn.live_settings import boolean, declare, integer, one_of, template
+from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, declare, integer, one_of, template
 
 FAMILY = "Form"
+
+
+def _read_country(text: str) -> str:
+    country = text.strip().upper()
+    if not (len(country) == 2 and country.isascii() and country.isalpha()):
+        raise Unreadable("must be the two letters of a country, such as GB.")
+    return country
+
 
 ASK = declare(
     FAMILY,
@@ -33,6 +41,15 @@ ECHO = declare(
         "was mended, a year that was added, a correction), all, or none."
     ),
     label="Values that are repeated",
+)
+COUNTRY = declare(
+    FAMILY,
+    "COUNTRY",
+    Kind("country", _read_country, blank_is_absent=True),
+    "",
+    "The country of your customers: for phone numbers without a country code and for postcodes, in fields that name no "
+    "country. ZZ: different countries. If blank, that of the language and region.",
+    label="Country of your customers",
 )
 ON_LEAVE = declare(
     FAMILY,

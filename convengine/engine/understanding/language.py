@@ -41,6 +41,10 @@ def find_language(locale: str) -> str:
     return name if name in list_languages() else DEFAULT
 
 
+#: Users of different countries (ISO 3166 leaves the code free): no country is assumed for them.
+MANY_COUNTRIES = "ZZ"
+
+
 def find_country(locale: str) -> str:
     """The country of a locale: GB for en-GB, blank for en."""
     parts = locale.replace("_", "-").split("-")

@@ -149,6 +149,8 @@ class Situation:
     known_part: str = ""
     #: By field: the value that the form holds.
     held: Mapping[str, Json] = field(default_factory=dict)
+    #: The country of the users where neither the field nor the message says one; blank leaves it to the locale.
+    country: str = ""
     #: By the name of a date field: the day of the date field before it, which is over by then: arrival, departure.
     earlier_days: Mapping[str, date] = field(default_factory=dict)
 

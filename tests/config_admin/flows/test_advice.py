@@ -17,5 +17,7 @@ def test_a_question_with_one_phrasing_gets_advice() -> None:
 
 
 def test_the_country_that_a_number_is_taken_for_is_named() -> None:
-    assert "taken for one of GB" in describe_assumed_country("en-GB")
-    assert "keeps its digits as typed" in describe_assumed_country("en")
+    assert "taken for one of United Kingdom, the country of en-GB" in describe_assumed_country("", "en-GB")
+    assert "taken for one of Germany, the country of your customers" in describe_assumed_country("DE", "en-GB")
+    assert "keeps its digits as typed" in describe_assumed_country("", "en")
+    assert "keeps its digits as typed" in describe_assumed_country("ZZ", "en-GB")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.flows.countries import list_countries
+from config_admin.editing.countries import list_countries
 from config_admin.flows.forms import FieldForms, list_initial, make_name, name_apart, read_document
 from convengine.engine.understanding.language import get_countries
 

@@ -268,6 +268,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("Rules/GENERAL_MAY_UNDO", "L", "bool", True),
     ("SchemaExtractionStep/BARE_ANSWER", "L", "enum", "ASKED"),
     ("Form/ASK", "L", "enum", "ONE"),
+    ("Form/COUNTRY", "L", "country", ""),
     ("Form/ECHO", "L", "enum", "DOUBTFUL"),
     ("Form/MAX_MISSES", "L", "int", 3),
     ("Form/HAND_OVER_TEXT", "L", "template", ""),

@@ -7,7 +7,7 @@ from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Match, Phrase
 from convengine.engine.understanding.kinds.ibans import IBAN_LENGTHS, LONGEST_IBAN, check_iban
-from convengine.engine.understanding.language import find_country, get_countries
+from convengine.engine.understanding.language import MANY_COUNTRIES, find_country, get_countries
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
 from convengine.engine.understanding.words import Word
 
@@ -28,8 +28,9 @@ _EMAIL_SIGNS = frozenset(".-_+@")
 
 
 def find_own_country(spec: FieldSpec, situation: Situation) -> str:
-    """The country of the field, else that of the locale; blank if neither says one."""
-    return spec.country or find_country(situation.locale) or find_country(situation.fallback_locale)
+    """The country of the field, else of the users, else of the locale; blank if none says one."""
+    assumed = situation.country or find_country(situation.locale) or find_country(situation.fallback_locale)
+    return spec.country or ("" if assumed == MANY_COUNTRIES else assumed)
 
 
 class PhoneFinder:

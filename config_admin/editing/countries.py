@@ -1,9 +1,14 @@
-"""The countries that a field of a flow may have: chosen by name, stored by code (ISO 3166)."""
+"""Countries: chosen by name, stored by code (ISO 3166)."""
 
 import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+
+from convengine.engine.understanding.language import MANY_COUNTRIES
+
+#: What stands for users of more than one country.
+DIFFERENT = "Different countries"
 
 
 @cache
@@ -15,7 +20,7 @@ def list_countries() -> Mapping[str, str]:
 
 def name_country(code: str) -> str:
     """The name for a code; the code itself where no country has it."""
-    return list_countries().get(code, code)
+    return DIFFERENT if code == MANY_COUNTRIES else list_countries().get(code, code)
 
 
 def find_country_code(text: str) -> str | None:
