@@ -25,7 +25,7 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.moves_page import list_stranded_notes
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
-from config_admin.drafts.review import list_open_returns
+from config_admin.drafts.review import describe_review, list_open_returns
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
 from config_admin.editing import reasons
 from config_admin.editing.configuration_diff import build_comparison
@@ -309,7 +309,11 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         back_url=draft_url(draft.pk),
         refusals=refusals[:SHOWN],
         warnings=[*_list_returns(draft), *warnings_of(findings)][:SHOWN],
-        notes=[*map(Refusal, list_stranded_notes(draft, merged)), *_list_health_notes(request, draft, merged)],
+        notes=[
+            *_note_review(draft),
+            *map(Refusal, list_stranded_notes(draft, merged)),
+            *_list_health_notes(request, draft, merged),
+        ],
         choice="config_admin/publish_audience.html",
         form=AudienceForm(request.POST) if request.POST.get("to") == "part" else AudienceForm(),
         reason=reasons.read_reason(request) or draft.offered_reason,
@@ -319,6 +323,14 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
     question.show_rows(by_table)
     question.require_seen(request, "live", _sum_up(merged), "The draft or the live configuration changed meanwhile.")
     return question
+
+
+def _note_review(draft: CeDraft) -> list[Refusal]:
+    """How the review stands, where publishing needs no approval; elsewhere the problems say it."""
+    if count_needed_approvals():
+        return []
+    text = describe_review(draft, hash_edits(draft))
+    return [Refusal(f"{text} Publishing needs no approval here.", [(f"{draft_url(draft.pk)}#review", "The review")])]
 
 
 def _list_returns(draft: CeDraft) -> list[str]:

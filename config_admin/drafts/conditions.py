@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.base_user import AbstractBaseUser
 
 from config_admin.drafts.edits import MergedEdits, hash_edits
-from config_admin.drafts.models import CeDraft
+from config_admin.drafts.models import CeDraft, ReviewKind
 from config_admin.drafts.open_draft import read_draft
-from config_admin.drafts.review import list_approvers, list_open_returns
+from config_admin.drafts.review import describe_review, list_approvers, list_open_returns
 from config_admin.releases.active import snapshots
 from config_admin.releases.audience import find_gradual_release
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate, read_gate_tags
@@ -55,7 +55,9 @@ def check_approvals(publication: Publication) -> Iterator[str]:
     if len(approvers) < needed:
         people = "1 person must" if needed == 1 else f"{needed} people must"
         given = f"{', '.join(approvers)} approved" if approvers else "nobody approved"
-        yield f"{people} approve these edits, other than those who made them; {given}. Send the draft for review."
+        was_sent = publication.draft.reviews.filter(kind=ReviewKind.SENT).exists()
+        todo = describe_review(publication.draft, edits_hash) if was_sent else "Send the draft for review."
+        yield f"{people} approve these edits, other than those who made them; {given}. {todo}"
     for name in list_open_returns(publication.draft, edits_hash):
         yield f"{name} returned the draft. Change it, or send it for review again."
 

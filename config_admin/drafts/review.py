@@ -13,6 +13,7 @@ from config_admin.drafts.mail import send_mail_about
 from config_admin.drafts.models import CeDraft, CeDraftReview, DraftStatus, ReviewKind
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.releases.changes import name_author
+from convengine.engine.text.wording import join_names
 
 REVIEW = "config_admin.review_draft"
 _VERDICTS = (ReviewKind.APPROVED, ReviewKind.RETURNED)
@@ -39,7 +40,7 @@ def send_for_review(
         if not draft.edits.exists():
             raise ReviewRefused("The draft has no changes yet, so there is nothing to review.")
         if editors := [name for name in names if name in draft.editors]:
-            raise ReviewRefused(f"These users edited the draft, so others must review it: {', '.join(editors)}.")
+            raise ReviewRefused(f"These users edited the draft, so only others can review it: {', '.join(editors)}.")
         entry = add_entry(draft, ReviewKind.SENT, author, text, reviewers=names, reviewer_group=group)
         lines = [f"{entry.author_name} asks you to review the draft “{draft.title}”.", text]
         send_mail_about(draft, f"Review “{draft.title}”", lines, names, group=group, url=url)
@@ -81,7 +82,7 @@ def judge_draft(
 def find_approval_obstacle(draft: CeDraft, reviewer: str) -> str:
     """Why this user cannot approve the draft; empty if they can."""
     if reviewer in draft.editors:
-        return "You edited this draft, so somebody else must approve it."
+        return "You edited this draft, so only somebody else can approve it."
     if not draft.edits.exists():
         return "The draft has no changes yet, so there is nothing to approve."
     if not draft.reviews.filter(kind=ReviewKind.SENT).exists():
@@ -112,6 +113,17 @@ def list_open_returns(draft: CeDraft, edits_hash: str) -> list[str]:
     sent = draft.reviews.filter(kind=ReviewKind.SENT).order_by("-id").values_list("id", flat=True).first() or 0
     verdicts = _read_verdicts(draft, edits_hash, after=sent)
     return [name for name, kind in verdicts.items() if kind == ReviewKind.RETURNED]
+
+
+def describe_review(draft: CeDraft, edits_hash: str) -> str:
+    """How the review of exactly these edits stands: approved, asked for, or missing."""
+    if approvers := list_approvers(draft, edits_hash):
+        return f"Approved by {join_names(approvers)}."
+    sent = draft.reviews.filter(kind=ReviewKind.SENT).order_by("-id").first()
+    if sent is None:
+        return "Nobody was asked to review this draft."
+    reviewers = join_names([*sent.reviewers, *([f"the group {sent.reviewer_group}"] if sent.reviewer_group else [])])
+    return f"{sent.author_name} asked {reviewers} for a review, and nobody has approved these edits yet."
 
 
 def has_void_approval(draft: CeDraft, edits_hash: str) -> bool:

@@ -26,6 +26,7 @@ from config_admin.drafts.schedule import find_loss, find_obstacle, find_schedule
 from config_admin.editing.links import draft_url, row_name
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.rights import describe_groups_with
 
 _VERDICTS = {"approve": ReviewKind.APPROVED, "return": ReviewKind.RETURNED}
 _BADGES = {
@@ -37,6 +38,10 @@ _BADGES = {
     ReviewKind.SENT: "ce-how-changed",
     ReviewKind.SCHEDULED: "ce-how-changed",
 }
+
+
+#: How many of those who can approve a draft are named.
+_NAMED = 5
 
 
 def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
@@ -64,10 +69,22 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
         "may_comment": is_open and may_review,
         "may_judge": is_open and may_review and bool(merged.edits),
         "approval_obstacle": find_approval_obstacle(draft, user.get_username()),
+        "who_approves": _describe_who_approves(draft, user),
         "may_send": may_send and bool(merged.edits),
         "reviewers": _list_others(draft, user) if may_send else [],
         "groups": list(Group.objects.order_by("name").values_list("name", flat=True)) if may_send else [],
     }
+
+
+def _describe_who_approves(draft: CeDraft, user: Any) -> str:
+    """Who can approve the draft, for somebody who cannot; blank for those who can."""
+    if draft.status != DraftStatus.OPEN or (user.has_perm(REVIEW) and user.get_username() not in draft.editors):
+        return ""
+    names = [each.get_full_name() or each.get_username() for each in _list_others(draft, user)]
+    if not names:
+        return f"Nobody else can approve it yet: {describe_groups_with(REVIEW)}."
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return f"{', '.join([*names[:_NAMED], *more])} can approve it."
 
 
 def _list_others(draft: CeDraft, user: Any) -> list[Any]:

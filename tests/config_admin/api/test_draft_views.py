@@ -75,7 +75,7 @@ def test_a_draft_is_approved_by_another_person_and_published(ada: str, draft: di
     assert "1 person must approve" in refused.json()["problems"][0]
 
     own = call(ada, "post", f"{path}/approve", editsHash=draft["editsHash"])
-    assert own.json()["problems"] == ["You edited this draft, so somebody else must approve it."]
+    assert own.json()["problems"] == ["You edited this draft, so only somebody else can approve it."]
     assert call(bob, "post", f"{path}/comment", text="Why?", table="ce_policy", row="7").status_code == 200
     approved = call(bob, "post", f"{path}/approve", editsHash=draft["editsHash"]).json()
     assert (approved["approvals"], approved["problems"]) == (["bob"], [])

@@ -111,7 +111,7 @@ def test_a_draft_is_sent_to_people_who_may_review(unsent_draft: m.CeDraft, ada: 
     for reviewers in ([], ["eve"], ["nobody"]):
         with pytest.raises(ReviewRefused):
             send_for_review(unsent_draft.pk, ada, reviewers)
-    with pytest.raises(ReviewRefused, match="These users edited the draft, so others must review it: ada"):
+    with pytest.raises(ReviewRefused, match="These users edited the draft, so only others can review it: ada"):
         send_for_review(unsent_draft.pk, ada, ["ada", "own"])
     assert not unsent_draft.reviews.exists()
 

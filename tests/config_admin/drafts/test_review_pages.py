@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -13,6 +13,8 @@ from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.review import add_entry
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response
+from tests.config_admin.flows.test_saving import KINDS
+from tests.dialogues.rows.worlds import make_flows
 
 pytestmark = pytest.mark.django_db
 
@@ -125,3 +127,62 @@ def test_reviewing_needs_its_right(draft: m.CeDraft) -> None:
     client.force_login(eve)
     assert client.post(url("review", draft), {"do": "approve"}).status_code == 403
     assert client.post(url("send", draft), {"reviewer": "bob"}).status_code == 403
+
+
+def read_notes(client: Client, draft: m.CeDraft) -> list[str]:
+    asked: Any = client.get(url("publish", draft))
+    return [note.message for note in asked.context["question"].notes]
+
+
+def test_the_page_of_publishing_says_how_the_review_stands_and_demands_none_by_itself(
+    ada: Client, bob: Client, draft: m.CeDraft, row: m.CeResponse
+) -> None:
+    end = "Publishing needs no approval here."
+    asked = "cleo asked the group reviewers for a review, and nobody has approved these edits yet."
+    assert read_notes(ada, draft)[0] == f"{asked} {end}"
+    judge(bob, draft, "approve")
+    assert read_notes(ada, draft)[0] == f"Approved by bob. {end}"
+    with open_draft(draft.pk, "cleo", writing=True), change_set():
+        m.CeResponse.objects.filter(pk=row.pk).update(priority=8)
+    assert read_notes(ada, draft)[0] == f"{asked} {end}"
+    draft.reviews.all().delete()
+    assert read_notes(ada, draft)[0] == f"Nobody was asked to review this draft. {end}"
+    assert " must " not in ada.get(url("publish", draft)).content.decode()
+
+
+def test_where_approvals_are_needed_the_page_says_whether_somebody_was_asked(ada: Client, draft: m.CeDraft) -> None:
+    m.CeConfig.objects.create(config_type="Releases", config_key="APPROVALS", config_value="1")
+    page: Any = ada.get(url("publish", draft))
+    [problem] = [each.message for each in page.context["question"].refusals]
+    assert problem.startswith("1 person must approve these edits")
+    assert "cleo asked the group reviewers" in problem
+    draft.reviews.all().delete()
+    page = ada.get(url("publish", draft))
+    assert page.context["question"].refusals[0].message.endswith("Send the draft for review.")
+    assert not any("review" in note for note in read_notes(ada, draft))
+
+
+def test_who_cannot_approve_reads_who_can(ada: Client, bob: Client, draft: m.CeDraft) -> None:
+    reader = User.objects.create_user("rita", is_staff=True)
+    reader.user_permissions.set(Permission.objects.filter(codename="view_cedraft"))
+    client = Client()
+    client.force_login(reader)
+
+    page = client.get(url("change", draft)).content.decode()
+    assert "You may not approve drafts. ada, bob can approve it." in page
+    assert "can approve it" not in bob.get(url("change", draft)).content.decode()
+    User.objects.filter(username__in=["ada", "bob"]).update(is_active=False)
+    page = client.get(url("change", draft)).content.decode()
+    assert "Nobody else can approve it yet: " in page
+    with open_draft(draft.pk, "bob", writing=True), change_set():
+        m.CeResponse.objects.update(priority=9)
+    User.objects.update(is_active=True)
+    assert "only somebody else can approve it. ada can approve it." in bob.get(url("change", draft)).content.decode()
+
+
+def test_beside_a_flow_in_a_draft_the_draft_answers(ada: Client, draft: m.CeDraft) -> None:
+    make_flows(KINDS["collect"])
+    page = reverse("admin:config_admin_ceintent_flow", args=["BOOKING"])
+    assert "The saved flow answers." in ada.get(page).content.decode()
+    ada.post(url("enter", draft))
+    assert "The draft answers." in ada.get(page).content.decode()
