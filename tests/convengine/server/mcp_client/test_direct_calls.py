@@ -23,16 +23,10 @@ from tests.live.processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCHEMA = Path(__file__).resolve().parents[4] / "static/convengine/schemas/bundle.schema.json"
-FLOW = {
-    "code": "WHERE_IS_IT",
-    "title": "Where is my order",
-    "kind": "lookup",
-    "locale": "en-GB",
-    "phrases": ["where is my order"],
-    "fields": [{"name": "order", "title": "Order number", "type": "text"}],
-    "tool": "mcp.shop.order.status",
-    "answer": "It is {{ tool_result.result.structuredContent.status }}.",
-}
+#: The flow of the manual.
+FLOW: dict[str, Any] = json.loads(
+    (Path(__file__).resolve().parents[4] / "docs/tools.md").read_text().partition("```json\n")[2].partition("```")[0]
+)
 ARGUMENTS = {"quantity": "{{ inputParams.n }}", "express": "{{ inputParams.fast }}", "extras": "{{ inputParams.more }}"}
 
 
@@ -72,6 +66,17 @@ def test_a_flow_calls_a_tool_with_its_fields() -> None:
     answer = caller.say("A-17")
 
     assert answer["payload"]["value"] == "It is SHIPPED."
+
+
+def test_a_flow_reads_the_text_of_a_server_that_gives_no_structure() -> None:
+    add_server()
+    text = "It says {{ tool_result.result.content[0].text }}"
+    add_rows(write_rows({**FLOW, "answer": text}), author="ada", reason="a flow")
+    caller = Caller()
+
+    caller.say("where is my order")
+
+    assert "SHIPPED" in caller.say("A-17")["payload"]["value"]
 
 
 @pytest.mark.parametrize(
