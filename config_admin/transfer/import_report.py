@@ -17,6 +17,7 @@ from convengine.json_value import Json
 
 #: Rows of a table, and findings of a kind, that are printed; the JSON form has all of them.
 SHOWN = 20
+NO_DIFFERENCES = "No differences."
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
@@ -136,7 +137,7 @@ def _describe_findings(findings: Sequence[LocatedFinding]) -> list[str]:
 def describe_differences(differences: RowDifferences) -> Iterator[str]:
     """The changed rows, line by line."""
     if not differences:
-        yield "No differences."
+        yield NO_DIFFERENCES
     for table, rows in differences.items():
         counts = Counter(row.how for row in rows)
         yield f"{table_title(table)}: {', '.join(f'{counts[how]} {how}' for how in _SIGNS)}"

@@ -59,6 +59,7 @@ def test_a_plan_ends_with_2_until_the_file_is_applied(section: str, tmp_path: Pa
     after = run("apply", file, "--plan")
 
     assert (planned, nothing_yet) == (2, False)
+    assert "No differences." not in text
     assert f"  + {ENTRIES[section][SECTIONS[section].name]}" in text.splitlines()
     assert applied[1].splitlines()[-1] == "Applied."
     assert after[0] == 0

@@ -18,7 +18,7 @@ from config_admin.transfer.apply_import import ImportFailed, ImportRefused, impo
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import Plan, plan_import
-from config_admin.transfer.import_report import describe_plan
+from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
 from config_admin.transfer.page import RIGHT
 from convengine.commands.installation import SectionPlan
 from convengine.engine.errors import DraftRequired
@@ -73,12 +73,17 @@ class Command(ExactCommand):
 
     def _judge(self, rows: Plan, sections: Sequence[SectionPlan]) -> bool:
         """Print the changes, and say whether there are any. Raises CommandError for entries with errors."""
-        for line in [*describe_plan(rows), *(line for section in sections for line in section.describe())]:
-            self.stdout.write(line)
+        self.stdout.write("\n".join(_describe(rows, sections)))
         problems = [problem for section in sections for problem in section.problems]
         if problems or rows.is_refused:
             raise CommandError("\n".join(["Nothing was changed. Correct the entries first.", *problems]))
         return bool(rows.differences) or any(section.changes for section in sections)
+
+
+def _describe(rows: Plan, sections: Sequence[SectionPlan]) -> list[str]:
+    """All changes, line by line. Where entries differ, it would mislead to say that rows do not."""
+    changed = [line for section in sections for line in section.describe()]
+    return [*(line for line in describe_plan(rows) if line != NO_DIFFERENCES or not changed), *changed]
 
 
 @contextmanager
