@@ -39,7 +39,7 @@ TITLE = "Inbox"
 RIGHT = "ce_sessions.view_ceconversationhistory"
 #: Who may teach may also decide about a group.
 RIGHT_TO_DECIDE = "config_admin.add_ceintentclassifier"
-PER_PAGE = 25
+PER_PAGE = 8
 MOST_SUGGESTIONS, MOST_EXAMPLES = 3, 3
 _FORM = rows.OutputSchema.table
 Kind, _STATUS = CeInboxGroup.Kind, CeInboxGroup.Status

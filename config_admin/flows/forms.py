@@ -133,10 +133,18 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
     """One field to collect."""
 
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
+    _named_by = "title"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["country"].widget.attrs["list"] = "countries"
+
+    @property
+    def heading(self) -> str:
+        """The field and its type: “Number of guests, number”."""
+        types: Any = self.fields["type"]
+        label = str(dict(types.choices).get(self["type"].value(), ""))
+        return ", ".join(filter(None, (super().heading, label.lower()))) if super().heading else ""
 
     @property
     def inputs(self) -> list[Any]:
@@ -219,9 +227,13 @@ _MOST_CHOICES: int = get_item_schema("fields")["properties"]["options"]["maxItem
 class QuestionForm(make_form(get_item_schema("questions_and_answers"))):  # type: ignore[misc]
     """Questions that are answered beside the flow."""
 
+    _named_by = "questions"
+
 
 class RefusalForm(make_form(get_item_schema("not_allowed"))):  # type: ignore[misc]
     """A combination of values that the flow does not allow."""
+
+    _named_by = "text"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

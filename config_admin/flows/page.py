@@ -114,6 +114,8 @@ _TEXTS, _FIELD_TEXTS, _QUESTION_TEXTS = (
 )
 
 
+#: A longer list of fields or questions is folded to its headings.
+_MOST_OPEN_CARDS = 3
 #: The code of a flow that has no valid one yet, and the answer of one whose answer does not matter.
 _NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
 
@@ -506,6 +508,7 @@ class _FlowPage:
             "offered": OFFERED,
             "bound_examples": EXAMPLES,
             "is_checked": self.is_checked,
+            "most_open_cards": _MOST_OPEN_CARDS,
             "problems": self.problems,
             "gone_fields": list(dict.fromkeys(self.gone_fields)),
             "new_fields": [

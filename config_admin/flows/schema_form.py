@@ -13,12 +13,14 @@ from django import forms
 
 from config_admin.flows.choices import format_choices, split_cells
 from config_admin.flows.document import Document, Values
+from convengine.engine.text.compare import shorten_line
 from convengine.json_value import Json
 
 #: The most characters of a text without a limit of its own.
 _LONGEST = 4000
 #: Texts with at least as many characters take the whole width.
 _WIDE = 500
+_LONGEST_HEADING = 80
 
 Schema = Mapping[str, Json]
 
@@ -34,11 +36,23 @@ class SchemaForm(forms.Form):
     use_required_attribute = False
     #: The properties that have an input.
     properties: tuple[str, ...] = ()
+    #: The input that names the form where it is folded.
+    _named_by = ""
 
     @property
     def inputs(self) -> list[Any]:
         """The inputs of the properties."""
         return [self[name] for name in self.properties]
+
+    @property
+    def heading(self) -> str:
+        """What the form is about, in a line; blank for an empty one."""
+        return shorten_line(str(self[self._named_by].value() or ""), _LONGEST_HEADING)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """True when the page warns of an input."""
+        return any(getattr(self[name], "warnings", ()) for name in self.properties)
 
 
 class ChoicesInput(forms.Textarea):

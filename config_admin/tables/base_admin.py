@@ -47,8 +47,8 @@ class RowAdmin(
     form = RowForm
     change_form_template = "config_admin/change_form.html"
     save_as = True
-    #: Each cell is a template of the admin: a list of twice as many takes half a second.
-    list_per_page = 50
+    #: On a phone each row is a card: this many are as long as a page may be.
+    list_per_page = 18
     list_filter: Any = (InUseFilter,)
     list_filter_submit = True
     show_facets = admin.ShowFacets.NEVER

@@ -1,7 +1,9 @@
 """The page of coverage: phrases, rules, answers, states and moves that no test reaches."""
 
 from typing import Any
+from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -14,8 +16,8 @@ from convengine.server.admin_site.configuration_choice import get_current_name, 
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.configuration import named_configurations
 
-#: Items that the page shows.
-SHOWN = 300
+#: Items and intents on one page.
+ITEMS_PER_PAGE, INTENTS_PER_PAGE = 50, 20
 
 
 @page(
@@ -39,6 +41,7 @@ def show(request: HttpRequest) -> HttpResponse:
         for key, item in measured.unreached
         if intent in (None, measured.intents[key]) and kind in ("", item.kind)
     ]
+    shown = Paginator(items, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "title": "Coverage of tests",
         "problem": problem,
@@ -51,14 +54,21 @@ def show(request: HttpRequest) -> HttpResponse:
             for each, members in measured.coverage.list_kinds()
         ],
         "kind": kind,
-        "intents": _describe_intents(measured),
+        "intents": Paginator(_describe_intents(measured), INTENTS_PER_PAGE).get_page(request.GET.get("intents")),
         "intent": intent,
         "intent_label": code_label(intent) if intent else "no single intent",
-        "items": [_describe_item(request, key, item.kind, item.name) for key, item in items[:SHOWN]],
-        "more": max(0, len(items) - SHOWN),
+        "page": shown,
+        "items": [_describe_item(request, key, item.kind, item.name) for key, item in shown],
+        # Each of the two lists keeps the page of the other one.
+        "query_of_items": _write_query(request, "page"),
+        "query_of_intents": _write_query(request, "intents"),
         "may_run": request.user.has_perm(RUN),
     }
     return TemplateResponse(request, "config_admin/test_coverage.html", context)
+
+
+def _write_query(request: HttpRequest, without: str) -> str:
+    return urlencode({name: text for name, text in request.GET.items() if name != without})
 
 
 def _describe_intents(measured: TestCoverage) -> list[dict[str, Any]]:

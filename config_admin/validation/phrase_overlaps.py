@@ -46,8 +46,12 @@ def describe_phrase(snapshot: Snapshot, row: rows.Classifier) -> str:
 
 
 def quote_intent(snapshot: Snapshot, intent: str) -> str:
-    """The name of an intent in quotation marks."""
-    return f"“{shorten_line(get_intent_name(snapshot, intent), _LONGEST)}”"
+    """The name of an intent in quotation marks, and its code, unless that has the same words.
+
+    `“Cancel an order” (CANCEL_ORDER)`, `“Returns”`
+    """
+    name = shorten_line(get_intent_name(snapshot, intent), _LONGEST)
+    return f"“{name}”" if code(name).replace(" ", "_") == intent else f"“{name}” ({intent})"
 
 
 @dataclass(frozen=True)

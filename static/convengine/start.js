@@ -97,6 +97,7 @@
         const rows = form.querySelector(`[data-rows=${kind}]`);
         const empty = form.querySelector(`[data-empty=${kind}]`).innerHTML.replaceAll("__prefix__", total.value);
         rows.insertAdjacentHTML("beforeend", empty);
+        showSaving();
         total.value = Number(total.value) + 1;
         const row = rows.lastElementChild;
         prepare(row);
@@ -110,6 +111,7 @@
         const next = all[all.indexOf(row) + 1] || all[all.indexOf(row) - 1];
         removal(row).checked = true;
         row.hidden = true;
+        showSaving();
         number(rows);
         say(rows, "Removed.");
         (next?.querySelector("[data-remove]") || rows.closest("section").querySelector("[data-add]")).focus();
@@ -123,6 +125,7 @@
         const index = all.indexOf(row);
         if (button.dataset.move === "up") all[index - 1]?.before(row);
         else all[index + 1]?.after(row);
+        showSaving();
         number(rows);
         const other = row.querySelector(`[data-move=${button.dataset.move === "up" ? "down" : "up"}]`);
         (button.disabled ? other : button).focus();
@@ -153,6 +156,9 @@
         for (const part of answer.querySelectorAll("[data-advice]")) {
             const old = form.querySelector(`[data-advice="${CSS.escape(part.dataset.advice)}"]`);
             makeButtons(part);
+            part.querySelectorAll("details").forEach((details, index) => {
+                details.open = Boolean(old?.querySelectorAll("details")[index]?.open);
+            });
             if (old && old.innerHTML !== part.innerHTML) old.replaceChildren(...part.childNodes);
         }
         for (const part of answer.querySelectorAll("[data-asked]")) form.querySelector(`[data-asked="${CSS.escape(part.dataset.asked)}"]`).hidden = part.hidden;
@@ -200,15 +206,22 @@
         form.removeAttribute("aria-busy");
         isBusy = false;
         if (!answer) return;
+        showSaving();
         if (["_try", "_compare"].includes(submitter?.name)) {
             form.querySelector("#tried").replaceWith(answer.querySelector("#tried"));
             focusNews(form.querySelector("#tried"));
         } else {
+            const open = listOpen();
             form.replaceChildren(...answer.childNodes);
             prepareAll();
+            listBodies().forEach((body, index) => { body.open ||= open.has(index); });
             focusNews(form);
         }
     }
+
+    // Cards that somebody has opened stay open.
+    const listBodies = () => [...form.querySelectorAll("[data-rows] .ce-flow-body")];
+    const listOpen = () => new Set([...listBodies().entries()].filter(([, body]) => body.open).map(([index]) => index));
 
     function prepareAll() {
         builders = [];
@@ -235,14 +248,19 @@
         else if ("remove" in button.dataset) remove(button.closest("[data-row]"));
     });
     form.addEventListener("change", (event) => {
+        showSaving();
         if (event.target.name === "kind") showKind();
         if (event.target.name?.endsWith("-type")) showType(event.target.closest("[data-row]"));
         if (event.target.name && !["reason", "sentences"].includes(event.target.name)) advise();
     });
     form.addEventListener("input", (event) => {
+        showSaving();
         if (event.target.name === "code") event.target.dataset.own = event.target.value && "yes";
         if (event.target.name === "title") suggestCode();
     });
+    // The reason is asked for once there is something to save.
+    const showSaving = () => form.classList.remove("ce-is-unchanged");
+    if (form.dataset.opened) form.classList.add("ce-is-unchanged");
     prepareAll();
     suggestCode();
     if (form.elements.namedItem("phrases").value.trim()) advise();

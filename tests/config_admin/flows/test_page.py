@@ -490,3 +490,23 @@ def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: 
     for new, mended in (("", "Thank you!"), ("day", "Thank you {{ day }}!")):
         page = ben.post(address, data | {"_mend": f"you={new}"})
         assert page.context["form"]["answer"].value() == mended
+
+
+def list_cards(page: Any) -> list[tuple[bool, str]]:
+    """The fields of the page: whether each is open, and its heading."""
+    body = page.content.decode().partition("<template data-empty")[0]
+    cards = re.findall(r'<details class="ce-flow-body"( open)?>\s*<summary>(.*?)</summary>', body, re.DOTALL)
+    return [(bool(is_open), re.sub(r"<[^>]+>", "", heading)) for is_open, heading in cards]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_a_long_list_of_fields_is_folded_to_headings_but_not_where_something_is_wrong(ben: Client, count: int) -> None:
+    fields = [{"name": f"day{number}", "title": f"Day {number}", "type": "date"} for number in range(count)]
+    create_flow({**BASE, "kind": "collect", "fields": fields}, author="ada", reason="begin")
+    opened = ben.get(flow_address(BASE["code"]))
+    wrong = ben.post(flow_address(BASE["code"]), sent_by(opened, **{"field-1-min": "soonish"}))
+
+    assert list_cards(opened) == [(count == 3, f"Day {number}, date") for number in range(count)]
+    assert [number for number, (is_open, _) in enumerate(list_cards(wrong)) if is_open] == (
+        [1] if count == 4 else [0, 1, 2]
+    )

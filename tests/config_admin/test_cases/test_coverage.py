@@ -5,6 +5,7 @@ from django.test import Client
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
+from config_admin.test_cases import coverage_page
 from config_admin.test_cases.coverage import count_by_intent, measure_coverage
 from convengine.server.interfaces.configuration import configuration
 from tests.config_admin.test_cases.builders import make_test, run_tests
@@ -57,3 +58,22 @@ def test_the_page_lists_what_is_not_reached_by_intent(ben: Client) -> None:
     assert b"Not reached by any test of" in page.content
     assert {item["kind"] for item in page.context["items"]} >= {"Phrases", "Answers"}
     assert ben.get("/admin/config_admin/cetestcase/coverage/?configuration=draft:9").status_code == 200
+
+
+def test_a_long_page_has_pages_of_intents_and_of_what_is_not_reached(
+    ben: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coverage_page, "ITEMS_PER_PAGE", 2)
+    monkeypatch.setattr(coverage_page, "INTENTS_PER_PAGE", 1)
+    address = "/admin/config_admin/cetestcase/coverage/"
+    first = ben.get(address)
+    second = ben.get(address, {"page": "2", "intents": "2"})
+
+    assert len(first.context["items"]) == len(second.context["items"]) == 2
+    assert first.context["items"] != second.context["items"]
+    assert [page.context["intents"][0]["code"] for page in (first, second)] == ["FEES", "HOURS"]
+    text = second.content.decode()
+    assert "Items 3 to 4 of" in text
+    # Each list goes on from where the other one stays.
+    assert "?intents=2&amp;page=3#unreached-title" in text
+    assert "?page=2&amp;intents=1#intents-title" in text

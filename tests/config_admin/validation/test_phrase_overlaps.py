@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase
-from tests.builders import make_classifier, make_config, make_snapshot
+from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
+from tests.builders import make_classifier, make_config, make_intent, make_snapshot
 
 BY_PRIORITY = make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true")
 PHRASES_FIRST = make_config("Classifier/ORDER", "PHRASE")
@@ -32,6 +32,19 @@ def test_the_order_of_match_types_decides_and_then_priorities_where_they_may(
     snapshot = make_snapshot(PATTERN, other, *settings)
 
     assert choose_deciding_row(snapshot, PATTERN, other) == choose_deciding_row(snapshot, other, PATTERN) == winner
+
+
+@pytest.mark.parametrize(
+    ("intent", "name"),
+    [
+        (make_intent("BILL", display_name="Understanding the bill"), "“Understanding the bill” (BILL)"),
+        (make_intent("BILL", display_name="Bill"), "“Bill”"),
+        (make_intent("BILL"), "“Bill”"),
+        (make_intent("PAY_BILL", display_name="Pay bill"), "“BILL”"),
+    ],
+)
+def test_an_intent_is_called_by_its_name_before_its_code(intent: Any, name: str) -> None:
+    assert quote_intent(make_snapshot(intent), "BILL") == name
 
 
 def test_a_phrase_is_called_by_its_description_or_its_words() -> None:

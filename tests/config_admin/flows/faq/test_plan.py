@@ -62,7 +62,9 @@ def test_a_question_with_another_answer_is_left_out_and_the_other_intent_named()
 
     assert not again.planned
     assert not again.skipped
-    assert {(each.intent, each.is_moved) for each in again.answered} == {("“What are your opening hours”", False)}
+    assert {(each.intent, each.is_moved) for each in again.answered} == {
+        ("“What are your opening hours” (FAQ_WHAT_ARE_YOUR_OPENING_HOURS)", False)
+    }
 
 
 def test_a_question_with_another_answer_moves_with_its_phrase_if_somebody_chooses_so() -> None:
