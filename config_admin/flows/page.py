@@ -103,6 +103,7 @@ _ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION = "_add_field", "_add_refusal", "_add_qu
 _TRY, _COMPARE, _ADD_PHRASES, _SAVE = "_try", "_compare", "_add_phrases", "_save"
 #: Its value is `old=new`: the field to replace in all texts, and the field to write instead, or nothing.
 _MEND = "_mend"
+_HOLE = "To be mended: a field was taken out of this text. Read its sentences again."
 _CHECK = "_check"
 #: Messages that ask for a person.
 _WISHES_FOR_A_PERSON = ("can I speak to a person", "kann ich mit einem Menschen sprechen")
@@ -200,6 +201,8 @@ class _FlowPage:
         self.problems: list[Problem] = []
         #: Removed fields that texts still name.
         self.gone_fields: list[str] = []
+        #: Texts that a field was just taken out of.
+        self.left_texts: set[str] = set()
         self.preview: list[tuple[str, list[PreviewRow]]] = []
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
@@ -281,7 +284,9 @@ class _FlowPage:
             old, _, new = post[_MEND].partition("=")
             for inputs, names in zip(([values], *rows_given), (_TEXTS, _FIELD_TEXTS, (), _QUESTION_TEXTS), strict=True):
                 for given in inputs:
-                    given |= {name: replace_field(str(given[name] or ""), old, new) for name in names}
+                    mended = {name: replace_field(str(given[name] or ""), old, new) for name in names}
+                    self.left_texts |= {text for name, text in mended.items() if text != given[name] and not new}
+                    given.update(mended)
         forms = self._make_forms(values, *rows_given)
         for formset, button in (
             (forms.fields, _ADD_FIELD),
@@ -393,7 +398,8 @@ class _FlowPage:
             bound_field.names = names
         advice = self._make_name_advice(forms)
         for text in _list_texts(forms):
-            _warn(text, advice.check_text(str(text.value() or "")))
+            written = str(text.value() or "")
+            _warn(text, [*advice.check_text(written), *([_HOLE] if written in self.left_texts else [])])
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
         for form in _list_phones_without_country(forms):
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])

@@ -487,9 +487,11 @@ def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: 
     refused = ben.post(address, data | {"_save": "1", "reason": "shorter"}).content.decode()
     assert "“Answer” still names the field “you”, which is gone." in refused
     assert "Take “you” out of all texts" in refused
+    assert "/admin/config_admin/ceresponse/words/?word=you" in refused
     for new, mended in (("", "Thank you!"), ("day", "Thank you {{ day }}!")):
         page = ben.post(address, data | {"_mend": f"you={new}"})
         assert page.context["form"]["answer"].value() == mended
+        assert ("To be mended: a field was taken out of this text." in page.content.decode()) is (not new)
 
 
 def list_cards(page: Any) -> list[tuple[bool, str]]:

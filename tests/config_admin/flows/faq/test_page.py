@@ -106,7 +106,10 @@ def test_a_question_of_another_intent_is_left_out_until_somebody_moves_it(ben: C
     assert "Nothing to create" in page
 
     moved = {"text": text, "moved": "where can i park my car"}
-    assert "“Where can I park my car” (FAQ_WHERE_CAN_I_PARK_MY_CAR) loses its last phrase." in send(ben, **moved).content.decode()
+    assert (
+        "“Where can I park my car” (FAQ_WHERE_CAN_I_PARK_MY_CAR) loses its last phrase."
+        in send(ben, **moved).content.decode()
+    )
     make(ben, **moved)
     assert set(m.CeIntentClassifier.objects.filter(pattern__contains="park").values_list("intent_code", flat=True)) == {
         "FAQ_WHERE_CAN_I_PARK_MY_CAR_2"

@@ -76,6 +76,7 @@ OWN = {
         for page in ("silence", "unsilence")
     },
     "audit_cemcpuserfeedback_give": "audit.add_cemcpuserfeedback",
+    "config_admin_ceresponse_words": "config_admin.view_ceresponse",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
     "config_admin_ceintent_faq": "config_admin.add_ceintent",
     "config_admin_ceintent_faq_template": "config_admin.add_ceintent",

@@ -1,0 +1,184 @@
+"""The page *Words*: every use of a word, and the releases that replace it or take it out."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.editing import reasons
+from config_admin.editing.confirmation import (
+    Question,
+    Refusal,
+    ask,
+    list_missing_rights,
+    refusals_of,
+    warnings_of,
+)
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.flows.topics.saving import apply_change, find_new_problems
+from config_admin.flows.words.matching import SoughtWord
+from config_admin.flows.words.uses import Changed, Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
+from config_admin.releases.diff import compare_wanted
+from config_admin.releases.head import newest
+from config_admin.validation.stored_columns import control_plane
+from convengine.engine.turn.rows import Response
+from convengine.server.admin_site.pages import SidebarEntry, page
+
+#: Uses on one page, and rows and sentences that a confirmation names.
+PER_PAGE, NAMED = 40, 30
+#: The button that was pressed.
+_REPLACE, _TAKE_OUT = "replace", "take_out"
+RIGHT = "config_admin.view_ceresponse"
+
+
+class WordForm(forms.Form):
+    """The word to look for."""
+
+    word = forms.CharField(label="Word", max_length=80)
+    inside = forms.BooleanField(label="Also inside other words, such as the plural", required=False)
+
+    def sought(self) -> SoughtWord:
+        """The word of a valid form."""
+        return SoughtWord(self.cleaned_data["word"], self.cleaned_data["inside"])
+
+
+class ChangeForm(WordForm):
+    """The word, and what to write instead."""
+
+    new = forms.CharField(label="Write instead", max_length=200, required=False)
+    do = forms.ChoiceField(choices=[(_REPLACE, "Replace"), (_TAKE_OUT, "Take out")])
+
+    def clean(self) -> dict[str, Any]:
+        """A replacement needs a word that is another one."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if cleaned.get("do") == _REPLACE and cleaned.get("new", "") in ("", cleaned.get("word")):
+            self.add_error("new", "Enter another word to write instead, or take the word out.")
+        return cleaned
+
+
+@page(
+    "words/",
+    of="config_admin.CeResponse",
+    right=RIGHT,
+    entry=SidebarEntry("Answers", "Words", "Every use of a word, to replace it or take it out."),
+)
+def words_page(request: HttpRequest) -> HttpResponse:
+    """The uses of a word; a POST asks what would change, and with a reason it is changed as one release."""
+    if request.method != "POST":
+        return _list(request, WordForm(request.GET if "word" in request.GET else None), ChangeForm())
+    form = ChangeForm(request.POST)
+    return _change(request, form) if form.is_valid() else _list(request, WordForm(request.POST), form)
+
+
+def _list(request: HttpRequest, form: WordForm, change: ChangeForm) -> HttpResponse:
+    uses: list[Use] = []
+    if form.is_bound and form.is_valid():
+        uses = list_uses(get_editor_context(request).snapshot, form.sought(), _list_tables(request))
+        if request.user.has_perm("config_admin.view_cetestcase"):
+            uses += list_uses_in_tests(form.sought())
+    shown = Paginator(uses, PER_PAGE).get_page(request.GET.get("page"))
+    texts = sum(use.is_text for use in uses)
+    context = {
+        "title": "Words",
+        "form": form,
+        "change": change,
+        "word": form.cleaned_data.get("word", "") if form.is_bound else "",
+        "inside": bool(form.is_bound and form.cleaned_data.get("inside")),
+        "page": shown,
+        "uses": len(uses),
+        "texts": texts,
+        "by_hand": len(uses) - texts,
+        "query": urlencode({name: text for name, text in request.GET.items() if name != "page"}),
+    }
+    return TemplateResponse(request, "config_admin/words.html", context)
+
+
+def _list_tables(request: HttpRequest) -> set[str]:
+    """The tables that this user may see."""
+    return {
+        table
+        for table, model in control_plane().items()
+        if admin.site.get_model_admin(model).has_view_or_change_permission(request)
+    }
+
+
+def _change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
+    word, new, do = form.sought(), form.cleaned_data["new"], form.cleaned_data["do"]
+    editor, tables = get_editor_context(request), _list_tables(request)
+    back_url = f"{reverse('admin:config_admin_ceresponse_words')}?{urlencode(_address(word))}"
+    uses = list_uses(editor.snapshot, word, tables)
+    is_removal = do == _TAKE_OUT
+    wanted = (
+        plan_removal(editor.snapshot, word, tables)
+        if is_removal
+        else plan_replacement(editor.snapshot, word, new, tables)
+    )
+    title = f"Take “{word.text}” out of all texts" if is_removal else f"Replace “{word.text}” by “{new}” in all texts"
+    question = Question(
+        title=title,
+        intro=_describe_change(wanted, is_removal=is_removal),
+        answer="Take out" if is_removal else "Replace",
+        back_url=back_url,
+        inputs=[*_address(word).items(), ("new", new), ("do", do)],
+        notes=[*(_note_holes(uses) if is_removal else ()), *_note_by_hand(uses)],
+        reason=title,
+    )
+    reasons.require_reason(request, consent=())
+    with record_request(request):
+        _fill(request, question, wanted)
+        if is_agreed := question.is_agreed(request):
+            with question.collect_refusals():
+                apply_change(wanted, {})
+        if not is_agreed or question.refusals:
+            return ask(request, question, control_plane()[Response.table]._meta)
+        messages.success(request, describe_new_release())
+    return HttpResponseRedirect(back_url)
+
+
+def _address(word: SoughtWord) -> dict[str, str]:
+    return {"word": word.text, **({"inside": "on"} if word.inside else {})}
+
+
+def _describe_change(wanted: Changed, *, is_removal: bool) -> str:
+    count = sum(map(len, wanted.values()))
+    what = "lose the word where that leaves no hole in a sentence" if is_removal else "get the other word"
+    return f"{count} row{pluralize(count)} {what}, in one release. Values, names and tests are not changed."
+
+
+def _note_holes(uses: list[Use]) -> list[Refusal]:
+    """The sentences that somebody has to mend: they stay as they are."""
+    holes = [(use.url, f"{use.name}, {use.location}: {hole}") for use in uses for hole in use.holes]
+    if not holes:
+        return []
+    text = f"To be mended by hand: {len(holes)} sentence{pluralize(len(holes))} would have a hole, and stay as they are"
+    return [Refusal(text, holes[:NAMED])]
+
+
+def _note_by_hand(uses: list[Use]) -> list[Refusal]:
+    links = [(use.url, f"{use.name}, {use.location}") for use in uses if not use.is_text]
+    return (
+        [Refusal(f"Values and names with the word, which are not changed: {len(links)}", links[:NAMED])]
+        if links
+        else []
+    )
+
+
+def _fill(request: HttpRequest, question: Question, wanted: Changed) -> None:
+    """Add the rows by table, what the save checks say, and missing rights."""
+    by_table = compare_wanted(wanted)
+    question.show_rows(by_table)
+    editor = get_editor_context(request)
+    findings = find_new_problems(editor.snapshot, editor.world, wanted)
+    question.refusals = [*list_missing_rights(request, by_table), *refusals_of(findings)][:NAMED]
+    question.warnings = warnings_of(findings)[:NAMED]
+    if not by_table:
+        question.refusals = [Refusal("No text changes by this. The word is left only in what is listed below.")]
+    in_force = newest()
+    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")

@@ -1,0 +1,193 @@
+"""The texts of a row: where each stands, and whether it is for people, so that a word in it may be changed."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from config_admin.releases.tree import Content
+from config_admin.validation.settings import get_setting
+from config_admin.validation.stored_columns import kept_columns, list_prose_columns
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ClassifierType, OutputFormat, RuleAction
+from convengine.engine.turn.live_settings import prompt, template
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.json_value import Json
+
+#: Reads a column of a row or of its content.
+Read = Callable[[str], Any]
+#: A path within a document; empty for a column that is a text.
+Path = tuple[str | int, ...]
+
+#: Columns whose texts users, customers or models read, beside the notes of each table.
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    rows.Intent.table: ("description",),
+    rows.Policy.table: ("response_text",),
+    rows.PromptTemplate.table: ("system_prompt", "user_prompt"),
+    rows.Planner.table: ("system_prompt", "user_prompt"),
+    rows.Response.table: ("derivation_hint",),
+    rows.Verbose.table: ("message", "error_message"),
+    rows.Tool.table: ("description",),
+}
+#: Texts in the schema of a form, by their key, and the keys above lists and objects of texts.
+_TEXTS_OF_FORMS = frozenset({"title", "description", "x-ask", "x-ask-again", "x-invalid", "label"})
+_LISTS_OF_WORDS = frozenset({"synonyms", "x-synonyms"})
+_LISTS_OF_TEXTS = _LISTS_OF_WORDS | {"x-labels"}
+#: Below these, a form has values.
+_VALUES_OF_FORMS = frozenset({"enum", "const", "default", "examples"})
+#: How the parts of a form are called.
+_LABELS = {
+    "title": "name",
+    "description": "description",
+    "x-ask": "question",
+    "x-ask-again": "question, asked again",
+    "x-invalid": "text after a refused value",
+    "label": "label of a choice",
+    "synonyms": "other words of a choice",
+    "x-synonyms": "other words of a choice",
+    "x-labels": "label of a choice",
+    "value": "value of a choice",
+    "enum": "value of a choice",
+    "x-options": "value of a choice",
+    "x-min": "limit",
+    "x-max": "limit",
+    "formatMinimum": "limit",
+    "formatMaximum": "limit",
+    "pattern": "pattern",
+    "x-after": "earlier date",
+    "required": "required field",
+}
+_FIELD_BEFORE_TEXT = re.compile(r"^[^:]*:")
+_KINDS_OF_TEXTS = frozenset({prompt().name, template().name})
+
+
+class Part(NamedTuple):
+    """A text of a row."""
+
+    column: str
+    path: Path
+    text: str
+    #: True for a text in which a word may be changed.
+    is_text: bool
+    #: How many of its first characters name something.
+    fixed: int = 0
+
+    @property
+    def is_entry(self) -> bool:
+        """True for one of the other words of a choice: the list goes on without it."""
+        return (
+            len(self.path) > 1 and isinstance(self.path[-1], int) and not _LISTS_OF_WORDS.isdisjoint(self.path[-3:-1])
+        )
+
+
+def list_parts(table: str, read: Read) -> Iterator[Part]:
+    """All texts of a row, and the keys of its documents."""
+    for column in kept_columns(table):
+        value = read(column) if column in rows.columns(ROW_TYPE_OF[table]) else None
+        if isinstance(value, str):
+            yield _describe_column(table, column, value, read)
+        elif isinstance(value, (Mapping, list, tuple)):
+            is_form = (table, column) == (rows.OutputSchema.table, "json_schema")
+            yield from _walk(column, (), value, is_form=is_form)
+
+
+def _describe_column(table: str, column: str, text: str, read: Read) -> Part:
+    if table == rows.Rule.table and column == "action_value":
+        action = code(read("action"))
+        fixed = match.end() if (match := _FIELD_BEFORE_TEXT.match(text)) else 0
+        is_refusal = action == RuleAction.REFUSE_VALUE
+        is_text = is_refusal or action == RuleAction.SET_RESPONSE_HINT
+        return Part(column, (), text, is_text, fixed if is_refusal else 0)
+    return Part(column, (), text, column in list_prose_columns(table) or _is_text(table, column, read))
+
+
+def _is_text(table: str, column: str, read: Read) -> bool:
+    """Texts that another column decides about, and those that are always one."""
+    match table, column:
+        case rows.Response.table, "exact_text":
+            return code(read("output_format")) != OutputFormat.JSON
+        case rows.Classifier.table, "pattern":
+            return code(read("rule_type")) == ClassifierType.PHRASE
+        case rows.Config.table, "config_value":
+            setting = get_setting(read("config_type"), read("config_key"))
+            return setting is not None and setting.kind.name in _KINDS_OF_TEXTS
+    return column in _TEXTS.get(table, ())
+
+
+def _walk(column: str, path: Path, value: Json, *, is_form: bool) -> Iterator[Part]:
+    if isinstance(value, str):
+        yield Part(column, path, value, is_form and _is_text_of_form(path))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            if not is_form or path[-1:] == ("properties",):
+                yield Part(column, (*path, name), name, is_text=False)
+            yield from _walk(column, (*path, name), inner, is_form=is_form)
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from _walk(column, (*path, index), inner, is_form=is_form)
+
+
+def _is_text_of_form(path: Path) -> bool:
+    if not _VALUES_OF_FORMS.isdisjoint(path):
+        return False
+    return path[-1] in _TEXTS_OF_FORMS or not _LISTS_OF_TEXTS.isdisjoint(path[-3:-1])
+
+
+def describe_location(table: str, part: Part, read: Read) -> str:
+    """Where a text stands, in words: “text”, “question of Number of guests”."""
+    label = str(kept_columns(table)[part.column].verbose_name)
+    names = [name for name in part.path if isinstance(name, str)]
+    if not names:
+        return label
+    known = next((_LABELS[name] for name in reversed(names) if name in _LABELS), None)
+    if part.text == names[-1]:
+        known = "name of a field" if names[-2:-1] == ["properties"] else known or "name"
+    owner = _find_title(read(part.column), part.path)
+    return f"{known or label}{f' of {owner}' if owner else ''}"
+
+
+def _find_title(document: Json, path: Path) -> str:
+    """The title of the innermost field of a form on the path."""
+    title = ""
+    for above, name in zip((None, *path), path, strict=False):
+        document = document[name] if isinstance(document, (Mapping, list, tuple)) else None
+        if above == "properties":
+            title = str(document.get("title") or name) if isinstance(document, Mapping) else str(name)
+    return title
+
+
+def change_texts(table: str, content: Content, change: Callable[[Part, str], str | None]) -> Content:
+    """The row with each text changed, of which `change` gets the part that names nothing; null drops an entry."""
+    changed: dict[str, Json] = {**content}
+    for part in list_parts(table, content.get):
+        if not part.is_text:
+            continue
+        text = part.text[part.fixed :]
+        if (new := change(part, text)) == text:
+            continue
+        if not part.path:
+            changed[part.column] = part.text[: part.fixed] + str(new)
+            continue
+        if changed[part.column] is content[part.column]:
+            changed[part.column] = deepcopy(content[part.column])
+        _set(changed[part.column], part.path, new)
+    return {column: _drop_removed(value) for column, value in changed.items()}
+
+
+def _set(document: Any, path: Path, value: str | None) -> None:
+    for name in path[:-1]:
+        document = document[name]
+    document[path[-1]] = _REMOVED if value is None else value
+
+
+#: Takes the place of an entry until all are changed, so that the others keep their index.
+_REMOVED = object()
+
+
+def _drop_removed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _drop_removed(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_drop_removed(inner) for inner in value if inner is not _REMOVED]
+    return value
