@@ -281,12 +281,7 @@ class _FlowPage:
             values["phrases"] = "\n".join(split_lines("\n".join([values["phrases"], *post.getlist("message")])))
         rows_given = [list(_list_values(formset)) for formset in (bound.fields, bound.refusals, bound.questions)]
         if _MEND in post:
-            old, _, new = post[_MEND].partition("=")
-            for inputs, names in zip(([values], *rows_given), (_TEXTS, _FIELD_TEXTS, (), _QUESTION_TEXTS), strict=True):
-                for given in inputs:
-                    mended = {name: replace_field(str(given[name] or ""), old, new) for name in names}
-                    self.left_texts |= {text for name, text in mended.items() if text != given[name] and not new}
-                    given.update(mended)
+            self._mend_texts(post[_MEND], values, rows_given)
         forms = self._make_forms(values, *rows_given)
         for formset, button in (
             (forms.fields, _ADD_FIELD),
@@ -295,6 +290,16 @@ class _FlowPage:
         ):
             formset.extra = int(button in post)
         return forms
+
+    def _mend_texts(self, order: str, values: Values, rows_given: list[list[Values]]) -> None:
+        """Write another field in the place of one in all texts, or take it out of them."""
+        old, _, new = order.partition("=")
+        for inputs, names in zip(([values], *rows_given), (_TEXTS, _FIELD_TEXTS, (), _QUESTION_TEXTS), strict=True):
+            for given, name in ((given, name) for given in inputs for name in names):
+                before = str(given[name] or "")
+                given[name] = replace_field(before, old, new)
+                if not new and given[name] != before:
+                    self.left_texts.add(given[name])
 
     @property
     def _code(self) -> str:

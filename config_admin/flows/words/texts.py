@@ -136,24 +136,27 @@ def _is_text_of_form(path: Path) -> bool:
 
 def describe_location(table: str, part: Part, read: Read) -> str:
     """Where a text stands, in words: “text”, “question of Number of guests”."""
-    label = str(kept_columns(table)[part.column].verbose_name)
-    names = [name for name in part.path if isinstance(name, str)]
-    if not names:
-        return label
-    known = next((_LABELS[name] for name in reversed(names) if name in _LABELS), None)
-    if part.text == names[-1]:
-        known = "name of a field" if names[-2:-1] == ["properties"] else known or "name"
+    label = _label_key(part) if part.path else ""
     owner = _find_title(read(part.column), part.path)
-    return f"{known or label}{f' of {owner}' if owner else ''}"
+    return f"{label or kept_columns(table)[part.column].verbose_name}{f' of {owner}' if owner else ''}"
 
 
-def _find_title(document: Json, path: Path) -> str:
+def _label_key(part: Part) -> str:
+    """The name of the innermost known key; a key itself is a name."""
+    names = [name for name in part.path if isinstance(name, str)]
+    if names[-2:] == ["properties", part.text]:
+        return "name of a field"
+    return next((_LABELS[name] for name in reversed(names) if name in _LABELS), "")
+
+
+def _find_title(document: Any, path: Path) -> str:
     """The title of the innermost field of a form on the path."""
-    title = ""
-    for above, name in zip((None, *path), path, strict=False):
-        document = document[name] if isinstance(document, (Mapping, list, tuple)) else None
+    title, above = "", None
+    for name in path:
+        document = document[name]
         if above == "properties":
             title = str(document.get("title") or name) if isinstance(document, Mapping) else str(name)
+        above = name
     return title
 
 

@@ -37,7 +37,7 @@ class Use(NamedTuple):
     before: str
     match: str
     after: str
-    count: int
+    times: int
     #: True if the word may be changed there; else why it is changed by hand.
     is_text: bool
     why: str = ""
@@ -64,22 +64,35 @@ def _list_rows(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) ->
 
 
 def _list_uses_of_row(row: Row, word: SoughtWord) -> Iterator[Use]:
-    read = partial(getattr, row)
-    for part in list_parts(row.table, read):
-        if part.column in COLUMNS.get(row.table, ()):
-            continue
-        spans = word.list_spans(part.text)
-        changeable = [span for span in spans if part.is_text and not span.is_computed and span.start >= part.fixed]
-        others = [span for span in spans if span not in changeable]
-        if changeable:
-            is_dropped = part.is_entry and word.is_whole(part.text)
-            holes = () if is_dropped else tuple(word.list_holes(part.text[part.fixed :]))
-            yield _describe_use(row, part, changeable, is_text=True)._replace(holes=holes)
-        if others:
-            why = _WHY_COMPUTED if part.is_text and others[0].is_computed else _WHY_VALUE
-            shown = _put_in_words(row, part, word)
-            spans = others if shown is part else word.list_spans(shown.text)
-            yield _describe_use(row, shown, spans, is_text=False)._replace(why=why)
+    secret = COLUMNS.get(row.table, ())
+    for part in list_parts(row.table, partial(getattr, row)):
+        if part.column not in secret and (spans := word.list_spans(part.text)):
+            yield from _list_uses_of_part(row, part, word, spans)
+
+
+def _list_uses_of_part(row: Row, part: Part, word: SoughtWord, spans: list[Span]) -> Iterator[Use]:
+    """The use in words, and the one in names and values."""
+    changeable = [span for span in spans if _may_change(part, span)]
+    if changeable:
+        yield _describe_use(row, part, changeable, is_text=True)._replace(holes=_list_holes(part, word))
+    if others := [span for span in spans if span not in changeable]:
+        yield _describe_value(row, part, word, others)
+
+
+def _may_change(part: Part, span: Span) -> bool:
+    return part.is_text and not span.is_computed and span.start >= part.fixed
+
+
+def _describe_value(row: Row, part: Part, word: SoughtWord, spans: list[Span]) -> Use:
+    why = _WHY_COMPUTED if part.is_text and spans[0].is_computed else _WHY_VALUE
+    shown = _put_in_words(row, part, word)
+    spans = spans if shown is part else word.list_spans(shown.text)
+    return _describe_use(row, shown, spans, is_text=False)._replace(why=why)
+
+
+def _list_holes(part: Part, word: SoughtWord) -> tuple[str, ...]:
+    is_dropped = part.is_entry and word.is_whole(part.text)
+    return () if is_dropped else tuple(word.list_holes(part.text[part.fixed :]))
 
 
 def _put_in_words(row: Row, part: Part, word: SoughtWord) -> Part:

@@ -114,7 +114,7 @@ def test_tests_are_listed_with_one_query() -> None:
     with CaptureQueriesContext(connection) as captured:
         (use,) = list_uses_in_tests(BIKE)
 
-    assert (use.name, use.match, use.count, use.is_text) == ("Mends", "bike", 2, False)
+    assert (use.name, use.match, use.times, use.is_text) == ("Mends", "bike", 2, False)
     assert len(captured) == 1
 
 
