@@ -306,8 +306,8 @@ def _build_order(*orders: int) -> Test:
     return lambda value, wanted, scope: compare_values(value, wanted, scope.now) in orders
 
 
-def _build_time_order(order: int) -> Test:
-    return lambda value, wanted, scope: compare_times(value, wanted, scope.now) == order
+def _build_time_order(*orders: int) -> Test:
+    return lambda value, wanted, scope: compare_times(value, wanted, scope.now) in orders
 
 
 def _build_calendar(names: Sequence[str], get_index: Callable[[date], int], expected: bool) -> Test:
@@ -372,6 +372,21 @@ _NUMBERS, _TIMES, _LISTS = (FieldKind.NUMBER,), (FieldKind.TIME,), (FieldKind.LI
 _YES_NO, _ALL = (FieldKind.YES_NO,), tuple(FieldKind)
 _monthly = partial(_build_calendar, MONTHS, _get_month)
 _weekly = partial(_build_calendar, WEEKDAYS, date.weekday)
+#: The words for the order of days and moments, in rows and in paths.
+_OF_TIMES: Mapping[str, str] = {
+    "<": "is before {}",
+    "<=": "is on or before {}",
+    ">": "is after {}",
+    ">=": "is on or after {}",
+}
+
+
+def _make_order(name: str, phrase: str, orders: Sequence[int], aliases: tuple[str, ...], label: str) -> Operator:
+    """An operator for numbers; a row about a day or a moment has the words for those."""
+    test = _build_order(*orders)
+    return Operator(name, phrase, Needs.TEXT, test, _NUMBERS, aliases, label, time_phrase=_OF_TIMES[name])
+
+
 _ROWS = (
     Operator("is", "is {}", Needs.TEXT, _is, _TEXTS, ("equals", "eq")),
     Operator("isNot", "is not {}", Needs.TEXT, _not(_is), _TEXTS, ("notEquals",)),
@@ -383,13 +398,15 @@ _ROWS = (
     Operator("isNoneOf", "is none of {}", Needs.LIST, _not(_is_one_of), _TEXTS, ("notIn",)),
     Operator("=", "is {}", Needs.TEXT, _is_number, _NUMBERS, ("==",), "="),
     Operator("!=", "is not {}", Needs.TEXT, _not(_is_number), _NUMBERS, ("<>",), "≠"),
-    Operator("<", "is less than {}", Needs.TEXT, _build_order(-1), _NUMBERS, ("lessThan",), "<"),
-    Operator("<=", "is at most {}", Needs.TEXT, _build_order(-1, 0), _NUMBERS, ("atMost",), "≤"),
-    Operator(">", "is more than {}", Needs.TEXT, _build_order(1), _NUMBERS, ("greaterThan", "moreThan"), ">"),
-    Operator(">=", "is at least {}", Needs.TEXT, _build_order(0, 1), _NUMBERS, ("atLeast",), "≥"),
+    _make_order("<", "is less than {}", (-1,), ("lessThan",), "<"),
+    _make_order("<=", "is at most {}", (-1, 0), ("atMost",), "≤"),
+    _make_order(">", "is more than {}", (1,), ("greaterThan", "moreThan"), ">"),
+    _make_order(">=", "is at least {}", (0, 1), ("atLeast",), "≥"),
     Operator("between", "is between {}", Needs.RANGE, _is_between, (*_NUMBERS, *_TIMES)),
-    Operator("before", "is before {}", Needs.TIME, _build_time_order(-1), _TIMES),
-    Operator("after", "is after {}", Needs.TIME, _build_time_order(1), _TIMES),
+    Operator("before", _OF_TIMES["<"], Needs.TIME, _build_time_order(-1), _TIMES),
+    Operator("onOrBefore", _OF_TIMES["<="], Needs.TIME, _build_time_order(-1, 0), _TIMES, ("notAfter",)),
+    Operator("after", _OF_TIMES[">"], Needs.TIME, _build_time_order(1), _TIMES),
+    Operator("onOrAfter", _OF_TIMES[">="], Needs.TIME, _build_time_order(1, 0), _TIMES, ("notBefore",)),
     Operator("on", "is on {}", Needs.TIME, _is_on, _TIMES),
     Operator("inMonths", "is in {}", Needs.LIST, _monthly(True), _TIMES, (), "is in month", MONTHS),
     Operator("notInMonths", "is not in {}", Needs.LIST, _monthly(False), _TIMES, (), "is not in month", MONTHS),
@@ -496,12 +513,12 @@ PATH_OPERATORS: Mapping[str, Operator] = {
         Operator("==", "is {}", Needs.LITERAL, are_equal),
         Operator("!=", "is not {}", Needs.LITERAL, _not(are_equal)),
         *(
-            Operator(name, phrase, Needs.LITERAL, _build_path_order(compare), time_phrase=time_phrase, of_row=name)
-            for name, phrase, time_phrase, compare in (
-                ("<", "is less than {}", "is before {}", operator.lt),
-                ("<=", "is at most {}", "is not after {}", operator.le),
-                (">", "is greater than {}", "is after {}", operator.gt),
-                (">=", "is at least {}", "is not before {}", operator.ge),
+            Operator(name, phrase, Needs.LITERAL, _build_path_order(compare), time_phrase=_OF_TIMES[name], of_row=name)
+            for name, phrase, compare in (
+                ("<", "is less than {}", operator.lt),
+                ("<=", "is at most {}", operator.le),
+                (">", "is more than {}", operator.gt),
+                (">=", "is at least {}", operator.ge),
             )
         ),
         Operator("in", "is one of {}", Needs.LITERAL, _is_member, of_row="isOneOf"),

@@ -35,7 +35,7 @@ PATH = {"rule_type": "JSON_PATH"}
         ),
         (
             {"rule_type": "CONTEXT_JSON_PATH", "match_pattern": "$[?(@.amount > 100)]"},
-            "When amount is greater than 100, set state to DONE.",
+            "When amount is more than 100, set state to DONE.",
         ),
         (
             {

@@ -68,6 +68,12 @@ CASES: list[tuple[str, Any, Any, bool]] = [
     ("before", "2026-11-23", "today+2d", False),
     ("before", "2026-11-21T14:00", "now", True),
     ("before", "next week", "today", False),
+    ("onOrBefore", "2026-11-23", "today+2d", True),
+    ("onOrBefore", "2026-11-24", "today+2d", False),
+    ("onOrBefore", "next week", "today", False),
+    ("onOrAfter", "2026-11-21", "today", True),
+    ("onOrAfter", "2026-11-20", "today", False),
+    ("onOrAfter", "2026-11-21T14:30:00+00:00", "14:30", True),
     ("after", "2026-11-22", "today", True),
     ("after", "2026-11-21", "today", False),
     ("after", "2026-11-21T14:30:00+00:00", "13:00", True),
@@ -143,6 +149,8 @@ def test_every_operator_has_a_case_that_holds_and_one_that_does_not(name: str) -
     [
         ("before", "before"),
         ("is before", "before"),
+        ("is on or before", "onOrBefore"),
+        ("notBefore", "onOrAfter"),
         ("is not", "isNot"),
         ("Starts with", "startsWith"),
         ("beginsWith", "startsWith"),
@@ -197,6 +205,9 @@ def test_a_value_that_does_not_fit_the_operator_is_refused(name: str, value: Any
     ("name", "value", "expected"),
     [
         ("before", "today+2d", "is before today plus 2 days"),
+        ("onOrBefore", "tomorrow", "is on or before tomorrow"),
+        ("onOrAfter", "today", "is on or after today"),
+        (">=", "today", "is on or after today"),
         ("is", "pain", 'is "pain"'),
         ("<=", 5, "is at most 5"),
         ("isOneOf", ["a", "b", "c"], 'is one of "a", "b" or "c"'),
@@ -221,7 +232,7 @@ def test_an_operator_is_told_with_its_value(name: str, value: Any, expected: str
         (FieldKind.NUMBER, "=, ≠, <, ≤, >, ≥, is between"),
         (
             FieldKind.TIME,
-            "is before, is after, is on, is between, is within … days from now, is within … hours from now, "
+            "is before, is on or before, is after, is on or after, is on, is between, is within … days from now, is within … hours from now, "
             "is more than … days ago, is more than … hours ago",
         ),
         (FieldKind.LIST, "has, has none of, has exactly … entries"),

@@ -67,7 +67,7 @@ def test_a_condition_that_cannot_be_read_has_no_words() -> None:
         ("$[?(@.context.items empty false)]", "items is not empty"),
         ("$[?(@.context.a == 1 && (@.context.b == 2 || !@.context.c))]", "a is 1 and (either b is 2 or c is not set)"),
         ("$[?(@.inputParams.found == [])]", "found is an empty list"),
-        ("$[?(@.context.items.length() > 2)]", "the length of items is greater than 2"),
+        ("$[?(@.context.items.length() > 2)]", "the length of items is more than 2"),
         ("$.context.items[?(@.x == 1)]", "$.context.items[?(@.x == 1)] matches something"),
     ],
 )
