@@ -19,6 +19,7 @@ from audit.export.evidence.collect import EvidenceOrder
 from audit.export.evidence.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
 from audit.record.form_steps import Step
+from audit.record.outcomes import Outcome
 from audit.record.workspaces import list_workspaces
 from audit.search.export import CONTENT_TYPES, EVIDENCE, collect_evidence, stream_file
 from audit.search.form import GROUPS, TIMES, FindPageForm
@@ -138,7 +139,8 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
         "title": "Find",
         "form": form,
         "groups": [(title, [form[name] for name in names]) for title, names in form.groups],
-        "more_open": not {*form.filled_filters, *form.errors}.isdisjoint(n for _, names in GROUPS[1:] for n in names),
+        # The filters of a search are named above its results; the inputs open where one is to be corrected.
+        "more_open": not set(form.errors).isdisjoint(name for _, names in GROUPS[1:] for name in names),
         "active_filters": [
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
             for name in form.filled_filters
@@ -239,6 +241,8 @@ def _describe_value(form: FindPageForm, name: str) -> str:
         return _add_code(_LABELS[name](code(given)), code(given))
     if name == "row":
         return _add_code(find_row_name(form.filled_filters.get("table", ""), given), given)
+    if name == "outcome" and code(given) in list(Outcome):
+        return _add_code(Outcome(code(given)).label, code(given))
     if name == "step" and form.is_valid():
         return _add_code(_describe_step(form.cleaned_data["step"]), given)
     return str(dict(getattr(form.fields[name], "choices", ())).get(given, given))

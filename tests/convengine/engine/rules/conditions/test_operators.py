@@ -232,7 +232,8 @@ def test_an_operator_is_told_with_its_value(name: str, value: Any, expected: str
         (FieldKind.NUMBER, "=, ≠, <, ≤, >, ≥, is between"),
         (
             FieldKind.TIME,
-            "is before, is on or before, is after, is on or after, is on, is between, is within … days from now, is within … hours from now, "
+            "is before, is on or before, is after, is on or after, is on, is between, "
+            "is within … days from now, is within … hours from now, "
             "is more than … days ago, is more than … hours ago",
         ),
         (FieldKind.LIST, "has, has none of, has exactly … entries"),
