@@ -1,7 +1,9 @@
 """A flow in a real browser: made by keyboard, tried, talked to, and edited again."""
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -166,3 +168,33 @@ def test_what_is_not_allowed_is_written_as_rows_and_holds_in_the_conversation(ad
     for text in ("Monday", "change the day to Sunday"):
         ada.say(text)
     expect(page.locator("#last")).to_contain_text("We do not teach on Sundays. Which day?")
+
+
+@SCREENS
+def test_a_long_flow_is_folded_opens_by_keyboard_and_asks_for_a_reason_once_it_changes(
+    somebody: Callable[[], Visitor], server: Server, tmp_path: Path, width: int, scheme: str
+) -> None:
+    code = f"SURVEY_{scheme.upper()}"
+    fields = [{"name": f"day{n}", "title": f"Day {n}", "type": "date", "question": f"Day {n}?"} for n in range(1, 26)]
+    flow = {"code": code, "title": f"Survey {scheme}", "kind": "collect", "phrases": [f"{scheme} survey"]}
+    (tmp_path / "flow.json").write_text(json.dumps({**flow, "fields": fields, "answer": "Done."}))
+    server.manage("start_flow", str(tmp_path / "flow.json"))
+    ben = somebody().log_in("analyst").at(width, scheme)
+    page = ben.go(f"/admin/config_admin/ceintent/{code}/flow/").tab
+    card, reason = get_card(page, 7), page.get_by_label("Reason for this change")
+    question = card.get_by_role("textbox", name="Question", exact=True)
+
+    expect(question).to_be_hidden()
+    expect(reason).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") < 5000
+    no_violations(page)
+    card.locator("summary", has_text="Day 7, date").press("Enter")
+    question.fill("Which day, then?")
+    expect(reason).to_be_visible()
+
+    page.get_by_role("button", name="Preview").press("Enter")
+    expect(page.get_by_role("heading", name="This will change")).to_be_focused()
+    expect(question).to_have_value("Which day, then?")
+    expect(question).to_be_visible()
+    expect(get_card(page, 8).get_by_role("textbox", name="Question", exact=True)).to_be_hidden()
+    assert ben.fits
