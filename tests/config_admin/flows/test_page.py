@@ -497,7 +497,9 @@ def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: 
 def list_cards(page: Any) -> list[tuple[bool, str]]:
     """The fields of the page: whether each is open, and its heading."""
     body = page.content.decode().partition("<template data-empty")[0]
-    cards = re.findall(r'<details class="ce-flow-body(?: ce-is-single)?"( open)?>\s*<summary>(.*?)</summary>', body, re.DOTALL)
+    cards = re.findall(
+        r'<details class="ce-flow-body(?: ce-is-single)?"( open)?>\s*<summary>(.*?)</summary>', body, re.DOTALL
+    )
     return [(bool(is_open), re.sub(r"<[^>]+>", "", heading)) for is_open, heading in cards]
 
 
