@@ -32,7 +32,7 @@ from convengine.engine.turn.rows import Response
 from convengine.server.admin_site.pages import SidebarEntry, page
 
 #: Uses on one page, and rows and sentences that a confirmation names.
-PER_PAGE, NAMED = 40, 30
+PER_PAGE, NAMED = 25, 30
 #: The button that was pressed.
 _REPLACE, _TAKE_OUT = "replace", "take_out"
 RIGHT = "config_admin.view_ceresponse"

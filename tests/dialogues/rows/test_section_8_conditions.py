@@ -36,6 +36,8 @@ OPERATOR_CASES: dict[str, tuple[str, Any, Any, Any]] = {
     "number ≥": (">=", 2, 2, 1),
     "number between": ("between", [1, 3], 3, 4),
     "date before": ("before", "today+2d", "2000-01-01", "2999-01-01"),
+    "date on or before": ("onOrBefore", "today", "2000-01-01", "2999-01-01"),
+    "date on or after": ("onOrAfter", "today", "2999-01-01", "2000-01-01"),
     "date after": ("after", "today", "2999-01-01", "2000-01-01"),
     "date on": ("on", "2030-05-05", "2030-05-05", "2030-05-06"),
     "date between": ("between", ["2030-05-01", "2030-05-09"], "2030-05-05", "2030-05-10"),
