@@ -59,9 +59,13 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
 def _may_want_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """True for a message that gives the form nothing and may want to stop, or to talk to a person.
 
-    Where a model is asked for the words of the message, it decides instead.
+    Goodbye may say that, too. Where a model is asked for the words of the message, it decides instead.
     """
-    is_doubtful = may_say(session, turn, MoveKind.LEAVE) or bool(find_doubtful_subject(session, turn))
+    is_doubtful = (
+        says(session, turn, MoveKind.FAREWELL)
+        or may_say(session, turn, MoveKind.LEAVE)
+        or bool(find_doubtful_subject(session, turn))
+    )
     is_left_to_model = (
         find_asked_field(session, turn) is not None and find_extractor(session, turn) == TABLES_THEN_WORDS
     )

@@ -472,6 +472,19 @@ def test_who_puts_the_matter_off_is_asked_whether_to_stop(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize("text", ["goodbye", "bye bye", "ok thanks, bye", "see you then"])
+def test_who_says_goodbye_in_a_form_is_asked_whether_to_stop(text: str) -> None:
+    caller = make_caller()
+    start = (("book an appointment", "COLLECT", "What"), ("Ann Hill", "COLLECT", "Please tell"))
+    hold(caller, *start, (text, "COLLECT", ASK_LEAVE), ("no", "COLLECT", "Please tell"), ("2", "CONFIRM", CHECK[:14]))
+    hold(caller, ("goodbye", "CONFIRM", ASK_LEAVE), ("yes", "UNKNOWN", CANCELLED))
+
+
+def test_goodbye_beside_a_value_or_a_yes_is_a_courtesy() -> None:
+    start = (("book an appointment", "COLLECT", "What"), ("Ann Hill", "COLLECT", "Please tell"))
+    hold(make_caller(), *start, ("2, bye", "CONFIRM", CHECK[:14]), ("yes, bye", "DONE", "Booked"))
+
+
 def test_a_form_without_values_is_left_for_another_at_once() -> None:
     caller = make_caller_of_two()
 
