@@ -63,7 +63,7 @@ def test_the_events_of_a_turn_stand_in_their_order(reader: Client) -> None:
 
 
 def test_a_long_turn_is_read_page_by_page_in_its_order(reader: Client) -> None:
-    shown = events(*["X"] * 70)
+    shown = events(*["X"] * 30)
     query = f"?conversation_id={CONVERSATION}&turn_no=1"
     first = reader.get(address(CeAudit) + query).context["cl"]
 
