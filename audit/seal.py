@@ -132,7 +132,7 @@ class Seal:
         """Parse a seal. Raises ValueError."""
         data = bytes(data)
         if len(data) < _HEAD.size or data[0] != _VERSION:
-            raise ValueError(f"These {len(data)} bytes are no seal of version {_VERSION}.")
+            raise ValueError(f"These {len(data)} bytes are not a seal of version {_VERSION}.")
         _, cuts, previous, own, other = _HEAD.unpack_from(data)
         if cuts & ~_REMOVABLE:
             # No rule and no erasure would explain it.

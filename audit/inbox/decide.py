@@ -57,6 +57,6 @@ def _apply(group: CeInboxGroup, action: Action, by: str, user: Any, note: str) -
         return "The group is open again."
     if action is Action.ASSIGN:
         group.assigned_to = None if user is None or group.assigned_to_id == user.pk else user
-        return "The group is yours." if group.assigned_to else "The group is nobody's."
+        return "The group is yours." if group.assigned_to else "The group belongs to nobody."
     group.note = storable(note)[:LONGEST_NOTE]
     return "The note is saved."

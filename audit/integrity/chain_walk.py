@@ -170,7 +170,7 @@ class ChainWalk:
         """What is wrong with the events of a row, as far as their numbers tell."""
         stored = parse_entries(row["events"])
         if stored is None:
-            text = f"They are no JSON list: nobody can read them. {_RESTORE}"
+            text = f"They are not a JSON list, so nobody can read them. {_RESTORE}"
             self._add_finding("EVENTS_UNREADABLE", text, row["turn_no"])
             return
         entries = [entry for entry in stored if _is_numbered(entry)]

@@ -41,7 +41,7 @@ CALL_COLUMNS = {
     "template_id": "bigint",
 }
 #: Why a document cannot be read.
-NO_EVENTS, NO_VALUE = "they are no JSON list of events", "the database cannot read them"
+NO_EVENTS, NO_VALUE = "they are not a JSON list of events", "the database cannot read them"
 REMEDY = "Run `convengine manage audit_verify`, and restore the row from a backup."
 
 

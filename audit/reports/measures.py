@@ -182,7 +182,7 @@ MEAN_TIME = Measure(
 MEDIAN_TIME = Measure(
     "median_ms",
     "Median time",
-    "Half of them took at most so many milliseconds.",
+    "Half of them took at most this many milliseconds.",
     Unit.MILLISECONDS,
     MEAN_TIME.count,
     TIMED,
@@ -193,7 +193,7 @@ MEDIAN_TIME = Measure(
 P95_TIME = Measure(
     "p95_ms",
     "95 % within",
-    "95 of 100 took at most so many milliseconds.",
+    "95 of 100 took at most this many milliseconds.",
     Unit.MILLISECONDS,
     MEAN_TIME.count,
     TIMED,

@@ -159,7 +159,7 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
     try:
         simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, posted.channel)
     except (ValueError, RecursionError):
-        text = "The input parameters of an earlier message are no JSON object. Start a new conversation."
+        text = "The input parameters of an earlier message are not a JSON object. Start a new conversation."
         raise NotPlayed(text) from None
     if is_real:
         calls = [call for line in simulation.played for call in line.played.calls]

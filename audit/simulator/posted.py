@@ -106,7 +106,7 @@ class Posted:
         try:
             SentMessage("", self.get("params")).read_params()
         except (ValueError, RecursionError):
-            return 'The input parameters are no JSON object. Enter one such as {"tier": "gold"}, or nothing.'
+            return 'The input parameters are not a JSON object. Enter one such as {"tier": "gold"}, or nothing.'
         return ""
 
     def read_start(self) -> datetime:

@@ -76,8 +76,8 @@ class DraftMiddleware:
         if "application/json" in request.headers.get("Accept", "") or request.FILES:
             return JsonResponse({"problem": f"{exception.message} Open a draft under Releases, then save again."})
         if isinstance(exception, GradualReleaseRunning):
-            return offer_drafts(request, "A part of the conversations tries a release. Until that ends, changes wait.")
-        return offer_drafts(request, "Changes are reviewed here before they are live.")
+            return offer_drafts(request, "A gradual release is running. Until it ends, make changes in a draft.")
+        return offer_drafts(request, "Changes need a review before they go live.")
 
     def _respond_in_draft(self, request: HttpRequest, draft_id: int) -> HttpResponseBase:
         reason = request.POST.get("reason", "").strip()

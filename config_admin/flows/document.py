@@ -98,7 +98,7 @@ def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
             known = (
                 f"Use one of {', '.join(dates)}." if is_date and dates else "Only a date behind another date has it."
             )
-            yield f"fields.{number}.after: {field['after']!r} is no earlier date. {known}"
+            yield f"fields.{number}.after: {field['after']!r} is not an earlier date. {known}"
         if is_date:
             dates.append(field["name"])
 
@@ -115,9 +115,9 @@ def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterato
     else:
         for name in tested:
             if name.split(".")[0] not in known:
-                yield "when", f"“{name}” is no field of this flow. Its fields are {listed}."
+                yield "when", f"“{name}” is not a field of this flow. Its fields are {listed}."
     if item["field"] not in is_asked:
-        yield "field", f"“{item['field']}” is no field of this flow. Its fields are {listed}."
+        yield "field", f"“{item['field']}” is not a field of this flow. Its fields are {listed}."
     elif not is_asked[item["field"]]:
         yield "field", f"“{item['field']}” is never asked for: it is optional and has no question."
     else:

@@ -262,7 +262,7 @@ class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
         for form in list_filled(self):
             after = form.cleaned_data.get("after", "")
             if after and _fold(after) not in dates:
-                form.add_error("after", f"“{after}” is no earlier field with a date. Enter the name of one.")
+                form.add_error("after", f"“{after}” is not an earlier field with a date. Enter the name of one.")
             if has_input(form.cleaned_data.get("type", ""), "after"):
                 dates |= {_fold(form.cleaned_data.get(key) or "") for key in ("title", "name")}
 

@@ -69,7 +69,7 @@ def update_flow(
     snapshot = snapshots.current()
     reading = read_flow(snapshot, flow["code"])
     if reading is None:
-        raise FlowRefused([f"code: {flow['code']} is no existing flow. Create it, or choose another code."])
+        raise FlowRefused([f"code: {flow['code']} is not an existing flow. Create it, or choose another code."])
     if not overwrite and (problems := list(_find_lost_changes(flow, reading))):
         raise FlowRefused(problems)
     document = plan_update(snapshot, reading, flow, switch_on=switch_on)

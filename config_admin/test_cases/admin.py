@@ -376,7 +376,7 @@ def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:
     except (ValueError, TypeError) as error:
         raise TestRefused(f"The scenario cannot be read: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("turns"), list):
-        raise TestRefused("This is no scenario: the key `turns` is missing.")
+        raise TestRefused("This is not a scenario: the key `turns` is missing.")
     full, dropped = drop_configuration(document)
     full = {**full, **{key: value for key, value in head.items() if value}}
     check_document({"id": "test", "title": "Test", **full})

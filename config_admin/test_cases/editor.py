@@ -352,7 +352,7 @@ def _read_tool_call(line: str, number: int) -> dict[str, Json]:
     try:
         return {"tool_code": code, "args": json.loads(args)}
     except (ValueError, RecursionError):
-        raise TestRefused(f"Turn {number}, Tool calls: the arguments of {code} are no JSON.") from None
+        raise TestRefused(f"Turn {number}, Tool calls: the arguments of {code} are not valid JSON.") from None
 
 
 def _dump(document: Json) -> str:

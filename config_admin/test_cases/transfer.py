@@ -90,7 +90,7 @@ def _open_archives(files: Iterable[tuple[str, bytes]], report: ImportReport) -> 
         # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
             # Broken, or protected by a password.
-            report.refused.append((name, "is no archive that can be read."))
+            report.refused.append((name, "is not a readable archive."))
 
 
 def _import_file(name: str, data: bytes, editor: str, folder: str, report: ImportReport, *, may_change: bool) -> None:

@@ -153,7 +153,7 @@ def read_bundle(text: str) -> Document:
 def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     if not isinstance(content, dict):
         raise FileRefused(
-            "The file", "this is no configuration. Export one to see its form: tables with lists of rows."
+            "The file", "this is not a configuration. Export one to see its form: tables with lists of rows."
         )
     sections = _list_sections(content, lines)
     notes = [Note(name, "left out. `convengine apply` takes them.") for name in sections]

@@ -104,7 +104,7 @@ def _read_document(name: str, data: bytes) -> Document:
         if suffix in _BUNDLES:
             raise
         kinds = "A file to import ends in .yaml, .json, .csv, .xlsx or .sql."
-        raise FileRefused(name, f"is no configuration file. {kinds} Read as YAML: {error.problems[0]}") from None
+        raise FileRefused(name, f"is not a configuration file. {kinds} Read as YAML: {error.problems[0]}") from None
 
 
 def read_file(path: Path, **options: Any) -> Document:

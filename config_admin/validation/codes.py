@@ -68,7 +68,7 @@ CODES: Mapping[str, str] = {
         "answer leaves it empty, and a prompt for a model fails. Correct the name, or let a "
         "rule set it."
     ),
-    "TEMPLATE_SOURCE_LEFT": "Source of another template language is left over. Users would see it as it stands.",
+    "TEMPLATE_SOURCE_LEFT": "Source of another template language is left over. Users would see it unchanged.",
     "TEMPLATE_OLDER_FORM": "The text uses an older placeholder syntax. On saving, it is converted to the current one.",
     "PATH_ALWAYS_MATCHES": "Every turn has this value, so the condition is always met. Compare it with a value.",
     # intents and classifiers

@@ -151,7 +151,7 @@ def _read(options: Mapping[str, Any]) -> Iterator[str]:
     try:
         schemas: Json = json.loads(forms.read_text("utf-8")) if forms else {}
     except ValueError as error:
-        raise EvaluationError(f"{forms}: this is no JSON: {error}") from None
+        raise EvaluationError(f"{forms}: the file is not valid JSON: {error}") from None
     # Everything that is made here is kept, and collecting takes a tenth of the time.
     gc.freeze()
     reader, counts = CorpusReader(schemas), ReadScore()

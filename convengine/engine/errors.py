@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 
 class ConvEngineError(Exception):
-    """The engine has an internal error."""
+    """The engine failed because of an internal error."""
 
     code: ClassVar[str] = "INTERNAL_ERROR"
     #: HTTP status of the turn API's answer.
@@ -48,7 +48,7 @@ class TurnTimeout(ConvEngineError):
 
 
 class ServerOverloaded(ConvEngineError):
-    """The server has too much to do at the moment. Nothing was done. Try again shortly."""
+    """The server is overloaded. The request was not processed. Try again shortly."""
 
     code, status, recoverable = "SERVER_OVERLOADED", 503, True
 
@@ -104,7 +104,7 @@ class DuplicateCredentials(ConvEngineError):
 
 
 class PreconditionFailed(ConvEngineError):
-    """It changed since the release in `If-Match`. Read it again."""
+    """The configuration has changed since the release in `If-Match`. Read it again."""
 
     code, status = "PRECONDITION_FAILED", 412
 
@@ -143,7 +143,7 @@ class RequestTooLarge(TooLarge):
 
 
 class RequestTimeout(ConvEngineError):
-    """The request did not arrive in time. Nothing was done."""
+    """The request did not arrive in time. It was not processed."""
 
     code, status, recoverable = "REQUEST_TIMEOUT", 408, True
 
@@ -209,25 +209,25 @@ class PipelineNoResponsePayload(ConvEngineError):
 
 
 class InvalidContainerInterceptor(ConvEngineError):
-    """A class that is registered as a container interceptor is not one."""
+    """The class registered as a container interceptor does not implement the protocol."""
 
     code = "INVALID_CONTAINER_INTERCEPTOR"
 
 
 class InvalidContainerTransformer(ConvEngineError):
-    """A class that is registered as a container transformer is not one."""
+    """The class registered as a container transformer does not implement the protocol."""
 
     code = "INVALID_CONTAINER_TRANSFORMER"
 
 
 class InvalidResponseTransformer(ConvEngineError):
-    """A class that is registered as a response transformer is not one."""
+    """The class registered as a response transformer does not implement the protocol."""
 
     code = "INVALID_RESPONSE_TRANSFORMER"
 
 
 class InvalidMemoryStore(ConvEngineError):
-    """A class that is registered as a memory store is not one."""
+    """The class registered as a memory store does not implement the protocol."""
 
     code = "INVALID_MEMORY_STORE"
 
@@ -242,13 +242,13 @@ class ConfigInvalid(ConvEngineError):
 
 
 class DraftRequired(ConvEngineError):
-    """Changes are reviewed here: make them in a draft. Nothing was changed."""
+    """Changes need a review in this installation. Make them in a draft. Nothing was changed."""
 
     code, status = "DRAFT_REQUIRED", 409
 
 
 class GradualReleaseRunning(DraftRequired):
-    """A part of the conversations tries a release: make changes in a draft until that ends. Nothing was changed."""
+    """A gradual release is running. Make changes in a draft until it ends. Nothing was changed."""
 
     code = "GRADUAL_RELEASE_RUNNING"
 

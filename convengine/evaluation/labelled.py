@@ -86,7 +86,7 @@ def _add(files: LabelledFiles, name: str, content: bytes, *, is_chosen: bool = T
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise EvaluationError(f"{name}: this is no text in UTF-8.") from None
+        raise EvaluationError(f"{name}: the file is not text in UTF-8.") from None
     before = len(files.messages)
     files.messages += islice(reader(text, name, files.notes), MOST_MESSAGES - before + 1)
     if len(files.messages) > MOST_MESSAGES:
@@ -131,7 +131,7 @@ def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMess
             try:
                 entry = json.loads(line)
             except ValueError as error:
-                raise EvaluationError(f"{at}: this is no JSON: {error}.") from None
+                raise EvaluationError(f"{at}: the file is not valid JSON: {error}.") from None
             yield _build(entry, at)
 
 
@@ -143,13 +143,13 @@ def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessa
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         at = f"{name}, line {mark.line + 1}" if mark else name
-        raise EvaluationError(f"{at}: this is no YAML: {getattr(error, 'problem', None) or error}.") from None
+        raise EvaluationError(f"{at}: the file is not valid YAML: {getattr(error, 'problem', None) or error}.") from None
     if isinstance(document, dict) and RASA_KEYS & document.keys():
         for example in read_rasa(document):
             yield LabelledMessage(example.text, example.intent, example.values, source=f"{name}, {example.position}")
         left_out = [f"{words} ({count})" for words, count in count_other_sections(document).items()]
         if left_out:
-            notes.append(f"{name}: left out, because they are no messages: {', '.join(left_out)}.")
+            notes.append(f"{name}: left out because they are not messages: {', '.join(left_out)}.")
     elif isinstance(document, list):
         for number, entry in enumerate(document, 1):
             yield _build(entry, f"{name}, entry {number}")

@@ -94,7 +94,7 @@ def _read_object(written: str | None, text: str) -> Mapping[str, Any]:
     try:
         about = json.loads(written or "{}")
     except ValueError:
-        raise EvaluationError(f"The mark {written} in “{text}” is no JSON object.") from None
+        raise EvaluationError(f"The mark {written} in “{text}” is not a JSON object.") from None
     return about if isinstance(about, dict) else {}
 
 

@@ -155,7 +155,7 @@ def _parse_line(written: bytes, at: str) -> dict[str, Json]:
     try:
         line = json.loads(written)
     except ValueError as error:
-        raise EvaluationError(f"{at}: this is no JSON: {error}") from None
+        raise EvaluationError(f"{at}: the file is not valid JSON: {error}") from None
     if not isinstance(line, dict) or not isinstance(line.get("say"), str) or not line.get("form"):
         raise EvaluationError(f'{at}: write an object with "form" and "say".')
     return line

@@ -205,7 +205,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
         key = loader.construct_object(key_node, deep=True)
         line = f"line {key_node.start_mark.line + 1}"
         if not isinstance(key, str):
-            raise ScenarioFileError(line, f"the key {key!r} is no text; put it in quotes.")
+            raise ScenarioFileError(line, f"the key {key!r} is not text; put it in quotes.")
         if key in mapping:
             raise ScenarioFileError(line, f"the key `{key}` stands twice.")
         mapping[key] = loader.construct_object(value_node, deep=True)
@@ -252,7 +252,7 @@ def _load_yaml(text: str, loader: type[_Loader]) -> Json:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         location = f"line {mark.line + 1}" if mark else ""
-        raise ScenarioFileError(location, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
+        raise ScenarioFileError(location, f"is not valid YAML: {getattr(error, 'problem', None) or error}.") from None
 
 
 class _Dumper(yaml.CSafeDumper):

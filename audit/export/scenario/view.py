@@ -27,7 +27,7 @@ class ScenarioView(ApiView):
         parameters=[
             OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
             OpenApiParameter("first", _NUMBER, description="The first turn; without it, that of the conversation."),
-            OpenApiParameter("last", _NUMBER, description="The last turn, likewise."),
+            OpenApiParameter("last", _NUMBER, description="The number of the last turn."),
         ],
         responses={(200, "application/yaml"): OpenApiTypes.ANY},
     )

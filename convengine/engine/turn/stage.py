@@ -121,7 +121,7 @@ def find_stage(name: str) -> Stage:
     try:
         return _DECLARED[name]
     except KeyError:
-        raise ValueError(f"{name} is no declared stage.") from None
+        raise ValueError(f"{name} is not a declared stage.") from None
 
 
 def declared_stages() -> tuple[Stage, ...]:

@@ -120,7 +120,7 @@ _SECTIONS: Sequence[Section] = (
         "Reports",
         "bar_chart",
         (
-            Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was told."),
+            Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was informed."),
             Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
     ),

@@ -64,7 +64,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
                 "name": "Authorization",
                 "description": "`Api-Key <key>`; keys are made in the admin.",
             },
-            {"type": "http", "scheme": "bearer", "description": "The same key, or a conversation token."},
+            {"type": "http", "scheme": "bearer", "description": "An API key, or a conversation token."},
         ]
 
     def get_security_requirement(self, auto_schema: Any) -> Any:

@@ -144,7 +144,7 @@ class TurnRequestSerializer(ClosedSerializer):
         required=False, allow_null=True, help_text=("If omitted, a new conversation starts. Its ID is in the answer.")
     )
     message = StrictTextField(required=False, help_text="The message of the user. May be null or empty.")
-    reset = StrictBooleanField(required=False, help_text="The same as inputParams.reset = true.")
+    reset = StrictBooleanField(required=False, help_text="Has the same effect as inputParams.reset = true.")
     inputParams = StrictObjectField(
         required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
     )
@@ -168,7 +168,7 @@ class TurnRequestSerializer(ClosedSerializer):
         if wrong:
             raise serializers.ValidationError(
                 [
-                    f"{quote_value(key)} is no parameter name: use letters, digits, _ . - and at most 120 of them."
+                    f"{quote_value(key)} is not a parameter name: use letters, digits, _ . - and at most 120 of them."
                     for key in wrong
                 ]
             )

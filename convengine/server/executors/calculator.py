@@ -113,7 +113,7 @@ def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
     except (ArithmeticError, InvalidOperation):
         raise ToolFault(INVALID, "A number is too large, or an operation has no result.") from None
     except (SyntaxError, RecursionError, MemoryError):
-        raise ToolFault(INVALID, f"{expression[:100]} is no expression.") from None
+        raise ToolFault(INVALID, f"{expression[:100]} is not an expression.") from None
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         raise ToolFault(INVALID, f"{expression[:100]} cannot be worked out: {error}.") from None
 
@@ -130,7 +130,7 @@ def _constant(node: Any, names: Mapping[str, Json]) -> Any:
         return node.value
     if isinstance(node.value, (int, float)):
         return Decimal(str(node.value))
-    raise ToolFault(INVALID, f"{node.value!r} is no number and no text.")
+    raise ToolFault(INVALID, f"{node.value!r} is neither a number nor text.")
 
 
 def _name(node: Any, names: Mapping[str, Json]) -> Any:

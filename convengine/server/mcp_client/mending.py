@@ -72,7 +72,7 @@ def mend_result(result: dict[str, Json]) -> None:
     structured = result.get("structuredContent")
     if structured is not None and not isinstance(structured, Mapping):
         result["structuredContent"] = {"result": structured}
-        warnings.append("The structured content is no object. It is taken as “result”.")
+        warnings.append("The structured content is not an object. It is taken as “result”.")
     if not isinstance(result.get("isError", False), bool):
         result["isError"] = str(result["isError"]).lower() in ("true", "1")
         warnings.append("“isError” is neither true nor false.")
@@ -87,7 +87,7 @@ def _mend_content(result: Mapping[str, Json], warnings: list[str]) -> Iterator[J
         yield from _replace_content(result, warnings)
         return
     if not isinstance(content, list):
-        warnings.append("The content is no list.")
+        warnings.append("The content is not a list.")
     for number, part in enumerate(content if isinstance(content, list) else [content], 1):
         if _is_known(part):
             yield part

@@ -55,7 +55,7 @@ def read_completion(completion: Any) -> Try:
     message = getattr(choice, "message", None)
     if message is None:
         excerpt = shorten(str(completion), 120)
-        return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {excerpt!r}.")
+        return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is not a chat completion: {excerpt!r}.")
     usage, text = getattr(completion, "usage", None), _text(getattr(message, "content", None))
     model = getattr(completion, "model", None)
     answer = LlmAnswer(

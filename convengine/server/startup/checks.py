@@ -155,6 +155,6 @@ def check_migrations(app_configs: Any, databases: Sequence[str] | None = None, *
         applied = sorted((loader.applied_migrations or {}).keys() - loader.graph.nodes.keys())
         unknown = [f"{app}.{name}" for app, name in applied if app in ours & loader.migrated_apps]
         if unknown:
-            text = f"Another version of ConvEngine made this database: {unknown[0]} is no migration of this version."
+            text = f"Another version of ConvEngine made this database: {unknown[0]} is not a migration of this version."
             problems.append(Error(text, hint=_OTHER_DATABASE, id="convengine.E007"))
     return problems

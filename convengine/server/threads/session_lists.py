@@ -51,7 +51,7 @@ def _parse_cursor(cursor: str) -> uuid.UUID:
     try:
         return uuid.UUID(cursor)
     except ValueError:
-        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is no cursor; take it from `next` of a page."]}) from None
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is not a cursor; take one from `next` of a page."]}) from None
 
 
 def list_messages(row: CeConversation) -> list[CeConversationHistory]:

@@ -325,7 +325,7 @@ def test_a_test_of_a_simulated_conversation_keeps_its_channel(ana: Client) -> No
 @pytest.mark.parametrize("params", ["gold", "[1]", '{"tier": ', "[" * 5000])
 def test_input_parameters_that_are_no_object_are_refused_and_stay(ana: Client, params: str) -> None:
     response = simulate(ana, "hours", send=1, message="fees", params=params)
-    assert "The input parameters are no JSON object." in response.context["simulation"].problem
+    assert "The input parameters are not a JSON object." in response.context["simulation"].problem
     assert (response.context["params"], read_answers(response)) == (params, ["Nine to five."])
     data = {"try-line": ["hours"], "try-line-params": [params], "try-again": "1"}
     sent = ana.post(reverse("admin:audit_ceaudit_simulate"), data)

@@ -90,7 +90,7 @@ def test_seeds_come_in_the_same_way(caller: Caller) -> None:
     [
         ({}, "bundle", "Send one of bundle, sql and file"),
         ({"bundle": {}, "sql": "x"}, "bundle", "Send one of"),
-        ({"bundle": []}, "bundle", "this is no configuration"),
+        ({"bundle": []}, "bundle", "this is not a configuration"),
         ({"bundle": {"ce_x": []}}, "bundle", "ce_x: is not a table"),
         ({"bundle": {}, "mode": "all"}, "mode", "not a valid choice"),
         ({"sql": "INSERT INTO 'a"}, "sql", "not valid SQL"),

@@ -315,7 +315,7 @@ def test_an_end_waits_for_no_gradual_release(draft: m.CeDraft, ada: User, monkey
     assert pass_time(take_back_at=in_hours(-1)) == {"refused": 1}
     failed = find_schedule(draft)
     assert failed is not None
-    assert "A part of the conversations tries a release" in failed.problem
+    assert "A gradual release is running" in failed.problem
 
 
 def test_a_schedule_is_cancelled_and_replaced(draft: m.CeDraft, ada: User) -> None:

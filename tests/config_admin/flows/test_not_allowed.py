@@ -78,8 +78,8 @@ def make_when(field: str, operator: str, value: Any = None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("item", "problem"),
     [
-        ({"field": "hour"}, "field: “hour” is no field of this flow. Its fields are day, lesson, phone."),
-        ({"when": make_when("kind", "isEmpty")}, "when: “kind” is no field of this flow."),
+        ({"field": "hour"}, "field: “hour” is not a field of this flow. Its fields are day, lesson, phone."),
+        ({"when": make_when("kind", "isEmpty")}, "when: “kind” is not a field of this flow."),
         ({"when": make_when("day", "inMonths", "Marz")}, "needs one of January"),
         ({"text": "Not on {{ day }}."}, "text: The text is sent as it is written."),
     ],

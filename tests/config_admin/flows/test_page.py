@@ -462,7 +462,7 @@ def test_what_is_not_allowed_may_name_fields_by_their_titles_and_opens_again(ben
     address = reverse("admin:config_admin_ceintent_start")
 
     wrong = ben.post(address, FORM | refusal | {"refusal-0-field": "hour", "_save": "1", "reason": "x"})
-    assert "Not allowed 1, “Ask again for”: “hour” is no field of this flow." in wrong.content.decode()
+    assert "Not allowed 1, “Ask again for”: “hour” is not a field of this flow." in wrong.content.decode()
 
     ben.post(address, FORM | refusal | {"_save": "1", "reason": "we take bookings"})
 

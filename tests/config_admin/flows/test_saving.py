@@ -134,7 +134,7 @@ def test_a_changed_flow_holds_its_conversation() -> None:
 
 
 def test_a_document_without_a_stored_flow_is_refused() -> None:
-    with pytest.raises(FlowRefused, match="BOOKING is no existing flow"):
+    with pytest.raises(FlowRefused, match="BOOKING is not an existing flow"):
         update(FULL)
     with pytest.raises(FlowRefused, match="'code' is a required property"):
         update({})
@@ -158,7 +158,7 @@ def test_values_are_merged(stored: Any, old: Any, new: Any, merged: Any) -> None
 def test_the_command_updates_by_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "flow.json"
     file.write_text(json.dumps(KINDS["collect"]))
-    with pytest.raises(CommandError, match="is no existing flow"):
+    with pytest.raises(CommandError, match="is not an existing flow"):
         call_command("start_flow", str(file), "--update")
     call_command("start_flow", str(file))
     file.write_text(json.dumps({**KINDS["collect"], "answer": "See you."}))
@@ -316,5 +316,5 @@ def test_a_date_may_come_after_an_earlier_one_by_its_name() -> None:
 
     assert reading is not None
     assert reading.document["fields"][1]["after"] == "viewing"
-    with pytest.raises(FlowRefused, match=r"fields.0.after: 'trial' is no earlier date. Only a date behind another"):
+    with pytest.raises(FlowRefused, match=r"fields.0.after: 'trial' is not an earlier date. Only a date behind another"):
         update({**flow, "fields": [{**dates[0], "after": "trial"}, dates[1]]})

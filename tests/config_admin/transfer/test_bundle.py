@@ -42,8 +42,8 @@ def test_dates_and_other_words_of_yaml_stay_texts() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "this is no configuration"),
-        ("- 1", "this is no configuration"),
+        ("", "this is not a configuration"),
+        ("- 1", "this is not a configuration"),
         ("ce_intents: []", "ce_intents: is not a table"),
         ("ce_intent: {}", "ce_intent: must be a list of rows"),
         ("ce_intent: [1]", "Intents, row 1: must be a map"),

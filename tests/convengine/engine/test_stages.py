@@ -57,7 +57,7 @@ def test_a_name_is_declared_once() -> None:
 
 
 def test_an_unknown_stage_is_refused() -> None:
-    with pytest.raises(ValueError, match="NOPE is no declared stage"):
+    with pytest.raises(ValueError, match="NOPE is not a declared stage"):
         find_stage("NOPE")
 
 

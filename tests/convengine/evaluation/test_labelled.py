@@ -62,10 +62,10 @@ def test_a_folder_gives_all_its_files_in_order(tmp_path: Path) -> None:
         ("a.txt", "x", "the name must end with .csv, .jsonl, .yaml, .yml"),
         ("a.csv", "phrase,intent\nx,A\n", "a.csv, line 1: there is no column called message"),
         ("a.csv", "message,intent\n", "the file has no labelled messages"),
-        ("a.jsonl", '{"message": "x"}\n{"message"', "a.jsonl, line 2: this is no JSON"),
+        ("a.jsonl", '{"message": "x"}\n{"message"', "a.jsonl, line 2: the file is not valid JSON"),
         ("a.jsonl", '["x", "A"]', "a.jsonl, line 1: write an object"),
         ("a.jsonl", '{"message": 4}', "a.jsonl, line 1: the message must be a text"),
-        ("a.yaml", "- a: [", "a.yaml, line 2: this is no YAML"),
+        ("a.yaml", "- a: [", "a.yaml, line 2: the file is not valid YAML"),
         ("a.yaml", "- {intent: A}", "a.yaml, entry 1: there is no key called message"),
     ],
 )

@@ -65,7 +65,7 @@ def test_what_is_no_message_is_left_out_and_named() -> None:
     files = read_upload("nlu.yml", NLU.encode())
 
     assert files.notes == [
-        "nlu.yml: left out, because they are no messages: regular expressions (1), lookup tables (1)."
+        "nlu.yml: left out because they are not messages: regular expressions (1), lookup tables (1)."
     ]
     assert files.messages[0].source == "nlu.yml, book_table, example 1"
 

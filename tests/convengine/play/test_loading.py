@@ -350,9 +350,9 @@ def test_anchors_and_merges_work(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("a: 1\nb: 2\na: 3", "line 3: the key `a` stands twice."),
-        ("a: {1: x}", "line 1: the key 1 is no text; put it in quotes."),
-        ("a: [1", "line 1: is no YAML: "),
-        ("a: !!python/object:os.system x", "line 1: is no YAML: "),
+        ("a: {1: x}", "line 1: the key 1 is not text; put it in quotes."),
+        ("a: [1", "line 1: is not valid YAML: "),
+        ("a: !!python/object:os.system x", "line 1: is not valid YAML: "),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, text: str, problem: str) -> None:

@@ -48,12 +48,12 @@ class Command(ExactCommand):
             "--extensions",
             choices=[REAL, STUBS],
             default="",
-            help="Who answers what no stub of a file answers: the registered extensions, or nobody.",
+            help="Who answers calls that no stub of a file answers: the registered extensions, or nobody.",
         )
         parser.add_argument(
             "--record",
             action="store_true",
-            help="Ask the configured model what neither script nor recording answers, and write the recording.",
+            help="Ask the configured model where neither script nor recording has an answer, and write the recording.",
         )
         parser.add_argument("--coverage", action="store_true", help="Print what no scenario reaches.")
         parser.add_argument(

@@ -19,7 +19,7 @@ INTENT_RESOLVE_FORCED = declare_stage(
     "A caller or a rule requires a new intent recognition.",
     steps="IntentResolutionStep",
     keys="signal reason",
-    sentences=(SentenceTemplate("Looked for the intent anew, because {signal:phrase signal}."),),
+    sentences=(SentenceTemplate("Looked for the intent again, because {signal:phrase signal}."),),
 )
 INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION = declare_stage(
     "INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION",

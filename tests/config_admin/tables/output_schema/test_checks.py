@@ -72,7 +72,7 @@ def test_references_lead_somewhere() -> None:
     schema = {**of(city={"$ref": "#/$defs/city"}, town={"$ref": "#/$defs/town"}), "$defs": {"city": {"type": "string"}}}
     ((code, message),) = list_messages(replace(SCHEMA, json_schema=schema))
     assert code == "SHAPE_INVALID"
-    assert message.startswith("The reference #/$defs/town leads nowhere")
+    assert message.startswith("The reference #/$defs/town points to nothing")
 
 
 def test_patterns_inside_a_schema_compile() -> None:

@@ -96,7 +96,7 @@ ODD = {
     "structure that is a list": Shape(
         {"content": [], "structuredContent": [SENT]},
         {"content": [], "structuredContent": {"result": [SENT]}},
-        ("The structured content is no object. It is taken as “result”.",),
+        ("The structured content is not an object. It is taken as “result”.",),
     ),
     "an unknown part with a text": Shape(
         {"content": [text("Sent."), VIDEO]},
@@ -126,10 +126,10 @@ ODD = {
     "a content that is a text": Shape(
         {"content": "Sent."},
         {"content": [text("Sent.")]},
-        ("The content is no list.", "Part 1 of the content has no type. It is taken as text."),
+        ("The content is not a list.", "Part 1 of the content has no type. It is taken as text."),
     ),
     "a content that is one part": Shape(
-        {"content": text("Sent.")}, {"content": [text("Sent.")]}, ("The content is no list.",)
+        {"content": text("Sent.")}, {"content": [text("Sent.")]}, ("The content is not a list.",)
     ),
     "an older result": Shape(
         {"toolResult": SENT},
