@@ -54,7 +54,7 @@ def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpR
     key = parameters.get_conversation(request, conversation_id).pk
     wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
     if request.query_params.get("cursor"):
-        raise RequestInvalid(fields={"cursor": ["Not with lines, which have no pages: leave it out."]})
+        raise RequestInvalid(fields={"cursor": ["Lines have no pages. Leave the cursor out."]})
     events = iterate_events(key, wanted, full_meta)
     texts = (dumps(document) + "\n" for document in _serialize_events(events, access_scope.sees_prompts(request)))
     name = f'attachment; filename="events-{key}.ndjson"'

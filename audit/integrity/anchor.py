@@ -197,5 +197,5 @@ def _read_lines(file: Path) -> Iterator[ChainEnd | dict[str, Any]]:
                 yield line if isinstance(line, dict) else ChainEnd.parse(line)
             except (ValueError, TypeError, AttributeError) as fault:
                 raise UnreadableAnchor(
-                    f"{file}, line {number} is not valid JSON, or no end of a chain: {fault}."
+                    f"{file}, line {number} is neither valid JSON nor the end of a chain: {fault}."
                 ) from fault

@@ -94,7 +94,7 @@ def _query_parameters() -> list[OpenApiParameter]:
 def _stream(request: Request, search: SearchQuery, form: str) -> StreamingHttpResponse:
     """All results. Raises RequestInvalid with a cursor."""
     if request.query_params.get("cursor"):
-        raise RequestInvalid(fields={"cursor": [f"Not with format={form}, which has no pages: leave it out."]})
+        raise RequestInvalid(fields={"cursor": [f"format={form} has no pages. Leave the cursor out."]})
     return stream_file(search, form)
 
 
@@ -153,7 +153,7 @@ def _read_query(request: Request) -> SearchQuery:
     given = request.query_params
     if unknown := sorted(set(given) - set(FindForm.base_fields) - _PAGING):
         names = ", ".join((*FindForm.base_fields, *sorted(_PAGING)))
-        raise RequestInvalid(fields={name: [f"Nothing is called so here. There are {names}."] for name in unknown})
+        raise RequestInvalid(fields={name: [f"Unknown filter. Known: {names}."] for name in unknown})
     form = FindForm(given)
     if not form.is_valid():
         raise RequestInvalid(

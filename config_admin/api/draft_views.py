@@ -172,7 +172,7 @@ def _judge(request: Request, draft_id: int, kind: ReviewKind) -> Response:
 
     def judge() -> None:
         if maker is None or not maker.has_perm(REVIEW):
-            raise ReviewRefused("Only a key of a person who may review drafts approves and returns them.")
+            raise ReviewRefused("Only a key of a person who may review drafts can approve or return them.")
         judge_draft(draft_id, maker, kind, given["text"], given["editsHash"])
 
     return _act(draft_id, judge)

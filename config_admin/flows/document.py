@@ -78,7 +78,7 @@ def check_flow(document: Json) -> None:
     problems = [f"{_name_place(error)}: {_describe_error(error)}" for error in errors]
     if not problems:
         names = [field["name"] for field in document.get("fields", ())]
-        problems = [f"fields: {name} stands twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+        problems = [f"fields: {name} occurs twice" for name in dict.fromkeys(names) if names.count(name) > 1]
         problems += _find_wrong_order(document.get("fields", ()))
         problems += [
             f"not_allowed.{number}.{key}: {problem}"

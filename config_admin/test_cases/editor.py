@@ -128,7 +128,7 @@ class Editor:
         }
         stubs = _parse(self.stubs, "Stubs and start")
         if unknown := sorted(stubs.keys() - set(_STUB_KEYS)):
-            raise TestRefused(f"Stubs and start: {', '.join(unknown)} cannot stand here.")
+            raise TestRefused(f"Stubs and start must not contain {', '.join(unknown)}.")
         turns = [_build_turn(turn, number) for number, turn in enumerate(self.turns, start=1)]
         return {**{key: value for key, value in head.items() if value}, **stubs, "turns": turns}
 

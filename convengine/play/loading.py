@@ -207,7 +207,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
         if not isinstance(key, str):
             raise ScenarioFileError(line, f"the key {key!r} is not text; put it in quotes.")
         if key in mapping:
-            raise ScenarioFileError(line, f"the key `{key}` stands twice.")
+            raise ScenarioFileError(line, f"the key `{key}` occurs twice.")
         mapping[key] = loader.construct_object(value_node, deep=True)
     return mapping
 

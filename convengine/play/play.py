@@ -171,7 +171,7 @@ def _play_message(
         ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
         turn = Turn(str(uuid.uuid4()), before.turn_no + 1, request, snapshot, ports, Trail(clock.elapsed_ms))
         turn.time_limit_ms = limit * 1000
-        listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+        listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
         return _run(turn, calls, replace(before, executions=tape.executions))
 
 

@@ -36,7 +36,7 @@ class ModelRecording:
                 str(path), f"cannot be read: {error}. Make it with --record, which asks the model."
             ) from error
         if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-            raise ScenarioFileError(str(path), f"is no {FORMAT} of version {VERSION}.")
+            raise ScenarioFileError(str(path), f"is not a {FORMAT} of version {VERSION}.")
         return cls(path, {(call["purpose"], call["prompt"]): call for call in document.get("calls", ())})
 
     def find_answer(self, request: LlmRequest) -> LlmAnswer | None:

@@ -29,7 +29,7 @@ def check_file(text: str) -> Evidence:
     """Check a file: its data by their hashes, and all visible text against the data. Raises NoEvidence."""
     block = _DATA.search(text)
     if block is None:
-        raise NoEvidence("This is not an evidence file: it has no data of one.")
+        raise NoEvidence("This is not an evidence file: it does not contain the data of one.")
     try:
         evidence = check_data(json.loads(block[1]))
         expected = _write_checked(evidence)

@@ -106,8 +106,8 @@ class Playback:
         recorded_port, recorded_request, answer = self.entries[self.position]
         if (recorded_port, recorded_request) != (port, request):
             raise self._report_missing(
-                f"Call {self.position + 1} of the turn asks {_describe_call(port, request)}; "
-                f"recorded is {_describe_call(recorded_port, recorded_request)}."
+                f"Call {self.position + 1} of the turn asks {_describe_call(port, request)}, "
+                f"but the recording has {_describe_call(recorded_port, recorded_request)}."
             )
         if port in _WITH_SUBJECT:
             self.subjects[self.position] = drop_times(aside.subject())

@@ -109,7 +109,7 @@ class DeskView(WorkspaceView):
             return row
         if _DESK in key.scopes and (is_with_person(row) or self.was_answered(request, key)):
             return row
-        raise ConversationNotFound("No person has such a conversation.")
+        raise ConversationNotFound("No person has a conversation with this ID.")
 
     @staticmethod
     def was_answered(request: Request, key: CeApiKey) -> bool:

@@ -70,7 +70,7 @@ def _count_beginning(address: str) -> None:
         limit, seconds = read_rate(conf.get(setting))
         count, wait = throttle.count_call(f"chat token for:{address}:{seconds}", seconds)
         if count > limit:
-            raise Throttled(wait, "Too many conversations were begun from this address.")
+            raise Throttled(wait, "Too many conversations were started from this address.")
 
 
 def _find_key_prefix() -> str:

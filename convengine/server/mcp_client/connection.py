@@ -67,7 +67,7 @@ class Connection:
                 await asyncio.shield(self._opened)
         except TimeoutError:
             self._task.cancel()
-            raise ServerFault(faults.UNAVAILABLE, f"No session within {seconds * 1000:.0f} ms.") from None
+            raise ServerFault(faults.UNAVAILABLE, f"The session did not begin within {seconds * 1000:.0f} ms.") from None
         except Exception as error:
             raise ServerFault(faults.UNAVAILABLE, faults.text_of(error)) from error
 
@@ -95,7 +95,7 @@ class Connection:
             text = "\n".join(block.text for block in result.content if getattr(block, "text", None))
             structured = document.get("structuredContent")
             text = text or (dumps(structured) if structured else "")
-            raise ServerFault(faults.TOOL_FAILED, text or "The tool failed without a word.")
+            raise ServerFault(faults.TOOL_FAILED, text or "The tool failed without a message.")
         _check_bounds(document, "result")
         return self._mender.read(tool, document, result.meta)
 

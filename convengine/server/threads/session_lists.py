@@ -41,7 +41,7 @@ def list_sessions(
     page = list(rows[: limit + 1])
     if cursor and not page and not last.exists():
         # Its session was removed, or belongs to another workspace: this is not the end of the list.
-        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is of no session that is there; begin without a cursor."]})
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} belongs to a session that does not exist; begin without a cursor."]})
     more = page[limit - 1] if len(page) > limit else None
     return page[:limit], str(more.pk) if more else None
 

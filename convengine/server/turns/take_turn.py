@@ -190,7 +190,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
         interrupted=InterruptionCheck(lease.token) if may_interrupt else None,
         on_fault=report_fault,
     )
-    listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+    listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
     live_streams().join(turn, lease.watched)
     return turn, tape
 

@@ -115,7 +115,7 @@ def test_what_is_refused_is_refused_in_json(caller: Caller) -> None:
     unknown = answer(caller)
 
     assert (refused.status_code, unknown.status_code) == (400, 404)
-    assert json.loads(refused.content)["fields"] == {"cursor": ["Not with lines, which have no pages: leave it out."]}
+    assert json.loads(refused.content)["fields"] == {"cursor": ["Lines have no pages. Leave the cursor out."]}
     assert json.loads(unknown.content)["errorCode"] == "NOT_FOUND"
 
 

@@ -322,7 +322,7 @@ def test_what_a_tool_finds_is_told() -> None:
         ({"code": "book table"}, "code: "),
         ({"kind": "none"}, "kind: "),
         ({"fields": [{"name": "a", "title": "A", "type": "choice"}]}, "fields.0: 'options' is a required property"),
-        ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name stands twice"),
+        ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name occurs twice"),
         ({"colour": "red"}, "'colour' was unexpected"),
         ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such. Add a row"),
     ],

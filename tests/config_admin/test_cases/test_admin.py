@@ -149,7 +149,7 @@ def test_a_mistake_is_named_and_nothing_typed_is_lost(ben: Client) -> None:
     case = make_test()
     page = ben.get(f"{LIST}{case.pk}/change/")
     refused = ben.post(f"{LIST}{case.pk}/change/", {**fields_of(page), "stubs": "tables: {a: []}", "do": "save"})
-    assert b"Stubs and start: tables cannot stand here." in refused.content
+    assert b"Stubs and start must not contain tables." in refused.content
     assert b"tables: {a: []}" in refused.content
 
 

@@ -169,5 +169,5 @@ def test_a_draft_is_scheduled_and_cancelled(file: str) -> None:
     assert run("draft", "show", "Cards")["schedule"]["status"] == "WAITING"
     assert run("draft", "cancel", "Cards") == {"draft": "Cards", "scheduled": False}
     assert "The time has passed" in refuse("draft", "schedule", "Cards", "--at", "2020-01-01T08:00")["problem"]
-    with pytest.raises(CommandError, match="is no time"):
+    with pytest.raises(CommandError, match="is not a time"):
         run("draft", "schedule", "Cards", "--at", "soon")

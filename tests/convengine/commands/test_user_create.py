@@ -42,7 +42,7 @@ def test_a_user_without_rights_or_with_an_unknown_group_is_refused(arguments: li
 
 def test_a_name_that_is_taken_and_a_weak_password_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     create("ada", "--superuser")
-    with pytest.raises(CommandError, match="There is a user ada already"):
+    with pytest.raises(CommandError, match="The user ada already exists"):
         create("ada", "--superuser")
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "1234")
     with pytest.raises(CommandError, match="DJANGO_SUPERUSER_PASSWORD: This password is too short"):

@@ -250,7 +250,7 @@ def test_a_turn_belongs_to_the_main_conversation_unless_it_says_otherwise(tmp_pa
         ),
         (
             {"turns": [{"user": "a", "before": [{"insert": "ce_rule", "row": {}, "where": {}}]}]},
-            "turns[0].before[0].where: this key cannot stand here; remove it.",
+            "turns[0].before[0].where: this key is not allowed here; remove it.",
         ),
         (
             {"turns": [{"user": "a", "before": [{"update": "ce_rule", "where": {"x": 1}, "set": {}}]}]},
@@ -349,7 +349,7 @@ def test_anchors_and_merges_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a: 1\nb: 2\na: 3", "line 3: the key `a` stands twice."),
+        ("a: 1\nb: 2\na: 3", "line 3: the key `a` occurs twice."),
         ("a: {1: x}", "line 1: the key 1 is not text; put it in quotes."),
         ("a: [1", "line 1: is not valid YAML: "),
         ("a: !!python/object:os.system x", "line 1: is not valid YAML: "),

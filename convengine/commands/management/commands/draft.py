@@ -203,5 +203,5 @@ def _read_time(text: str) -> datetime:
     except ValueError:
         moment = None
     if moment is None:
-        raise CommandError(f"“{text}” is no time. Write it {_TIME[:1].lower()}{_TIME[1:]}", returncode=2)
+        raise CommandError(f"“{text}” is not a time. Write it {_TIME[:1].lower()}{_TIME[1:]}", returncode=2)
     return make_aware(moment) if is_naive(moment) else moment

@@ -36,7 +36,7 @@ class Command(ExactCommand):
         if not group and not superuser:
             raise CommandError(f"Choose what {name} may do: --superuser, or --group {' | '.join(sorted(known))}.")
         if users.objects.filter(**{users.USERNAME_FIELD: name}).exists():
-            raise CommandError(f"There is a user {name} already.")
+            raise CommandError(f"The user {name} already exists.")
         password = os.environ.get(PASSWORD) or secrets.token_urlsafe(12)
         try:
             validate_password(password)

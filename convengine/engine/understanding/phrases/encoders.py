@@ -113,7 +113,7 @@ class _Service:
 
     def _ask(self, name: str, keys: Sequence[_Key]) -> dict[_Key, Vector]:
         if self.embed is None:
-            raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"Nothing here can ask {name}.")
+            raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No connection to the model {name} is configured.")
         vectors = self.embed(name, [text for _, text in keys])
         return {key: _scale(vector) for key, vector in zip(keys, vectors, strict=True)}
 

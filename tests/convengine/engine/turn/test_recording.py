@@ -31,7 +31,7 @@ def test_values_stand_as_json_and_nothing_as_nothing() -> None:
         "The turn asks container, and the recording has no answer to it."
     )
     assert ask_refused(Playback([TOOL]), "clock", None).startswith(
-        "Call 1 of the turn asks clock; recorded is tool for {"
+        "Call 1 of the turn asks clock, but the recording has tool for {"
     )
 
 

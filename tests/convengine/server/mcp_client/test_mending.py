@@ -148,7 +148,7 @@ FAILED = {
     "a text": ({"content": [text("No such order.")], "isError": True}, "No such order."),
     "structure": ({"structuredContent": {"reason": "gone"}, "isError": True}, '{"reason":"gone"}'),
     "an unknown part": ({"content": [VIDEO], "isError": True}, "A film."),
-    "nothing": ({"isError": True}, "The tool failed without a word."),
+    "nothing": ({"isError": True}, "The tool failed without a message."),
 }
 
 

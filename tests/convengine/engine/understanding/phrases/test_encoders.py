@@ -226,7 +226,7 @@ def test_without_a_service_words_and_letters_decide(service: Service) -> None:
     encoders._service.embed = None
 
     assert get("lab:shifted").substitution == "NO_VECTORS"
-    with pytest.raises(EncoderUnavailable, match="Nothing here can ask lab:shifted"):
+    with pytest.raises(EncoderUnavailable, match="No connection to the model lab:shifted is configured"):
         encode_texts("lab:shifted", ["hello"])
 
 
