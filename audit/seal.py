@@ -153,7 +153,7 @@ class Seal:
 
 
 def read_seal(data: bytes | memoryview | None) -> Seal | None:
-    """A stored seal; null for none, and for bytes that are none."""
+    """A stored seal, or None if there is none, or if the bytes are not a seal."""
     try:
         return Seal.read(data) if data else None
     except ValueError:
@@ -168,7 +168,7 @@ def encode_parts(row: Mapping[str, Any], release: str = "", document: Sequence[b
 def encode_parts_with(
     row: Mapping[str, Any], encoded: Sequence[bytes], release: str, document: Sequence[bytes] = ()
 ) -> Parts:
-    """The same with encoded JSON columns."""
+    """Encode a row whose JSON columns are encoded already."""
     words = [row[name] for name in WORDS]
     is_empty = words == _NO_WORDS and list(encoded) == _NO_DOCUMENTS
     events, recording = row["events"], row["recording"]
@@ -225,7 +225,7 @@ def list_removed(cuts: int) -> set[str]:
 
 
 def _dump_columns(values: Sequence[Any]) -> bytes:
-    """The same as the JSON text of what `encode_value` gives."""
+    """The JSON text of the encoded values."""
     try:
         text = orjson.dumps(values, default=encode_value, option=orjson.OPT_PASSTHROUGH_DATETIME)
     except TypeError:

@@ -180,7 +180,7 @@ class AlertRuleAdmin(SilencePages):
             super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Likewise."""
+        """Delete several rules. Their alerts stay in the history."""
         with transaction.atomic():
             for rule in CeAlertRule.objects.filter(pk__in=list(queryset.values_list("pk", flat=True))):
                 end_alert_of(rule)

@@ -78,7 +78,9 @@ def is_meta_expanded(request: Request) -> bool:
     if expand not in ("", "meta"):
         raise RequestInvalid(fields={"expand": [f"Unknown value {expand!r}. Known: meta."]})
     if expand and is_unpaged(request):
-        raise RequestInvalid(fields={"expand": ["It does not work with ?page=off. Use pages, with ?cursor= from `next`."]})
+        raise RequestInvalid(
+            fields={"expand": ["It does not work with ?page=off. Use pages, with ?cursor= from `next`."]}
+        )
     return bool(expand)
 
 

@@ -76,7 +76,7 @@ _EMPTY_CONVERSATION: dict[str, Any] = {
     "lease_interrupted_by": None,
     "mounted_kb_id": None,
 }
-#: The contents of a turn record, likewise.
+#: The contents of a turn record, with their empty values.
 _EMPTY_TURN = dict.fromkeys(
     (
         "user_input",

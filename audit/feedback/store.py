@@ -33,7 +33,7 @@ class FeedbackInput:
     """The given feedback."""
 
     feedback_type: str
-    #: The id of a turn, or, as the original's clients send, any id of an answer; null for the last turn.
+    #: The id of a turn, or any id of an answer, as the original's clients send. None means the last turn.
     message_id: str | None = None
     assistant_response: str | None = None
     comment: str = ""

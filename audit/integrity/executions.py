@@ -17,7 +17,7 @@ class RecordedRun(NamedTuple):
 
     stage: str
     execution_id: int
-    #: How it ended; null for a task of a rule, whose event does not tell.
+    #: How it ended, or None for a task of a rule, whose event does not tell.
     status: str | None
     #: True for a run of an earlier turn, which may have been removed with it.
     is_reused: bool
@@ -25,7 +25,7 @@ class RecordedRun(NamedTuple):
 
 def list_runs(events: str | None) -> Iterator[RecordedRun]:
     """The runs of a turn; almost all turns have none, and are not parsed."""
-    if not events or f'"{_KEY}"' not in events:
+    if not events or _KEY not in events:
         return
     for entry in filter(_is_event, parse_entries(events) or ()):
         stage, payload = str(entry.get("stage")), entry["payload"]

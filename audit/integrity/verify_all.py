@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # A new process imports this before Django is set up there.
     from audit.integrity.verify import Report
 
-#: So many turns take less time than starting other processes.
+#: Verifying this many turns takes less time than starting other processes.
 _FEW = 5_000
 #: Number of parts of the conversations, by their ids, which are spread evenly.
 _PARTS = 32

@@ -20,7 +20,7 @@ class CeTurnCount(models.Model):
     OUTCOME = "OUTCOME"
     #: Turns that brought a conversation into a state, and out of the one before.
     ENTERED, EXITED = "ENTERED", "EXITED"
-    #: The same turns by where they came from; the value is the intent and state before, and the state after.
+    #: Those turns by where they came from. The value is the intent and state before, and the state after.
     MOVED = "MOVED"
     SEPARATOR = "\x1f"
     #: Turns by duration, whose value is the first millisecond of its range; and not understood ones by state.

@@ -51,7 +51,7 @@ def explain_turn(conversation_id: uuid.UUID, turn_no: int) -> list[str]:
 
 
 def explain_unstored_turn(turn: Turn) -> list[str]:
-    """The same of a turn that is only tried, without exceptions."""
+    """Explain a turn that was only tried and not stored. Never raises."""
     return _explain_events(list(expand_events(list_unstored_events(turn))), turn.snapshot)
 
 

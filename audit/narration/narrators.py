@@ -135,7 +135,7 @@ def _find_decided_row(
 
 
 def find_move(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Where moves with the same reason began, and the reason; null for moves of nearly every turn, and for no change.
+    """Where moves with the same reason began, and the reason. None for moves of nearly every turn, or without a change.
 
     What the user means is no reason in a turn that did not understand the message.
     """
@@ -199,7 +199,7 @@ _ANSWERS: Mapping[str, str] = {
     "EXACT": "Answered with {responseId:row ce_response}",
 }
 _OF_ROW = "Answered with {responseId:row ce_response}"
-#: The same for a row whose own text could not be used, or whose model gave no answer.
+#: For a row whose own text could not be used, or whose model gave no answer.
 _FALLBACK = "Answered with the fallback text instead of {responseId:row ce_response}"
 _FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because the model gave no answer"
 

@@ -86,7 +86,7 @@ def insert_dead_turn_stmts(
     previous: bytes | None,
     release: str,
 ) -> SealedRow:
-    """The same for a turn whose process died, from the events that it stored while it ran; `events` end it.
+    """Build the row of a turn whose process died, from the events that it stored while it ran; `events` end it.
 
     `release` is the content hash of its release.
     """

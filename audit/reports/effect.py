@@ -26,7 +26,7 @@ WINDOW = timedelta(days=30)
 MOST_MOVED, _MOVED = 8, 2.0
 #: How many releases are checked for having made a rate worse.
 _MOST_CHECKED = 3
-#: From so many standard errors on, Home names the release: many intents and releases are compared, and the turns of a
+#: Home names a release from this many standard errors: many intents and releases are compared, and the turns of a
 #: conversation are not independent of each other.
 _SHIFTED = 5.0
 
@@ -160,7 +160,7 @@ def compare_release(release: ReleaseNote) -> Comparison | None:
 
 
 def _join_releases(releases: Iterable[tuple[int, Totals]]) -> ReleaseGroup | None:
-    """All of them as one, also with few turns; null for none."""
+    """All of them as one, also with few turns, or None if there is none."""
     own = list(releases)
     return ReleaseGroup(own[0][0], own[-1][0], sum((totals for _, totals in own), Totals())) if own else None
 

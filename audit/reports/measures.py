@@ -15,7 +15,7 @@ from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDE
 from convengine.engine.turn.enums import TurnStatus
 
 Number = int | float | Decimal
-#: From so many milliseconds on something is slow; the beginning of a range of durations.
+#: Calls and turns that take at least this many milliseconds count as slow; where a range of durations begins.
 SLOW_FROM = 2_000
 
 
@@ -40,7 +40,7 @@ class Measure:
     help: str
     unit: Unit
     count: Callable[[Totals], int | Decimal]
-    #: What the count is divided by: for a share, what it is a part of; null for a plain number.
+    #: What the count is divided by: for a share, what it is a part of, or None for a plain number.
     base: "Measure | None" = None
     #: Null if it is neither good nor bad.
     higher_is_worse: bool | None = None

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from convengine.server.interfaces.turn_reports import Verdict
 
-#: So many turns on both sides, and so many standard errors between the shares, make a difference that is no chance.
+#: A difference is not chance with at least this many turns on both sides, and standard errors between the shares.
 FEWEST_TURNS, CLEAR = 30, 3.0
-#: From so many standard errors on, a difference may be one.
+#: A difference of at least this many standard errors may be real.
 _LIKELY = 2.0
 #: The standard errors of an interval that contains the true share 19 times of 20.
 _INTERVAL = 1.96

@@ -38,7 +38,7 @@ _LONGEST_TEXT = 120
 
 
 def shift_back(week: Selection) -> Selection:
-    """The same days and hours of the week before."""
+    """These days and hours in the week before."""
     return replace(week, since=week.since - WEEK, until=week.until - WEEK)
 
 

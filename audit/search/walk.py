@@ -91,7 +91,7 @@ COUNTED = 10_000
 
 @dataclass(frozen=True)
 class Total:
-    """The number of results: exact, or at least so many."""
+    """The number of results: exact, or a lower bound."""
 
     count: int
     #: Counted to the end.

@@ -92,7 +92,7 @@ class Divider:
 
 
 def read_window(conversation_id: uuid.UUID, at: int | None = None, in_front: int = WINDOW_SIZE) -> TurnWindow:
-    """The turns around a number, with so many before it, all by default; without a number the newest.
+    """The turns around a number, with `in_front` turns before it; without a number the newest.
 
     One query, or two for turns on both sides.
     """

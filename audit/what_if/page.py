@@ -116,7 +116,7 @@ def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
-    """The same with a form that is not saved. It is signed, because its rows were checked."""
+    """The page for a form that is not saved. The form is signed, because its rows were checked."""
     require_rights(request, str(configuration))
     model_admin = admin.site.get_model_admin(CeAudit)
     return _show_start(model_admin, request, configuration, form)

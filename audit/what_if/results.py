@@ -42,7 +42,10 @@ GROUPS: Mapping[str, tuple[str, str]] = {
         "These turns ask a model, tool or task something that was not recorded. What they would answer is unknown, so "
         "they are not counted.",
     ),
-    Kind.NOT_REPLAYABLE: ("Cannot run again", "Their recordings are incomplete, so nothing can be said about them either."),
+    Kind.NOT_REPLAYABLE: (
+        "Cannot run again",
+        "Their recordings are incomplete, so nothing can be said about them either.",
+    ),
     AFTER: (
         "After a difference",
         "An earlier turn of these conversations led to another intent, state, value or action, so these messages would "

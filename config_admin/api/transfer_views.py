@@ -181,7 +181,7 @@ def _import_into_draft(
     author: Any,
     progress: Progress,
 ) -> tuple[int, dict[str, Any]]:
-    """The same over the rows of a draft; what is imported becomes its edits."""
+    """Import into a draft: the imported rows become its edits."""
     try:
         reason = given["reason"] or "Import through the API"
         with open_draft(draft_id, author, reason, writing=given["apply"], decides=False):

@@ -37,9 +37,9 @@ class DraftConflict(ValueError):
 class MergedEdits:
     """The edits of a draft over the live configuration of now."""
 
-    #: For each edited row its content, with the live changes of other fields; null for a deleted one.
+    #: For each edited row its content, with the live changes of other fields, or None for a deleted one.
     wanted: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
-    #: The same rows in the live configuration.
+    #: These rows in the live configuration.
     live: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
     conflicts: dict[RowName, RowMerge] = field(default_factory=dict)
     edits: dict[RowName, CeDraftEdit] = field(default_factory=dict)

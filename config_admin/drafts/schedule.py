@@ -197,7 +197,7 @@ def _list_people(draft: CeDraft, author: Any) -> list[str]:
 
 
 def _check_people(schedule: CeDraftSchedule, merged: MergedEdits) -> Iterator[str]:
-    """A sentence for everybody who stood for the schedule and does not any more, and for an API key likewise."""
+    """A sentence for each person, and for the API key, who may no longer publish what was scheduled."""
     yield from _check_author(schedule, merged.differences)
     for name in schedule.people:
         if name != schedule.author_name:

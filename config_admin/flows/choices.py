@@ -72,8 +72,8 @@ def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
             raise ChoicesInvalid(f"“{shorten_line(line.strip())}” has no choice before the other words.")
         if "," in label and "\t" not in line:
             raise ChoicesInvalid(
-                f"After “=” comes the text that users see, but “{shorten_line(label)}” has a comma. Write other words after a "
-                f"colon: “{shorten_line(value)}: {shorten_line(label)}”."
+                f"After “=” comes the text that users see, but “{shorten_line(label)}” has a comma. Write other words "
+                f"after a colon: “{shorten_line(value)}: {shorten_line(label)}”."
             )
         option: Option = {"value": values.get(value, value)}
         if label and label != value:

@@ -160,7 +160,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 @page("<path:intent>/flow/", of="config_admin.CeIntent")
 def edit(request: HttpRequest, intent: str) -> HttpResponse:
-    """The same for a flow that exists."""
+    """Edit an existing flow."""
     for right in list_flow_rights("change", "add", "delete"):
         require_right(request, right)
     reading = read_flow(get_editor_context(request).snapshot, intent)
@@ -274,7 +274,7 @@ class _FlowPage:
         )
 
     def _reopen(self, bound: PageForms) -> PageForms:
-        """The same inputs without a judgement, and with one more field or question if that was asked for."""
+        """The inputs without their errors, and with one more field or question if that was asked for."""
         post = self.request.POST
         values = {name: bound.flow[name].value() for name in bound.flow.fields}
         if _ADD_PHRASES in post:
@@ -383,7 +383,7 @@ class _FlowPage:
         }
 
     def _lay_over(self, flow: Values | None) -> Snapshot | None:
-        """The configuration with a flow; null for one that cannot be saved."""
+        """The configuration with a flow, or None for one that cannot be saved."""
         try:
             return lay_flow_over(self.snapshot, self.reading, {**flow, "enabled": True}) if flow else None
         except FlowRefused:

@@ -79,7 +79,7 @@ def get_content_hash() -> str:
 
 
 def lock_content() -> str:
-    """The same hash; nobody else changes the configuration until the transaction ends.
+    """The content hash. Nobody else changes the configuration until the transaction ends.
 
     A draft is locked already: a lock of the head would make live changes wait for its page, and a page for them.
     """

@@ -22,7 +22,7 @@ from convengine.engine.turn.snapshot import Snapshot
 
 #: The moves of the newest releases that a process knows.
 _MOST_MOVES = 1000
-#: Shares are in percent; a thread falls on one of so many points.
+#: Shares are in percent. Each thread falls on one of this many points.
 _POINTS = 10_000
 
 Scope = tuple[str, str]

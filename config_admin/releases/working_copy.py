@@ -28,12 +28,12 @@ class WorkingCopy:
     config_version: int
     #: For each table that has rows, the root of its tree in `blobs`.
     manifest: dict[str, str]
-    #: The same of the release below the draft.
+    #: The manifest of the release below the draft.
     live: dict[str, str]
     blobs: Blobs = field(default_factory=Blobs)
-    #: The changed rows as they are now, by table and primary key; null for a deleted one.
+    #: The changed rows as they are now, by table and primary key, or None for a deleted one.
     changed: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
-    #: The draft; null for a release that is read like a draft.
+    #: The draft, or None for a release that is read like a draft.
     draft_id: int | None = None
     #: Writes to other tables, made when the rows of the draft are out of the tables again.
     later: list[Callable[[], object]] = field(default_factory=list)

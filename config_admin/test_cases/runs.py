@@ -26,7 +26,7 @@ from convengine.server.jobs.running import get_lease_end
 M = TypeVar("M", bound=Model)
 log = structlog.get_logger(__name__)
 test_runs = BackgroundRuns(CeTestRun, "test run", waiting=100)
-#: Tests that are read at once; results are stored after so many seconds at the latest.
+#: Tests that are read at once, and the seconds after which results are stored at the latest.
 _BATCH, _STORED_AFTER = 100, 1.0
 #: How long the interpreter is given away after each test, in seconds.
 _PAUSE = 0.0005
@@ -94,7 +94,7 @@ def count_tags() -> list[tuple[str, int]]:
 
 
 def take_page(query: QuerySet[M], after: int) -> tuple[list[M], int | None]:
-    """The rows of a page in the order of their keys, and the `after` of the next page; null for the last one."""
+    """The rows of a page in the order of their keys, and the `after` of the next page, or None for the last one."""
     rows = list(query.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
     return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
 
@@ -147,7 +147,7 @@ def perform_run(run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambd
 def iterate_run(
     run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None
 ) -> Iterator[None]:
-    """The same, with a break after each stored batch."""
+    """Run the tests of a run, with a break after each stored batch."""
     with test_runs.perform(run_id, _describe_failure) as run:
         if run is None:
             return

@@ -1,7 +1,7 @@
 """The release that a file is based on: changes of rows made since then are not lost, and can be merged.
 
-A change of the file is a difference from the base; a change of today's configuration likewise. Fields that both changed
-differently are conflicts.
+A change of the file is a difference from the base, and so is a change of today's configuration. Fields that both
+changed differently are conflicts.
 """
 
 from collections.abc import Iterator, Mapping

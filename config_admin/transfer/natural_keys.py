@@ -23,7 +23,7 @@ TOOL, TOOL_ID, TOOL_CODE = rows.Tool.table, "tool_id", "tool_code"
 #: Tables whose key is that of a tool, which files identify by its code.
 TOOL_PARTS = (rows.DbTool.table, rows.HttpTool.table)
 _ORDER = ("intent_code", "state_code", "phase", "priority")
-#: `ce_agent_tool` of the original is `ce_mcp_tool` here; likewise its parts and the planner.
+#: `ce_agent_tool` of the original is `ce_mcp_tool` here; its parts and the planner are renamed as well.
 _AGENT, _MCP = "ce_agent_", "ce_mcp_"
 #: How similar a suggested table must be: all names begin alike.
 _SIMILAR_TABLE = 0.8

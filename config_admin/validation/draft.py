@@ -51,7 +51,7 @@ class SaveChecks(NamedTuple):
     form: tuple[Check, ...] = ()
     #: Does a well-formed row fit the others?
     fit: tuple[Check, ...] = ()
-    #: The same, but slow in large configurations.
+    #: Checks of how a row fits the others that are slow in large configurations.
     slow: tuple[Check, ...] = ()
 
 

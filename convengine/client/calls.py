@@ -37,7 +37,7 @@ class Call(Generic[T]):
         return self.method in ("GET", "PUT") or "Idempotency-Key" in self.headers
 
     def at(self, cursor: str | None) -> Self:
-        """The same call for another page of a list."""
+        """This call for another page of a list."""
         return replace(self, query={**self.query, "cursor": cursor}) if cursor else self
 
 

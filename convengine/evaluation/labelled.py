@@ -143,7 +143,9 @@ def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessa
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         at = f"{name}, line {mark.line + 1}" if mark else name
-        raise EvaluationError(f"{at}: the file is not valid YAML: {getattr(error, 'problem', None) or error}.") from None
+        raise EvaluationError(
+            f"{at}: the file is not valid YAML: {getattr(error, 'problem', None) or error}."
+        ) from None
     if isinstance(document, dict) and RASA_KEYS & document.keys():
         for example in read_rasa(document):
             yield LabelledMessage(example.text, example.intent, example.values, source=f"{name}, {example.position}")

@@ -13,7 +13,7 @@ _POSITION = (
     *("intent_code", "state_code", "status", "lifecycle", "channel", "mounted_kb_id", "context_epoch"),
     *("last_turn_no", "turn_count", "created_at", "last_message_at"),
 )
-#: Likewise of the context, and of its branch of the dialogue.
+#: Keys of the context, and of its branch of the dialogue, that only say where the session is.
 _CONTEXT_POSITION = ("intent_lock", "pending_slot", "pendingSlot")
 _DIALOGUE_POSITION = ("asked_field", "last_schema", "done_schema")
 

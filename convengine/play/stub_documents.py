@@ -31,7 +31,7 @@ class Section:
     name: str
     #: The keys that name what is called, in a stub.
     names: Sequence[str]
-    #: The same, from the request of a call.
+    #: Those keys, read from the request of a call.
     read_names: Callable[[Json], Stub]
     result: str
     failure: str
@@ -87,7 +87,7 @@ class CallName:
 
     @classmethod
     def of(cls, port: str, request: Json) -> "CallName | None":
-        """The name of a call of a port; null for a port without stubs."""
+        """The name of a call of a port, or None for a port without stubs."""
         section = _SECTIONS.get(port)
         return cls(section.name, section.read_names(request)) if section else None
 

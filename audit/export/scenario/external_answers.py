@@ -39,7 +39,7 @@ def _make_late_answer(text: str, error: str | None) -> Json:
 
 
 def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
-    """The answers of tools, likewise."""
+    """The answers of tools, as entries of a scenario."""
     entries: list[Entry] = []
     for turn in turns:
         entries += [{**export_call(call), "times": 1} for call in list_calls(turn.recorded, "tool")]

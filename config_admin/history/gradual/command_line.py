@@ -48,7 +48,7 @@ def describe_gradual_release(row: CeGradualRelease) -> dict[str, Any]:
 
 
 def write_gradual_release(row: CeGradualRelease) -> list[str]:
-    """The same in lines of text."""
+    """Describe a gradual release in lines of text."""
     head = f"Release {row.config_version} ({row.get_status_display()}), {row.describe_audience()}"
     return [
         f"{head}; the others: {row.parent_version}",

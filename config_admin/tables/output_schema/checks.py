@@ -43,7 +43,9 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         return
     yield from check_json_schema(draft, "json_schema", schema)
     if reference := find_broken_reference(write_out(schema)):
-        message = f"The reference {reference} points to nothing, to itself or to another document. Write the property out."
+        message = (
+            f"The reference {reference} points to nothing, to itself or to another document. Write the property out."
+        )
         yield draft.error("SHAPE_INVALID", "json_schema", message)
     for part in list_subschemas(schema):
         yield from _check_required_fields(draft, part)

@@ -33,7 +33,7 @@ _AGENT_KEY = re.compile(r"^AGENT_TOOL_", re.IGNORECASE)
 #: Facts of the planner in texts: `context.agent.finalAnswer` is `context.mcp.finalAnswer` here.
 _AGENT_FACT = re.compile(r"\b(?P<context>context(?:Json)?)\.agent\b")
 _AGENT_NAME = re.compile(r"\bagent_(?P<name>tools|observations)\b")
-#: The same in a path on the context alone.
+#: These names in a path that reads only the context.
 _AGENT_PATH = re.compile(r"(?P<root>[$@])\.agent\b")
 #: A name that the caller of a tool chooses, as some seeds write it.
 _BRACED_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")

@@ -33,7 +33,7 @@ class LeaveDecision(StrEnum):
 
 
 def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
-    """What becomes of a wish to leave, or of the answer to "Do you want to stop?"; null for other messages."""
+    """What follows from a wish to leave, or from the answer to "Do you want to stop?". None for other messages."""
     following = DialogueState.of(session).leaving
     is_asked = following is not None
     if says(session, turn, MoveKind.PERSON):

@@ -38,7 +38,7 @@ from convengine.engine.understanding.understand import Understanding, understand
 from convengine.json_value import Json
 
 _SLOTS = ("pending_slot", "pendingSlot")
-#: Readers see so many characters; longer text is only free text of an asked text field.
+#: Readers see this many characters. Longer text is only taken as free text of an asked text field.
 MOST_CHARACTERS = 1_000
 
 
@@ -48,7 +48,7 @@ def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
 
 
 def find_open_form(session: Session, turn: Turn) -> Form | None:
-    """The form of the open schema; null for none, and for an unusable one."""
+    """The form of the open schema, or None if there is none, or if it is unusable."""
     row = find_open_schema(session, turn)
     form = get_form(turn.snapshot, row) if row else None
     return form if form is not None and not form.problem else None
@@ -333,7 +333,7 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
 
 
 def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:
-    """The key of the option that the message means as the answer to a question with options; null for none.
+    """The key of the option that the message means as the answer to a question with options, or None if there is none.
 
     `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
     """

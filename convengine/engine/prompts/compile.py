@@ -211,7 +211,7 @@ class _Metered(NodeTransformer):
         return node if plain else _filter(node, " made")
 
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:
-        """The same; targets of loops and assignments are no values."""
+        """A tuple counts its content, as a list does. Targets of loops and assignments are not values."""
         plain = node.ctx != "load" or all(isinstance(item, nodes.Const) for item in node.items)
         self.generic_visit(node)
         return node if plain else _filter(node, " made")

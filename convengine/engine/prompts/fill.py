@@ -67,7 +67,10 @@ def fill_prompts(
 
 
 def fill_prompts_or_audit(session: Session, turn: Turn, error_stage: Stage, **prompts: Json) -> FilledPrompts | None:
-    """The same for a turn that goes on without a model: null for faulty prompts, with the fault in `error_stage`."""
+    """Fill the prompts of a turn that can go on without a model.
+
+    Returns None for faulty prompts, and records the fault as `error_stage`.
+    """
     try:
         return fill_prompts(session, turn, **prompts)
     except (PromptRenderFailed, UnresolvedPromptVariable) as error:

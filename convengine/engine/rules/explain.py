@@ -87,7 +87,7 @@ def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | N
 
 
 def find_row_fault(snapshot: Snapshot, row: rows.Row) -> Fault | None:
-    """Why a row is unusable: field, value, remedy; null for a usable row, or for tables without checks here."""
+    """Why a row is unusable: field, value, remedy. None if it is usable, or if its table has no checks here."""
     if row_fault := next((fault for invalid_row, fault in unreadable_faults(snapshot) if invalid_row is row), None):
         return row_fault
     if isinstance(row, rows.Rule):

@@ -37,7 +37,7 @@ def describe_match(pattern: str, *, whole: bool = False, negated: bool = False) 
 
 
 def describe_compared_pattern(literal: str) -> str:
-    """The same for the pattern of a recorded comparison: of a rule's text, or `/…/i` of a path."""
+    """Describe the pattern of a recorded comparison: of a rule's text, or `/…/i` of a path."""
     of_path = _OF_PATH.fullmatch(literal)
     return describe_match(of_path["pattern"], whole=True) if of_path else describe_match(literal)
 

@@ -43,7 +43,7 @@ class Alternation:
 
 @dataclass(frozen=True)
 class Repetition:
-    """At least `low` times, at most `high`; null for any number."""
+    """At least `low` times, and at most `high` times unless that is None."""
 
     part: "Node"
     low: int

@@ -55,7 +55,7 @@ def move_lifecycle(
 def step_lifecycle(
     session: Session, turn: Turn, end: Lifecycle, reason: str, detail: Mapping[str, Json] = MappingProxyType({})
 ) -> Session:
-    """The same without checking the table."""
+    """Change the lifecycle without checking the table of transitions."""
     after = session.evolve(lifecycle=end.value, lifecycle_detail=dict(detail))
     turn.audit(after, SESSION_LIFECYCLE, **build_event(session.lifecycle, end, reason, turn.turn_no))
     return after

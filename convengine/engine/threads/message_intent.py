@@ -52,7 +52,7 @@ def set_message_intent(session: Session, turn: Turn) -> Session:
 
 
 def settle_message_intent(session: Session, turn: Turn) -> Session:
-    """The same when the intent is known: the message may begin a new task, or remain unclear."""
+    """Decide again once the intent is known: the message may begin a new task, or remain unclear."""
     meaning = MessageIntent.read(session.dialogue.message_intent)
     if meaning is None or _says_nothing(session):
         return session

@@ -79,7 +79,7 @@ def dumps(value: Any) -> str:
 
 
 def dump_unchanged(value: Any) -> bytes:
-    """The same as `dumps`, in bytes. Raises TypeError for a value whose texts `dumps` would change."""
+    """As `dumps`, in bytes. Raises TypeError for a value whose texts `dumps` would change."""
     text = orjson.dumps(value, default=_convert_any, option=_OPTIONS)
     if b"\\u0000" in text:
         raise TypeError("A text contains NUL.")
@@ -139,7 +139,7 @@ def to_plain(value: Any) -> Any:
 
 
 def to_strict(value: Any) -> Any:
-    """The same as `plain`. Raises TypeError for values that JSON cannot represent, or that are too deep."""
+    """As `to_plain`. Raises TypeError for values that JSON cannot represent, or that are nested too deeply."""
     try:
         json.dumps(value, default=_convert_to_json)
         plain = to_plain(value)

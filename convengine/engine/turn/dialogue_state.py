@@ -35,7 +35,7 @@ class DialogueState:
     done_schema: int | None = None
     #: By field: the values of "Do you mean Thursday 26 November?", which a yes stores.
     offered: Mapping[str, Json] = field(default_factory=dict)
-    #: Likewise, of offers that the user left unanswered while going on with other fields.
+    #: By field: values that were offered, and that the user passed over while going on with other fields.
     open_offers: Mapping[str, Json] = field(default_factory=dict)
     #: The fields whose values the last answer repeated, so that a "no" may mean them.
     echoed: tuple[str, ...] = ()

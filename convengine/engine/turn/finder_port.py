@@ -19,7 +19,7 @@ class FoundSpan:
     value: Json = None
     #: Why it is no value: a code, for the record.
     reason: str = ""
-    #: The same as a sentence for the user; without one, the answer says that the value does not fit.
+    #: The reason as a sentence for the user. Without one, the answer says that the value does not fit.
     text: str = ""
     is_weak: bool = False
     #: The path of the only field that it is for; blank for any field of the kind.

@@ -32,7 +32,7 @@ class Kind(Generic[T_co]):
 
     name: str
     read: Callable[[str], T_co]
-    #: Limits of a number, null for none.
+    #: Limits of a number, or None if there is none.
     minimum: float | None = None
     maximum: float | None = None
     values: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class Setting(Generic[T]):
     default: T
     help: str
     mark: str = "L"
-    #: What a qualifier after the key's first dot names: workspace, channel, purpose, tool code; null for none.
+    #: What a qualifier after the key's first dot names: workspace, channel, purpose or tool code, if there is one.
     qualifier: str | None = None
     #: Defaults of single qualifiers, in upper case, if they differ.
     qualified_defaults: Mapping[str, T] = field(default_factory=dict)

@@ -52,7 +52,7 @@ class TaskAnswer:
 
 @dataclass(frozen=True)
 class TaskRun:
-    """The key of one run of a task, and the time limit of its methods; null for a rule's task, which has none."""
+    """The key of one run of a task, and the time limit of its methods, which the task of a rule does not have."""
 
     idempotency_key: str
     timeout_ms: int | None = None

@@ -165,7 +165,7 @@ class Reuse:
     subjects: Mapping[int, Json] = field(default_factory=dict)
     #: Requests without a recorded answer.
     missing: list[str] = field(default_factory=list)
-    #: The same in few words, without the data of people.
+    #: Those requests in a few words, without the data of people.
     unanswered: list[str] = field(default_factory=list)
     _used: set[int] = field(default_factory=set)
 

@@ -13,7 +13,7 @@ class ReleaseReason(StrEnum):
 
     #: The setting `Releases/RUNNING`: the conversation waits for an answer that was asked for on this release.
     END_OF_FORM = "END_OF_FORM"
-    #: The same setting: the session began on this release.
+    #: The setting `Releases/RUNNING`: the session began on this release.
     END_OF_SESSION = "END_OF_SESSION"
     #: The newer release has no answer for the intent and state of the conversation.
     NO_ANSWER = "NO_ANSWER"
@@ -43,7 +43,7 @@ class ReleaseChoice:
 
     @classmethod
     def read(cls, stored: Mapping[str, Json] | None) -> Self | None:
-        """The choice from a recording; null for none."""
+        """The choice from a recording, or None if there is none."""
         if not stored:
             return None
         move = stored["move"]

@@ -242,7 +242,7 @@ class Snapshot:
     def rule_buckets(
         self, phase: str, intent: str | None, state: str | None
     ) -> Mapping[tuple[str, str, str], tuple[Rule, ...]]:
-        """The same by scope key, without a copy, so that values derived from a bucket can be cached."""
+        """The rules by scope key, not copied, so that values derived from a bucket can be cached."""
         by_scope = self.index(rows.Rule, _rule_key, _priority_order)
         active = self.active_intents
         return {

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float32]
-#: So many digits of a probability count. The last bits of a vector depend on the processor, and decisions must not.
+#: The digits of a probability that count. The last bits of a vector depend on the processor; decisions must not.
 _DIGITS = 3
 
 

@@ -31,7 +31,7 @@ class MoveKind(StrEnum):
     HELP = "HELP"
     #: To go on with what is open.
     STAY = "STAY"
-    #: The same thing once more.
+    #: To repeat what was said.
     MORE = "MORE"
 
 

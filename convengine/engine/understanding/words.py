@@ -8,7 +8,7 @@ from typing import Protocol
 
 #: No more characters and words of a message are read: what is longer is a letter, and no answer.
 MOST_CHARS, MOST_WORDS = 1000, 250
-#: So many words of a message are mended, and none that is shorter.
+#: The maximum number of words of a message that are mended, and the length of the shortest such word.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
 _APOSTROPHES = "'’‘ʼ`´"
 _DASHES = "-–—−‐‑"
@@ -230,7 +230,7 @@ def _shorten_end(word: str) -> str:
 
 
 def _shorten_runs(word: str, longest: int) -> str:
-    """The word with no letter more than so many times in a row, where it stands three times or more."""
+    """The word with runs of three or more of the same letter cut to `longest`."""
     parts: list[str] = []
     index = 0
     while index < len(word):

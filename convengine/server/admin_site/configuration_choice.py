@@ -69,6 +69,6 @@ def read_name(text: str) -> ConfigurationName:
 
 
 def read_name_for(request: HttpRequest, text: str) -> ConfigurationName:
-    """The same for a user, who may read this configuration. Raises RightMissing, and ValueError with a sentence."""
+    """Read a name for a user. Raises RightMissing if the user may not read it, and ValueError with a sentence."""
     require_readable(request, str(ConfigurationName.parse(text)))
     return read_name(text)

@@ -171,11 +171,11 @@ class ByConversation(ReadOnlyAdmin):
         return self._for(request, super().get_list_display(request))
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """The fields, likewise."""
+        """The fields without links that this user may not open."""
         return self._for(request, super().get_fields(request, obj))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """Likewise."""
+        """The read-only fields without links that this user may not open."""
         return self._for(request, super().get_readonly_fields(request, obj))
 
     def _for(self, request: HttpRequest, names: Any) -> Any:

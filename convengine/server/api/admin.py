@@ -86,7 +86,7 @@ class ApiKeyAdmin(PagesAdmin):
 
     @admin.display(description="status")
     def standing(self, key: CeApiKey) -> str:
-        """The same, in words."""
+        """Whether the key can be used, in words."""
         return self.usable(key)[1]
 
     @admin.display(description="created by")

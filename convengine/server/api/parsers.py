@@ -18,7 +18,7 @@ from convengine.server.api.clean_input import clean_texts, refuse_lossy_numbers,
 from convengine.server.deployment import conf
 
 _NUL = b"\\u0000"
-#: So many digits that a number may be beyond 64 bits: the fast parser would round it.
+#: A number with this many digits may be beyond 64 bits, and the fast parser would round it.
 _MANY_DIGITS = re.compile(rb"\d{19}")
 
 

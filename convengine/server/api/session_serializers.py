@@ -231,7 +231,7 @@ class ResolvedSessionSerializer(serializers.Serializer[Any]):
 
 
 class MessageAnswerSerializer(ResolvedSessionSerializer):
-    """The same, and the turn."""
+    """The session of a message, and its turn."""
 
     message_intent = serializers.CharField(allow_null=True)
     reply = serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words.")

@@ -23,7 +23,7 @@ from convengine.server.api.schema import extend_schema
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import EXTERNAL, CeConversation, CeConversationHistory
 
-#: So many turns at once, the newest.
+#: The maximum number of turns of an answer: the newest ones.
 _PAGE = 50
 USER, BOT, PERSON = SPEAKERS = ("user", "bot", "person")
 _SAID = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)

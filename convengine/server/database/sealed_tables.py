@@ -34,7 +34,7 @@ class SealedQuerySet(models.QuerySet[Any]):
 
 
 class PurgedQuerySet(SealedQuerySet):
-    """The same for rows that are kept for a limited time."""
+    """Queries of rows that are kept for a limited time: only retention and erasures remove them."""
 
     def purge(self) -> int:
         """Delete these rows for good and return their number. Only for retention and erasure."""

@@ -95,11 +95,11 @@ class Postgres(Dialect):
         return value.astimezone(UTC)  # type: ignore[no-any-return]
 
     def relax_durability(self) -> str:
-        """The same; inside another transaction, that transaction decides."""
+        """An expression that relaxes the statement's own commit. Inside another transaction, that one decides."""
         return "NULL" if connection.in_atomic_block else "set_config('synchronous_commit', 'off', true)"
 
     def advisory_lock(self) -> str:
-        """The same, by a lock that ends with the transaction."""
+        """A condition that takes a lock, which ends with the transaction."""
         return "pg_advisory_xact_lock(hashtextextended(%s, 0)) IS NOT NULL"
 
     def json_merge(self, *pairs: str) -> str:

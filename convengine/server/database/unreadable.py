@@ -45,7 +45,7 @@ def read_rows(rows: models.QuerySet[Any]) -> list[Any]:
 
 
 def read_values(rows: models.QuerySet[Any], *columns: str) -> list[dict[str, Any]]:
-    """The same as {column or annotation: value}, without making rows: for many rows that need not be checked."""
+    """The rows as {column or annotation: value}, without making objects: for many rows that need no check."""
     try:
         with protect_transaction():
             return list(rows.values(*columns))
@@ -57,7 +57,7 @@ def read_values(rows: models.QuerySet[Any], *columns: str) -> list[dict[str, Any
 
 
 def read_row(model: type[models.Model], key: Any) -> Any:
-    """One row, likewise; null when there is none."""
+    """Read one row, with UNREADABLE instead of unreadable values. Returns None if there is no such row."""
     try:
         exists = model._base_manager.filter(pk=key).exists()
     except (ValueError, ValidationError):

@@ -20,7 +20,7 @@ def find_client_address(meta: Mapping[str, Any]) -> str:
 
 
 def find_scope_address(scope: Mapping[str, Any]) -> str:
-    """The same of an ASGI request."""
+    """The client address of an ASGI request."""
     forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
     remote = (scope.get("client") or ("",))[0]
     return find_client_address({"HTTP_X_FORWARDED_FOR": forwarded.decode("latin-1"), "REMOTE_ADDR": remote})

@@ -83,7 +83,7 @@ def send(call: Call) -> Answer:
 
 
 async def fetch(call: Call) -> Answer:
-    """The same, in the loop of outgoing calls."""
+    """Make the call in the loop of outgoing calls."""
     policy = call.policy
     if not policy.circuit_breaker_enabled:
         return await _attempts(call)

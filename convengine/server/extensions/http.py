@@ -17,7 +17,7 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Null values and blank names are left out.
     query: Mapping[str, Json] = field(default_factory=dict)
-    #: A text unchanged, anything else as JSON; null for none. GET, HEAD and DELETE send none.
+    #: A text unchanged, anything else as JSON. None means no body; GET, HEAD and DELETE never send one.
     body: Json = None
     #: Overrides of the McpHttpApi settings by name in lower case, and `retry_non_idempotent`.
     policy: Mapping[str, Json] = field(default_factory=dict)

@@ -27,9 +27,9 @@ class TaskCall:
     session: Mapping[str, Any]
     context: Mapping[str, Any]
     input_params: Mapping[str, Any]
-    #: The calling rule, null for a pending action.
+    #: The calling rule, or None for a pending action.
     rule: Rule | None = None
-    #: The same for every attempt of one pending action, rule or tool call; pass it to other systems.
+    #: Every attempt of one pending action, rule or tool call has the same key. Pass it to other systems.
     idempotency_key: str = ""
     #: The arguments of a tool that runs this task; empty for rules and pending actions.
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class TaskCall:
         self.removed_context.append(key)
 
     def set_input_param(self, key: str, value: Any) -> None:
-        """Write an input param. Raises ValueError likewise."""
+        """Write an input param. Raises ValueError for a value that is nested too deep."""
         self.written_params[key] = _shallow(value)
 
 

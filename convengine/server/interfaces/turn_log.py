@@ -26,7 +26,7 @@ class TurnRecord:
     source: str
     #: Null for a turn that cannot be replayed.
     recording: bytes | None
-    #: Why it cannot be replayed; null for a turn that can.
+    #: Why it cannot be replayed, or None for a turn that can.
     replay_note: str | None = None
     error: ConvEngineError | None = None
 
@@ -48,7 +48,7 @@ class TurnLog(Protocol):
         release: str,
         /,
     ) -> tuple[list[Statement], bytes]:
-        """The same for a turn whose process died: `header` has its columns, `events` end it, `release` is a hash."""
+        """As above, for a turn whose process died: `header` has its columns, `events` end it, `release` is a hash."""
 
     def flush_events(self, turn: Turn, token: str, after_seq: int, /) -> bool:
         """Store the events of a running turn after `after_seq` for readers. Needs an open transaction.

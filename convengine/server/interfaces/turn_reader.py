@@ -78,7 +78,7 @@ class TurnReader(Protocol):
         """The events of a turn that is only tried, as readers would get them if it were stored."""
 
     def explain_unstored_turn(self, turn: Turn, /) -> list[str]:
-        """The same as `explain_turn` for a turn that is only tried, without exceptions."""
+        """Explain a turn that was only tried and not stored, as `explain_turn` does. Never raises."""
 
     def explain_unstored_message(self, turn: Turn, /) -> ExplainedMessage:
         """How the message of a turn that is only tried was read, and why it leads to its intent."""

@@ -31,7 +31,7 @@ _SHOWN = 200
 _MAX_TOOLS = 500
 #: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.
 MAX_BYTES = 1024 * 1024
-#: The same of a message as it comes, which may have blanks and more fields.
+#: Maximum size of a message as it arrives, which may have blanks and more fields.
 _MOST_MESSAGE_BYTES = 10 * MAX_BYTES
 #: Seconds in which a session ends, before its connections are closed.
 _GOODBYE_SECONDS = 3.0
@@ -67,7 +67,9 @@ class Connection:
                 await asyncio.shield(self._opened)
         except TimeoutError:
             self._task.cancel()
-            raise ServerFault(faults.UNAVAILABLE, f"The session did not begin within {seconds * 1000:.0f} ms.") from None
+            raise ServerFault(
+                faults.UNAVAILABLE, f"The session did not begin within {seconds * 1000:.0f} ms."
+            ) from None
         except Exception as error:
             raise ServerFault(faults.UNAVAILABLE, faults.text_of(error)) from error
 

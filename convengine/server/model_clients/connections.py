@@ -58,7 +58,7 @@ class Connection:
     provider: str = "openai_compatible"
     #: The model that answers when this service fails, as `connection:model`; blank for none.
     fallback: str = ""
-    #: After so many failed attempts in a row the service is not called for so many seconds; 0 failures: always called.
+    #: After this many failed attempts in a row, the service is not called for this many seconds. 0: always called.
     circuit_failures: int = 5
     circuit_seconds: int = 30
     #: Hosts that may have loopback, link-local or private addresses: `host`, `host:port`, `*.domain`.

@@ -79,7 +79,7 @@ def _add_thoughts(message: Any, text: str) -> str:
 
 
 def read_embeddings(response: Any, texts: int) -> Try:
-    """The vectors of so many texts, which the service may answer in any order."""
+    """The vectors of this number of texts, which the service may return in any order."""
     entries = getattr(response, "data", None)
     listed = entries if isinstance(entries, list) else []
     indexes = [getattr(entry, "index", None) for entry in listed]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-#: So many wait at most, if nothing records them in between.
+#: The maximum number of values that wait to be recorded.
 _MOST = 1000
 _waiting: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
 

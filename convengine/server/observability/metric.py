@@ -94,7 +94,7 @@ class Gauge(Metric):
         self._child(values).inc(amount)
 
     def create_initial(self) -> None:
-        """The same, unless each process shows its own value: it has none yet."""
+        """Create the initial series, unless each process shows its own value, which it does not have yet."""
         if self.mode == "livesum":
             super().create_initial()
 

@@ -15,7 +15,7 @@ _pauses: ContextVar[dict[str, float] | None] = ContextVar("pauses", default=None
 
 @contextmanager
 def limit_waits(seconds: float) -> Iterator[None]:
-    """While inside, everything that this turn waits for ends within so many seconds."""
+    """While inside, everything that this turn waits for ends within this number of seconds."""
     reserve = min(_RESERVE, seconds * _LARGEST_PART)
     token, pauses = _deadline.set(time.monotonic() + seconds - reserve), _pauses.set({})
     try:
@@ -32,7 +32,7 @@ def clip_seconds(seconds: float) -> float:
 
 
 def note_pause(service: str, seconds: float) -> None:
-    """Remember that a service wants no call for so many seconds, for all later calls of this turn."""
+    """Remember that a service wants no call for this number of seconds. Later calls of this turn respect it."""
     pauses = _pauses.get()
     if pauses is not None and seconds > 0:
         pauses[service] = time.monotonic() + seconds

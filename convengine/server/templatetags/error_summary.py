@@ -20,7 +20,7 @@ def error_summary(context: Mapping[str, Any]) -> SafeString:
 
 @register.simple_tag
 def form_error_summary(*forms: "BaseForm | BaseFormSet[Any]") -> SafeString:
-    """The same for the forms and form sets that a page names."""
+    """The summary of the errors of the forms and form sets that a page names."""
     return summarize_errors(
         form for given in forms for form in (given.forms if isinstance(given, BaseFormSet) else (given,))
     )

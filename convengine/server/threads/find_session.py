@@ -210,7 +210,10 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
 def _begin_when_free(
     thread: Thread, seen: ObservedSession, reason: Reason, key: IdempotencyKey | None
 ) -> ResolvedSession | None:
-    """The same when the running turn is over, in order of arrival; null when the session changed meanwhile."""
+    """Begin the session once the running turn has ended; callers wait in order of arrival.
+
+    Returns None if the session changed in the meantime.
+    """
     if recover_expired_lease(seen.session_id):
         return None
     policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, thread.workspace_id).value

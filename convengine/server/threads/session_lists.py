@@ -41,7 +41,9 @@ def list_sessions(
     page = list(rows[: limit + 1])
     if cursor and not page and not last.exists():
         # Its session was removed, or belongs to another workspace: this is not the end of the list.
-        raise RequestInvalid(fields={"cursor": [f"{cursor!r} belongs to a session that does not exist; begin without a cursor."]})
+        raise RequestInvalid(
+            fields={"cursor": [f"{cursor!r} belongs to a session that does not exist; begin without a cursor."]}
+        )
     more = page[limit - 1] if len(page) > limit else None
     return page[:limit], str(more.pk) if more else None
 
@@ -51,7 +53,9 @@ def _parse_cursor(cursor: str) -> uuid.UUID:
     try:
         return uuid.UUID(cursor)
     except ValueError:
-        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is not a cursor; take one from `next` of a page."]}) from None
+        raise RequestInvalid(
+            fields={"cursor": [f"{cursor!r} is not a cursor; take one from `next` of a page."]}
+        ) from None
 
 
 def list_messages(row: CeConversation) -> list[CeConversationHistory]:

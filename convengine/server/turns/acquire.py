@@ -303,7 +303,7 @@ def _check_unanswered(claim: Claim) -> None:
 
 
 def _interrupt_other_turn(claim: Claim) -> None:
-    """The same, and interrupt the running turn, unless that arrived later.
+    """Interrupt the running turn, unless that arrived later. Raises AlreadyAnswered.
 
     A repeated call does not interrupt itself: it waits for the answer to the first.
     """

@@ -106,7 +106,7 @@ def _commit_in_next_session(
     tape: Recording,
     others: Sequence[Statement],
 ) -> None:
-    """The same for a turn that ended one session and began the next: both rows change at once."""
+    """Commit a turn that ended one session and began the next: both rows change at once."""
     session, redaction = outcome.session, Redaction.of(turn.snapshot)
     more = [
         *session_memory.store_summary_stmts(turn, lease.conversation, session),
@@ -152,7 +152,7 @@ class _EndedTurn:
     tape: Recording
     status: TurnStatus
     token: str
-    #: The hash of the seal before this one; null for the first of a conversation.
+    #: The hash of the seal before this one, or None for the first of a conversation.
     previous: bytes | None
     #: Why the turn cannot be replayed, if known already.
     note: str | None = None

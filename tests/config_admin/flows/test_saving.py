@@ -316,5 +316,7 @@ def test_a_date_may_come_after_an_earlier_one_by_its_name() -> None:
 
     assert reading is not None
     assert reading.document["fields"][1]["after"] == "viewing"
-    with pytest.raises(FlowRefused, match=r"fields.0.after: 'trial' is not an earlier date. Only a date behind another"):
+    with pytest.raises(
+        FlowRefused, match=r"fields.0.after: 'trial' is not an earlier date. Only a date behind another"
+    ):
         update({**flow, "fields": [{**dates[0], "after": "trial"}, dates[1]]})

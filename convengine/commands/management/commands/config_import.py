@@ -99,7 +99,9 @@ class Command(ExactCommand):
         except ImportFailed as error:
             raise CommandError(str(error)) from None
         except DraftRequired:
-            raise CommandError("Changes need a review in this installation. Import into a draft: --draft TITLE.") from None
+            raise CommandError(
+                "Changes need a review in this installation. Import into a draft: --draft TITLE."
+            ) from None
         self._tell(done, draft=options["draft"], json=json)
         if done.release and options["update_base"]:
             self._update_base(file, done.release, done.plan, options)

@@ -43,7 +43,7 @@ class Command(ExactCommand):
             help="first count the turns that are stored once more; this never lowers a number",
         )
         parser.add_argument(
-            "--processes", type=int, default=1, metavar="N", help="count again in so many processes (PostgreSQL)"
+            "--processes", type=int, default=1, metavar="N", help="count again in this number of processes (PostgreSQL)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

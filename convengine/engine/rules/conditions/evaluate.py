@@ -201,7 +201,7 @@ def _compile_operand(operand: Operand) -> Value:
 
 
 def _compile_field(name: str) -> Value:
-    """The value of a field; null for a field of the form without one, MISSING for a name that nothing has."""
+    """The value of a field: None if a field of the form has no value yet, MISSING if nothing has this name."""
     first, *rest = name.split(".")
     if first == CLOCK:
         return lambda node, scope: _walk_names(describe_clock(scope.now), rest)

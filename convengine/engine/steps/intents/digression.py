@@ -22,7 +22,7 @@ from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.reading import Reading
 
-#: A statement of so many words that nothing explains is rather a text than a pattern's word.
+#: A statement with this many words that nothing explains is rather a text than the word of a pattern.
 _FEWEST_WORDS = 3
 #: What answers the open question is no digression.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -122,7 +122,7 @@ def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | Non
 
 
 def digress_by_agent(session: Session, turn: Turn, intent: str) -> Session | None:
-    """The session that answers the intent that a model recognised while a question is open; null for other intents."""
+    """The session that answers the intent which a model recognised while a question is open; else None."""
     others = turn.snapshot.returning_intents - collision.list_offered_intents(session)
     if intent not in others or intent == code(session.intent):
         return None

@@ -24,7 +24,7 @@ from convengine.json_value import Json
 Slots = Mapping[str, Json]
 #: The days that a phrase may mean; or why it means none; or null where it is no day here.
 Days = tuple[date, ...] | Resolved | None
-#: In so many weeks, and months, a day without its month or year is looked for.
+#: The number of weeks, and of months, in which a day without its month or year is looked for.
 _WEEKS, _MONTHS = 3, 13
 #: Of a year with two digits in the past, nobody is older.
 _LONGEST_LIFE = 95

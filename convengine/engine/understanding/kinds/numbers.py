@@ -35,7 +35,7 @@ _HUNDRED, _THOUSAND = 100, 1000
 #: The slots behind a currency with the cents of a sum. Fewer without a word for cents may be something else.
 _CENTS = ("two_digits", "number_word")
 _FEWEST_CENTS = 10
-#: The parts of a value that was converted are rounded to so many digits.
+#: The parts of a converted value are rounded to this many digits.
 _PLACES = 6
 
 

@@ -13,9 +13,9 @@ _FORMATS: Mapping[str, str] = {
     "uuid": r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b",
     "uri": r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,15}://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]",
 }
-#: A code may be written in so many parts: "ord 20 931".
+#: The maximum number of parts in which a code is written: "ord 20 931" has three.
 _MOST_PARTS = 4
-#: An answer of so many words that has digits and not the form of the asked field is refused.
+#: An answer with this many words that has digits, but not the form of the asked field, is refused.
 _MOST_REFUSED_WORDS = 8
 _FOUND, _OTHER = "pattern", "other"
 #: Letters of a code that stand by themselves are no more.

@@ -10,7 +10,7 @@ _MOST_DIGITS = 12
 
 
 def _read_digits(first: int, last: int, sizes: range) -> Reader:
-    """A reader of one number in digits within bounds, both included, with so many digits."""
+    """A reader of one number in digits within bounds, both included, with these numbers of digits."""
 
     def read(words: Sequence[Word], start: int) -> Iterator[tuple[int, int]]:
         key = words[start].key if start < len(words) else ""

@@ -105,7 +105,7 @@ class Classifier:
         return dict(zip(self._texts.texts, self._texts.vectors, strict=True))
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
-        """The intents that a message may mean, the likeliest first, at most so many."""
+        """The intents that a message may mean, the likeliest first, at most `most`."""
         table = self._texts.table
         terms = table.compute_terms(text)
         shared, vector = table.compare(terms), _lengthen(self.encoder.encode(text), terms)

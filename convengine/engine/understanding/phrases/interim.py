@@ -39,7 +39,7 @@ class InterimClassifier:
         return NO_VECTORS if self._encoder.name == NO_VECTORS else BEING_MADE
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
-        """The intents that a message may mean, the likeliest first, at most so many."""
+        """The intents that a message may mean, the likeliest first, at most `most`."""
         if not self._listed:
             return ()
         cosines = self._compare(self._encoder.encode(text))

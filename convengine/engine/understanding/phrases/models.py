@@ -58,7 +58,7 @@ class Making(Enum):
 
     #: It is taken from the store, or made now and stored.
     SHARED = auto()
-    #: The same; but one of many phrases is made in the background, and an `InterimClassifier` answers meanwhile.
+    #: As SHARED, but one of many phrases is made in the background; an `InterimClassifier` answers meanwhile.
     BACKGROUND = auto()
     #: It is made now, and not stored: nobody else needs it.
     OWN = auto()
@@ -75,7 +75,7 @@ class Ranker(Protocol):
         """Why it decides in the place of the classifier of these phrases; blank for that one."""
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
-        """The intents that a message may mean, the likeliest first, at most so many."""
+        """The intents that a message may mean, the likeliest first, at most `most`."""
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
