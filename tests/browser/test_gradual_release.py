@@ -22,14 +22,14 @@ with open_draft(draft.pk, None, writing=True), change_set():
     m.CeIntentClassifier.objects.update(enabled=False)
 print("draft", draft.pk)
 """
-#: A draft that switches an intent off.
+#: A draft that removes an intent. Of one that is switched off, conversations finish.
 _REMOVAL = """
 from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.releases.change_set import change_set
 draft = m.CeDraft.objects.create(title="{title}")
 with open_draft(draft.pk, None, writing=True), change_set():
-    m.CeIntent.objects.filter(intent_code="ORDER_STATUS").update(enabled=False)
+    m.CeIntent.objects.filter(intent_code="ORDER_STATUS").delete()
 print("draft", draft.pk)
 """
 
