@@ -42,6 +42,8 @@ BRIEF = 60
 class JobAdmin(ReadOnlyAdmin):
     """The jobs of this deployment."""
 
+    #: Whether all jobs ran is seen on one page.
+    list_per_page = 100
     list_display = ("title", "when", "last_status", "last_result", "last_start", "next_due")
     list_select_related = ("last_run",)
     ordering = ("name",)

@@ -118,7 +118,7 @@ def test_later_sections_hold_what_went_on_and_older_lines_stay_true(
 def test_a_file_that_is_no_anchor_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "heads"
     file.write_text("nonsense\n")
-    with pytest.raises(CommandError, match="line 1 is not valid JSON"):
+    with pytest.raises(CommandError, match="line 1 is neither valid JSON nor the end of a chain"):
         call_command("audit_anchor", str(file))
-    with pytest.raises(CommandError, match="line 1 is not valid JSON"):
+    with pytest.raises(CommandError, match="line 1 is neither valid JSON nor the end of a chain"):
         call_command("audit_verify", "--conversation", str(uuid.uuid4()), "--anchor", str(file))

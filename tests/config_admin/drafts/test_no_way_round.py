@@ -157,6 +157,11 @@ def change_flow(world: World) -> Any:
     return world.client.post(flow_address(), sent_by_flow(shown, title="Reserve a table", _save="1", **WHY))
 
 
+def replace_word(world: World) -> Any:
+    sent = {"word": "nine", "new": "ten", "do": "replace", "in_force": head.newest()}
+    return world.post(page("ceresponse_words"), **sent)
+
+
 PAGES: dict[str, Callable[[World], Any]] = {
     "add": add,
     "change": change,
@@ -172,6 +177,7 @@ PAGES: dict[str, Callable[[World], Any]] = {
     "flow": change_flow,
     "faq": ask_questions,
     "teach": teach,
+    "words": replace_word,
     "rename": lambda world: world.post(page("ceintent_rename", "LOAN"), **NAMES),
     "duplicate": lambda world: world.post(page("ceintent_duplicate", "LOAN"), **NAMES),
     "switch": lambda world: world.post(page("ceintent_switch", "LOAN")),

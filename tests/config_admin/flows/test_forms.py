@@ -68,7 +68,7 @@ def test_a_later_field_and_one_without_a_date_is_no_earlier_date(fields: list[di
     forms = make_fields(*fields)
 
     assert not forms.is_valid()
-    assert any("no earlier field with a date" in str(errors) for errors in forms.errors)
+    assert any("is not an earlier field with a date" in str(errors) for errors in forms.errors)
 
 
 def test_only_a_date_comes_after_another_field() -> None:

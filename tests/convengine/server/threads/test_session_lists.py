@@ -63,7 +63,7 @@ def test_a_cursor_that_no_page_gave_is_refused() -> None:
 
     with pytest.raises(RequestInvalid) as refused:
         session_lists.list_sessions(HERE, "seven", 50)
-    assert "take it from `next`" in str(refused.value.fields)
+    assert "take one from `next`" in str(refused.value.fields)
     for cursor in (uuid.uuid4(), elsewhere.pk):
         with pytest.raises(RequestInvalid, match="not valid"):
             session_lists.list_sessions(HERE, str(cursor), 50)
