@@ -42,7 +42,8 @@ class Explained:
         self._named = named
         self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
         self._own = {index for index in self.content if self._is_own(index)}
-        self._known = moves | named | valued | self.talk | self._own
+        self._asked_words = named | self._own
+        self._known = moves | valued | self.talk | self._asked_words
 
     def _is_own(self, index: int) -> bool:
         """True for a word of the question, and in the message that began the form for one of its intent."""
@@ -84,8 +85,7 @@ class Explained:
         asked_field = self.form.asked_field
         if asked_field is None or not (clause.has("why") or asked_field.spec.options):
             return False
-        content = [index for index in range(clause.start, clause.end) if index in self.content]
-        return all(index in self._named or self._is_own(index) for index in content)
+        return self._list_content(clause) <= self._asked_words
 
     def is_conditional(self, clause: Clause) -> bool:
         """True if the clause, or the one after it, states a condition."""
@@ -93,6 +93,14 @@ class Explained:
             return True
         following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
         return following is not None and following.force is Force.SUPPOSES and bool(self.list_unexplained(following))
+
+    def says_again(self, clause: Clause) -> bool:
+        """True for a clause that has words of the question, and no others that say something."""
+        content = self._list_content(clause)
+        return bool(content) and content <= self._asked_words
+
+    def _list_content(self, clause: Clause) -> frozenset[int]:
+        return self.content.intersection(range(clause.start, clause.end))
 
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
         """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""

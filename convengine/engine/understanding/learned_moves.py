@@ -157,7 +157,8 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
         dropped = tuple(own) if rated[name] >= SURE_YES and not is_covered else ()
-        return Learned(clause, None, dropped, asks=len(dropped) == len(own) and _asks_unmarked(chart, clause))
+        may_ask = rated[name] >= DOUBTFUL and len(dropped) == len(own)
+        return Learned(clause, None, dropped, asks=may_ask and _asks_unmarked(chart, clause))
     move = Move(MoveKind(name), clause.start, clause.end, probability=rated[name])
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):

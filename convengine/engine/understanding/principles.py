@@ -36,6 +36,8 @@ class Principle(StrEnum):
     MEANT_OPTIONS = "meant-options"
     #: A range is for two fields, and a choice of two values is asked back.
     PAIRS = "pairs"
+    #: The first yes or no answers a yes/no question, and what is said beside it is a reason.
+    FIRST_ANSWER = "first-answer"
     #: The telling words of a yes/no field's name say yes, and with a denial no.
     NAMED_YES_NO = "named-yes-no"
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.decide import ASKED, Explained, decide
+from convengine.engine.understanding.decide import Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import (
@@ -19,6 +19,7 @@ from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
 
 #: A longer answer to a choice may be about something else.
 _MOST_OPTION_WORDS = 2
@@ -43,7 +44,7 @@ def read_into_form(
     claims = assign(understanding, form, claims)
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(claims, explained))
-    results = _add_asked_yes_no(explained, results)
+    results = answer_yes_or_no(explained, claims, results)
     results += list_labelled_texts(understanding, form, labels, _list_touched(results))
     results += _list_unread(understanding, form, labels, _list_touched(results))
     results += _list_free_text(explained, claims, results, is_phrase)
@@ -128,66 +129,6 @@ def _refuse_option(explained: Explained) -> list[Refused]:
     labels = [option.label for option in asked_field.spec.options]
     position = understanding.find_position(clauses[0].start, clauses[0].end)
     return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels}, *position)]
-
-
-def _add_asked_yes_no(
-    explained: Explained, results: list[Taken | Offered | Refused]
-) -> list[Taken | Offered | Refused]:
-    """The results with the asked yes/no field, by a yes or no that nothing else in the message makes doubtful.
-
-    A yes beside "without it" is neither. One that only begins or ends a clause is repeated.
-    """
-    understanding, asked_field = explained.understanding, explained.form.asked_field
-    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
-        return results
-    kinds = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.NEGATE)
-    moves = [move for move in understanding.moves if move.kind in kinds and move.is_whole]
-    answers = [(move.kind is not MoveKind.NEGATE, move.start, move.end) for move in moves]
-    answers = answers or list(_list_edges(understanding))
-    if not answers:
-        return results
-    own = [item for item in results if item.field == asked_field.path]
-    values = {value for value, _, _ in answers} | {item.value for item in own if isinstance(item, Taken)}
-    if len(values) != 1 or _is_doubtful(explained, answers):
-        return [item for item in results if item not in own]
-    if own:
-        return results
-    _, start, end = answers[0]
-    position = understanding.words[start].start, understanding.words[end - 1].end
-    is_echoed = not moves or any(move.is_mended for move in moves)
-    return [*results, Taken(asked_field.path, values.pop(), *position, ASKED, is_echoed)]
-
-
-def _list_edges(understanding: Understanding) -> Iterator[tuple[bool, int, int]]:
-    """The yes or no that begins a clause which states something, or ends the last one: "no booze", "floor yes"."""
-    stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
-    for clause in stating:
-        last = clause.end - 1 if clause is understanding.clauses[-1] else clause.start
-        for at in dict.fromkeys((clause.start, last)):
-            if match := understanding.chart.match_exactly("opening", at):
-                yield match.value == "yes", at, match.end
-                return
-
-
-def _is_doubtful(explained: Explained, answers: Sequence[tuple[bool, int, int]]) -> bool:
-    """True when a clause supposes or denies, or a move puts off, so that a yes is none: "yes if it is cheap".
-
-    Not by a denial that only repeats a no: "no, not the first one".
-    """
-    understanding = explained.understanding
-    moves = [move for move in understanding.moves if move.is_whole]
-    starts = {start for _, start, _ in answers}
-    doubts = (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT)
-    if any(move.kind in doubts and move.start not in starts for move in moves):
-        return True
-    starts |= {move.start for move in moves}
-    agrees = not any(value for value, _, _ in answers)
-    return any(
-        clause.force in (Force.SUPPOSES, Force.DENIES)
-        and starts.isdisjoint(range(clause.start, clause.end))
-        and not (agrees and clause.force is Force.DENIES and not explained.list_unexplained(clause))
-        for clause in understanding.clauses
-    )
 
 
 def _denies_only(explained: Explained) -> bool:

@@ -25,9 +25,7 @@ def say(caller: Caller, *texts: str) -> tuple[str, str]:
     return answer["state"], answer["payload"]["value"]
 
 
-@pytest.mark.parametrize(
-    "text", ["we are very pleased with all of it", "we will manage on our own", "yes, for the sake of peace"]
-)
+@pytest.mark.parametrize("text", ["it is all fine I hope", "yes, for the sake of peace"])
 def test_after_an_unsure_yes_the_summary_is_told_in_other_words(text: str) -> None:
     caller = make_caller()
     assert say(caller, "book an appointment", "Ann Bell", "two") == ("CONFIRM", CHECK)
@@ -49,12 +47,12 @@ def test_a_denial_and_a_condition_confirm_nothing(text: str) -> None:
 
 def test_a_perhaps_stops_only_after_a_question() -> None:
     caller = make_caller()
-    assert say(caller, "book an appointment", "Ann Bell", "that is too much for me now") == ("COLLECT", ASK_LEAVE)
+    assert say(caller, "book an appointment", "Ann Bell", "this is going nowhere") == ("COLLECT", ASK_LEAVE)
     assert say(caller, "no") == ("COLLECT", ASK_GUESTS)
 
 
 def test_a_perhaps_reaches_a_person_only_after_a_question() -> None:
     caller = make_caller(DENTIST, PERSON)
     question = "Do you want to stop this and go on with “Talk to a person”?"
-    assert say(caller, "book an appointment", "Ann Bell", "can your boss do this") == ("COLLECT", question)
+    assert say(caller, "book an appointment", "Ann Bell", "somebody should look at this") == ("COLLECT", question)
     assert say(caller, "yes") == ("HAND_OVER", "One moment.")

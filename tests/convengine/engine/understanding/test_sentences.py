@@ -45,7 +45,7 @@ def test_a_sentence_stands_once(subject: Subject) -> None:
 def test_sentences_are_rated_by_their_meaning() -> None:
     assert rate(Subject.MOVES, "we are all very pleased with this")["AFFIRM"] > 0.5
     assert rate(Subject.MOVES, "mein Dackel heißt Waldi")[NONE] > 0.5
-    assert rate(Subject.ASKS, "is the castle closed in winter")["asks"] > 0.8
+    assert rate(Subject.ASKS, "is the castle closed in winter")["asks"] > 0.7
     assert rate(Subject.ASKS, "könnten wir bitte zwei Fahrräder haben?")["asks"] < 0.3
 
 

@@ -17,7 +17,7 @@ MANY_CLASSES = {
     },
     "de": {
         "-", "auf", "bis", "den", "der", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte",
-        "vom", "von", "wäre", "zu",
+        "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
 }  # fmt: skip

@@ -1,0 +1,142 @@
+"""The answer to the question of a yes/no field: its first word decides, and what follows it is a reason."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.decide import ASKED, Explained
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.kinds.yes_no import NAMED
+from convengine.engine.understanding.learned_moves import SURE_YES
+from convengine.engine.understanding.moves import Move, MoveKind
+from convengine.engine.understanding.principles import Principle, holds
+from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
+from convengine.engine.understanding.understand import Understanding
+
+_ANSWERING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.STAY, MoveKind.NEGATE)
+#: Moves that put an answer off.
+_DOUBTING = (MoveKind.SKIP, MoveKind.WAIT, MoveKind.LEAVE, MoveKind.REPEAT)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    value: bool
+    start: int
+    end: int
+    #: The clause says nothing else, and nothing in it was mended.
+    is_plain: bool
+    #: It is a word such as "yes" or "no" by itself, unlike the "that's it" of "no, that's it".
+    opens: bool
+    #: How sure it is; less than 1 for one that is learned from sentences.
+    probability: float = 1.0
+
+
+def answer_yes_or_no(
+    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused]
+) -> list[Taken | Offered | Refused]:
+    """The results with the asked yes/no field, by the first answer of the message.
+
+    Its name with words that say the contrary makes it doubtful: a yes beside "without it" is neither.
+    """
+    asked_field = explained.form.asked_field
+    if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
+        return list(results)
+    own = [item for item in results if item.field == asked_field.path]
+    answers = _list_answers(explained.understanding) or ([] if own else list(_list_said_again(explained)))
+    if not answers:
+        return list(results)
+    others = [item for item in results if item not in own]
+    answer = _choose(explained, answers)
+    said = [claim for claim in claims if claim.field is asked_field and claim.span.phrase.means != NAMED]
+    if answer is None or any(claim.resolved.value is not answer.value for claim in said):
+        return others
+    return list(results) if said else [*others, _make_result(explained, asked_field.path, answer)]
+
+
+def _make_result(explained: Explained, path: str, answer: _Answer) -> Taken | Offered:
+    position = explained.understanding.find_position(answer.start, answer.end)
+    if answer.probability < SURE_YES:
+        return Offered(path, answer.value, *position, Doubt.MEANING)
+    return Taken(path, answer.value, *position, ASKED, not answer.is_plain)
+
+
+def _list_answers(understanding: Understanding) -> list[_Answer]:
+    """The answers by words of the tables, in the order of the message; without any, those that sentences tell."""
+    moves = [move for move in understanding.moves if move.kind in _ANSWERING and move.is_whole]
+    known = [_make_answer(understanding, move) for move in moves if move.probability == 1]
+    edges = [edge for edge in _list_edges(understanding) if not any(it.start <= edge.start < it.end for it in known)]
+    return sorted((*known, *edges), key=lambda it: it.start) or [_make_answer(understanding, move) for move in moves]
+
+
+def _make_answer(understanding: Understanding, move: Move) -> _Answer:
+    opens = understanding.chart.match_exactly("opening", move.start) is not None
+    is_plain = not move.is_mended and move.probability == 1
+    return _Answer(move.kind is not MoveKind.NEGATE, move.start, move.end, is_plain, opens, move.probability)
+
+
+def _list_edges(understanding: Understanding) -> Iterator[_Answer]:
+    """The yes or no that begins or ends a message, in a clause which states something: "no booze", "floor yes"."""
+    stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
+    ends = [(clause, clause.start) for clause in stating if clause is understanding.clauses[0]]
+    ends += [(clause, clause.end - 1) for clause in stating if clause is understanding.clauses[-1]]
+    for at in dict.fromkeys(at for _, at in ends):
+        if match := understanding.chart.match_exactly("opening", at):
+            yield _Answer(match.value == "yes", at, match.end, is_plain=False, opens=True)
+
+
+def _list_said_again(explained: Explained) -> Iterator[_Answer]:
+    """The first clause, where it says or denies what was asked, in words of the question: "not lost"."""
+    understanding = explained.understanding
+    clause = understanding.clauses[0] if understanding.clauses else None
+    if clause is None or clause.force not in (Force.STATES, Force.DENIES):
+        return
+    if explained.says_again(clause):
+        yield _Answer(clause.force is Force.STATES, clause.start, clause.end, is_plain=False, opens=False)
+
+
+def _choose(explained: Explained, answers: Sequence[_Answer]) -> _Answer | None:
+    """The first answer; behind words of correction the last one: "no, well, actually yes". Null for a doubtful one."""
+    understanding, first = explained.understanding, answers[0]
+    if _is_doubtful(explained, answers):
+        return None
+    others = [answer for answer in answers if answer.opens and answer.value is not first.value]
+    if not others:
+        return first
+    is_corrected = any(
+        move.kind is MoveKind.CORRECT and first.start < move.start <= others[-1].start for move in understanding.moves
+    )
+    return others[-1] if is_corrected and others[-1] is answers[-1] else None
+
+
+def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
+    """True for a message that puts the answer off, for one with a condition, and for "yes but not now"."""
+    understanding = explained.understanding
+    moves = [move for move in understanding.moves if move.is_whole and move.probability == 1]
+    starts = {answer.start for answer in answers}
+    if any(move.kind in _DOUBTING and move.start not in starts for move in moves):
+        return True
+    others = [clause for clause in understanding.clauses if not any(map(clause.overlaps, (*moves, *answers)))]
+    return any(
+        (clause.force is Force.SUPPOSES and _is_condition(understanding, answers[0], clause))
+        or (clause.force is Force.DENIES and answers[0].value and _takes_back(explained, answers[0], clause))
+        for clause in others
+    )
+
+
+def _is_condition(understanding: Understanding, answer: _Answer, clause: Clause) -> bool:
+    """False for one of something else, said in another sentence: "no. I can come on Monday, if that helps"."""
+    between = range(min(answer.start, clause.start) + 1, max(answer.start, clause.start))
+    return understanding.begins.isdisjoint(between)
+
+
+def _takes_back(explained: Explained, answer: _Answer, clause: Clause) -> bool:
+    """True for a denial that is no reason for a yes: it follows without a word of its own, or denies a value."""
+    understanding = explained.understanding
+    if not holds(Principle.FIRST_ANSWER):
+        return True
+    if any(clause.overlaps(span) for span in understanding.spans if not span.is_weak):
+        return True
+    is_joined = understanding.chart.match_exactly("joint", clause.start) is not None
+    goes_on = is_joined or clause.start == answer.end
+    return goes_on and not explained.says_more(clause.start, clause.end)
