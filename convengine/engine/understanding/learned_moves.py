@@ -157,8 +157,8 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
         dropped = tuple(own) if rated[name] >= SURE_YES and not is_covered else ()
-        may_ask = rated[name] >= DOUBTFUL and len(dropped) == len(own)
-        return Learned(clause, None, dropped, asks=may_ask and _asks_unmarked(chart, clause))
+        asks = len(dropped) == len(own) and _asks_unmarked(chart, clause, rated[name])
+        return Learned(clause, None, dropped, asks=asks)
     move = Move(MoveKind(name), clause.start, clause.end, probability=rated[name])
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):
@@ -167,8 +167,13 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
 
 
-def _asks_unmarked(chart: Chart, clause: Clause) -> bool:
-    """True for a clause that asks something without a sign of a question: "tell me the address"."""
+def _asks_unmarked(chart: Chart, clause: Clause, is_none: float) -> bool:
+    """True for a clause that asks something without a sign of a question: "tell me the address".
+
+    `is_none`: the probability that it is no move.
+    """
+    if is_none < DOUBTFUL:
+        return False
     is_long = len(_list_words(chart, clause)) >= _FEWEST_ASKING
     return clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end) >= SURE_YES
 

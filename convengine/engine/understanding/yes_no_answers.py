@@ -7,12 +7,15 @@ from convengine.engine.understanding.assign import Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import ASKED, Explained
 from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.form import FormField
 from convengine.engine.understanding.kinds.yes_no import NAMED
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import Extent, cover
+from convengine.json_value import Json
 
 _ANSWERING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.STAY, MoveKind.NEGATE)
 #: Moves that put an answer off.
@@ -42,16 +45,20 @@ def answer_yes_or_no(
     asked_field = explained.form.asked_field
     if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
         return list(results)
-    own = [item for item in results if item.field == asked_field.path]
-    answers = _list_answers(explained.understanding) or ([] if own else list(_list_said_again(explained)))
+    others = [item for item in results if item.field != asked_field.path]
+    answers = _list_answers(explained.understanding) or _list_said_again(explained, is_named=len(others) < len(results))
     if not answers:
         return list(results)
-    others = [item for item in results if item not in own]
+    said = _list_said(claims, asked_field)
     answer = _choose(explained, answers)
-    said = [claim for claim in claims if claim.field is asked_field and claim.span.phrase.means != NAMED]
-    if answer is None or any(claim.resolved.value is not answer.value for claim in said):
+    if answer is None or said - {answer.value}:
         return others
     return list(results) if said else [*others, _make_result(explained, asked_field.path, answer)]
+
+
+def _list_said(claims: Sequence[Claim], field: FormField) -> set[Json]:
+    """What words beside the name of a field say; nothing for its bare name."""
+    return {claim.resolved.value for claim in claims if claim.field is field and claim.span.phrase.means != NAMED}
 
 
 def _make_result(explained: Explained, path: str, answer: _Answer) -> Taken | Offered:
@@ -64,9 +71,11 @@ def _make_result(explained: Explained, path: str, answer: _Answer) -> Taken | Of
 def _list_answers(understanding: Understanding) -> list[_Answer]:
     """The answers by words of the tables, in the order of the message; without any, those that sentences tell."""
     moves = [move for move in understanding.moves if move.kind in _ANSWERING and move.is_whole]
-    known = [_make_answer(understanding, move) for move in moves if move.probability == 1]
-    edges = [edge for edge in _list_edges(understanding) if not any(it.start <= edge.start < it.end for it in known)]
-    return sorted((*known, *edges), key=lambda it: it.start) or [_make_answer(understanding, move) for move in moves]
+    answers = [_make_answer(understanding, move) for move in moves]
+    known = [answer for answer in answers if answer.probability == 1]
+    covered = cover(known)
+    edges = [edge for edge in _list_edges(understanding) if edge.start not in covered]
+    return sorted((*known, *edges), key=lambda it: it.start) or answers
 
 
 def _make_answer(understanding: Understanding, move: Move) -> _Answer:
@@ -85,14 +94,18 @@ def _list_edges(understanding: Understanding) -> Iterator[_Answer]:
             yield _Answer(match.value == "yes", at, match.end, is_plain=False, opens=True)
 
 
-def _list_said_again(explained: Explained) -> Iterator[_Answer]:
-    """The first clause, where it says or denies what was asked, in words of the question: "not lost"."""
-    understanding = explained.understanding
-    clause = understanding.clauses[0] if understanding.clauses else None
-    if clause is None or clause.force not in (Force.STATES, Force.DENIES):
-        return
-    if explained.says_again(clause):
-        yield _Answer(clause.force is Force.STATES, clause.start, clause.end, is_plain=False, opens=False)
+def _list_said_again(explained: Explained, *, is_named: bool) -> list[_Answer]:
+    """The first clause, where it says or denies what was asked, in words of the question: "not lost".
+
+    `is_named`: the message has the field's name, which says it already.
+    """
+    clauses = [] if is_named else explained.understanding.clauses[:1]
+    said = [clause for clause in clauses if clause.force in (Force.STATES, Force.DENIES)]
+    return [
+        _Answer(clause.force is Force.STATES, clause.start, clause.end, is_plain=False, opens=False)
+        for clause in said
+        if explained.says_again(clause)
+    ]
 
 
 def _choose(explained: Explained, answers: Sequence[_Answer]) -> _Answer | None:
@@ -116,12 +129,20 @@ def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
     starts = {answer.start for answer in answers}
     if any(move.kind in _DOUBTING and move.start not in starts for move in moves):
         return True
-    others = [clause for clause in understanding.clauses if not any(map(clause.overlaps, (*moves, *answers)))]
-    return any(
-        (clause.force is Force.SUPPOSES and _is_condition(understanding, answers[0], clause))
-        or (clause.force is Force.DENIES and answers[0].value and _takes_back(explained, answers[0], clause))
-        for clause in others
-    )
+    others = _list_apart(understanding.clauses, (*moves, *answers))
+    return any(_makes_doubtful(explained, answers[0], clause) for clause in others)
+
+
+def _list_apart(clauses: Sequence[Clause], parts: Sequence[Extent]) -> list[Clause]:
+    """The clauses that have no word of these parts."""
+    return [clause for clause in clauses if not any(map(clause.overlaps, parts))]
+
+
+def _makes_doubtful(explained: Explained, answer: _Answer, clause: Clause) -> bool:
+    """True for a clause that is a condition of the answer, or a denial that is no reason for it."""
+    if clause.force is Force.SUPPOSES:
+        return _is_condition(explained.understanding, answer, clause)
+    return clause.force is Force.DENIES and answer.value and _takes_back(explained, answer, clause)
 
 
 def _is_condition(understanding: Understanding, answer: _Answer, clause: Clause) -> bool:
