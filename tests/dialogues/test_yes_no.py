@@ -16,7 +16,7 @@ from convengine.json_value import Json
 
 FOLDER = Path(__file__).parent / "yes_no"
 #: The least share of answers that are taken right, and the largest share with a value that nobody meant.
-FLOORS = {"seen": (Fraction(72, 100), Fraction(1, 100))}
+FLOORS = {"seen": (Fraction(72, 100), Fraction(1, 100)), "unseen": (Fraction(65, 100), Fraction(2, 100))}
 
 
 @pytest.mark.long
