@@ -231,7 +231,7 @@ def test_a_wish_to_leave_is_asked_back() -> None:
     ("said", "question"),
     [
         pytest.param(
-            Says(json.dumps(make_move("LEAVE", "finish here"))), "Do you want to stop?", id="it is a wish to leave"
+            Says(json.dumps(make_move("LEAVE", "going nowhere"))), "Do you want to stop?", id="it is a wish to leave"
         ),
         pytest.param(Says(json.dumps({"fields": {}})), "Sorry, I did not understand that.", id="it is none"),
         pytest.param(Says("oh", status=401), "Do you want to stop?", id="without an answer it is asked back"),
@@ -241,7 +241,7 @@ def test_a_model_decides_whether_a_doubtful_message_wants_to_leave(said: Says, q
     with talk_beside_model(FLOW, {}) as (caller, server):
         say_until(caller, "day")
         server.answers, server.requests[:] = [said], []
-        answer = caller.say("we should finish here")
+        answer = caller.say("this is going nowhere")
 
     assert (len(server.requests), answer["payload"]["value"][: len(question)]) == (1, question)
 

@@ -49,14 +49,14 @@ def answer_yes_or_no(
     answers = _list_answers(explained.understanding) or _list_said_again(explained, is_named=len(others) < len(results))
     if not answers:
         return list(results)
-    said = _list_said(claims, asked_field)
+    values = _list_values(claims, asked_field)
     answer = _choose(explained, answers)
-    if answer is None or said - {answer.value}:
+    if answer is None or values - {answer.value}:
         return others
-    return list(results) if said else [*others, _make_result(explained, asked_field.path, answer)]
+    return list(results) if values else [*others, _make_result(explained, asked_field.path, answer)]
 
 
-def _list_said(claims: Sequence[Claim], field: FormField) -> set[Json]:
+def _list_values(claims: Sequence[Claim], field: FormField) -> set[Json]:
     """What words beside the name of a field say; nothing for its bare name."""
     return {claim.resolved.value for claim in claims if claim.field is field and claim.span.phrase.means != NAMED}
 
@@ -100,10 +100,10 @@ def _list_said_again(explained: Explained, *, is_named: bool) -> list[_Answer]:
     `is_named`: the message has the field's name, which says it already.
     """
     clauses = [] if is_named else explained.understanding.clauses[:1]
-    said = [clause for clause in clauses if clause.force in (Force.STATES, Force.DENIES)]
+    stating = [clause for clause in clauses if clause.force in (Force.STATES, Force.DENIES)]
     return [
         _Answer(clause.force is Force.STATES, clause.start, clause.end, is_plain=False, opens=False)
-        for clause in said
+        for clause in stating
         if explained.says_again(clause)
     ]
 
