@@ -153,7 +153,7 @@ class Seal:
 
 
 def read_seal(data: bytes | memoryview | None) -> Seal | None:
-    """A stored seal, or None if there is none, or if the bytes are not a seal."""
+    """A stored seal. Returns None if there is none, or if the bytes are not a seal."""
     try:
         return Seal.read(data) if data else None
     except ValueError:

@@ -79,7 +79,7 @@ _FILTERS = {"q": "words", "o": "order", "p": "page", "at": "page at", "before": 
 
 
 def _find_table(path: str) -> Any:
-    """The table of a page of the admin, or None for other pages."""
+    """The table of a page of the admin. Returns None for other pages."""
     try:
         name = resolve(path).view_name.removeprefix("admin:").rpartition("_")[0]
         app, _, model = name.rpartition("_")

@@ -49,7 +49,7 @@ class RunView(ApiView):
 
 
 def get_key(request: Request) -> CeApiKey | None:
-    """The key of a call, or None for a signed-in user."""
+    """The key of a call. Returns None for a signed-in user."""
     return request.auth if isinstance(request.auth, CeApiKey) else None
 
 
@@ -69,7 +69,7 @@ def get_run(request: Request, model: type[Row], run_id: str, missing: str) -> Ro
 
 
 class BlankAsNullField(serializers.CharField):
-    """A text of an answer, or None for a blank one."""
+    """A text of an answer. Returns None for a blank one."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_null=True, **options)

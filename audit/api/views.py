@@ -256,7 +256,7 @@ def _is_compat(request: Request) -> bool:
 
 
 def _find_original_key(request: Request, conversation_id: str) -> uuid.UUID | None:
-    """The conversation for the original's answer, or None for an unknown one, which has no rows."""
+    """The conversation for the original's answer. Returns None for an unknown one, which has no rows."""
     try:
         return parameters.get_conversation(request, conversation_id).pk
     except ConversationNotFound:

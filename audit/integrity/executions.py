@@ -17,7 +17,7 @@ class RecordedRun(NamedTuple):
 
     stage: str
     execution_id: int
-    #: How it ended, or None for a task of a rule, whose event does not tell.
+    #: How it ended. None for a task of a rule, whose event does not tell.
     status: str | None
     #: True for a run of an earlier turn, which may have been removed with it.
     is_reused: bool

@@ -87,7 +87,7 @@ class MessageReading:
     #: What the message wants, in words: "yes", "a correction".
     moves: Sequence[str] = ()
     values: Sequence[ValueRead] = ()
-    #: The form into which it was read, or None if there is none.
+    #: The form into which it was read. None if it was read into no form.
     schema_id: int | None = None
     #: Words that nothing explains, also those within a refused value.
     unknown_words: Sequence[MessagePart] = ()

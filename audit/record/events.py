@@ -100,13 +100,13 @@ def read_document(text: str | None) -> list[dict[str, Json]]:
 
 
 def parse_entries(text: str | None) -> list[Json] | None:
-    """The entries of a stored document, with its steps as events, or None if the text is not a JSON list."""
+    """The entries of a stored document, with its steps as events. Returns None if the text is not a JSON list."""
     stored = parse_stored(text)
     return None if stored is None else unfold_steps(stored)
 
 
 def parse_stored(text: str | None) -> list[Json] | None:
-    """The entries of a stored document as they are, or None if the text is not a JSON list."""
+    """The entries of a stored document as they are. Returns None if the text is not a JSON list."""
     try:
         entries = loads(text) if text else []
     except ValueError:

@@ -19,7 +19,7 @@ def find_bound(milliseconds: float) -> int:
 
 
 def find_quantile(durations: Mapping[int, int], share: float) -> int | None:
-    """The duration that this share of some counted ranges does not exceed, or None if there is none.
+    """The duration that this share of some counted ranges does not exceed. Returns None if nothing was counted.
 
     Exact up to ten milliseconds; beyond, it lies in the right range, so it is off by an eighth at most.
     """

@@ -160,7 +160,7 @@ def compare_release(release: ReleaseNote) -> Comparison | None:
 
 
 def _join_releases(releases: Iterable[tuple[int, Totals]]) -> ReleaseGroup | None:
-    """All of them as one, also with few turns, or None if there is none."""
+    """All releases as one group, however few their turns. Returns None without releases."""
     own = list(releases)
     return ReleaseGroup(own[0][0], own[-1][0], sum((totals for _, totals in own), Totals())) if own else None
 

@@ -93,7 +93,7 @@ class Funnel:
 
     @property
     def most_asked_back(self) -> FieldSteps | None:
-        """The field about which it asked back most, or None if there is none."""
+        """The field about which it asked back most. Returns None if it never asked back."""
         return max(
             (known for known in self.fields if known.asked_back), key=lambda known: known.asked_back, default=None
         )

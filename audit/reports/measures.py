@@ -40,7 +40,7 @@ class Measure:
     help: str
     unit: Unit
     count: Callable[[Totals], int | Decimal]
-    #: What the count is divided by: for a share, what it is a part of, or None for a plain number.
+    #: What the count is divided by: for a share, what it is a part of. None for a plain number.
     base: "Measure | None" = None
     #: Null if it is neither good nor bad.
     higher_is_worse: bool | None = None

@@ -26,7 +26,7 @@ class ReleaseMark(NamedTuple):
 
 
 def mark_releases(periods: Sequence[Period]) -> list[ReleaseMark | None]:
-    """The mark of each period, or None for a period without releases. One query."""
+    """The mark of each period, with None for a period without releases. One query."""
     if not periods:
         return []
     starts = [period.since for period in periods]

@@ -53,7 +53,7 @@ class CodeField(TextField):
 
 
 class ParsedField(TextField):
-    """A text with a notation of its own, or None if it is blank."""
+    """A text with a notation of its own. Returns None if it is blank."""
 
     def __init__(self, parse: Callable[[str], Any], error: str = "", **options: Any) -> None:
         super().__init__(**options)

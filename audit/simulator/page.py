@@ -79,7 +79,7 @@ class Simulation:
     problem: str = ""
     stubs_problem: str = ""
     offers: Sequence[RecordedAnswer] = ()
-    #: The number of the call in the explained turn that the offers answer, or None if there is none.
+    #: The number of the call in the explained turn that the offers answer. None if they answer no call.
     offered_for: int | None = None
     began: datetime = field(default_factory=timezone.now)
     message: str = ""

@@ -28,7 +28,7 @@ register_converter(TurnNumberConverter, "turn")
 
 
 def read_number(text: str) -> int | None:
-    """A number in a query, or None for anything else, and for one that no column accepts."""
+    """A number in a query. Returns None for anything else, and for one that no column accepts."""
     return parse_whole_number(text, INTEGER)
 
 

@@ -76,7 +76,7 @@ def _has_turns(conversation_id: uuid.UUID) -> bool:
 
 
 def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
-    """The current conversation, or None for a new one. One that is not stored begins again with its id."""
+    """The current conversation. Returns None for a new one. One that is not stored begins again with its id."""
     try:
         return uuid.UUID(request.GET.get("conversation", ""))
     except ValueError:

@@ -62,7 +62,7 @@ class WhatIfTurn:
 
     @property
     def answer(self) -> Json:
-        """The answer as it would be stored, or None for a failed turn."""
+        """The answer as it would be stored. Returns None for a failed turn."""
         return self.summary.get(Aspect.ANSWER)
 
     def as_json(self) -> dict[str, Json]:
@@ -75,7 +75,7 @@ class WhatIfTurn:
 
     @property
     def remembered(self) -> Json:
-        """What the next turn would find, or None for a failed turn, which changes nothing or only resets."""
+        """What the next turn would find. Returns None for a failed turn, which changes nothing or only resets."""
         values = self.summary.get(Aspect.REMEMBERED)
         return values and {**values, "context": {**values["context"], **self.summary[Aspect.FIELDS]}}
 

@@ -46,7 +46,7 @@ class ComparedTurn:
 
     @property
     def sides(self) -> dict[str, Json]:
-        """`old` and `new` as JSON, or None for a turn that does not differ, or asks what was not recorded."""
+        """`old` and `new` as JSON. Returns None for a turn that does not differ, or asks what was not recorded."""
         sides, is_shown = {"old": self.old, "new": self.new}, self.kind in DIFFERENCES
         return {name: side.as_json() if side and is_shown else None for name, side in sides.items()}
 

@@ -65,7 +65,7 @@ def _find_conversations(search: SearchQuery, last: int) -> Iterator[list[uuid.UU
 
 
 def read_turns(keys: Sequence[TurnKey]) -> Iterator[tuple[TurnKey, CeConversationHistory | None]]:
-    """The records of turns in the given order, or None for one that was removed meanwhile. One query for each batch."""
+    """The records of turns in the given order, with None for a removed one. One query for each batch."""
     for start in range(0, len(keys), _BATCH):
         batch = keys[start : start + _BATCH]
         rows = CeConversationHistory.objects.filter(history_id__in=[key.history_id for key in batch])

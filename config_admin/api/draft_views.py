@@ -205,7 +205,7 @@ def _get_author(request: Request) -> Any:
 
 
 def _get_maker(request: Request) -> Any:
-    """The person who made the key of a call, or None for a key of the installation."""
+    """The person who made the key of a call. Returns None for a key of the installation."""
     key: Any = request.auth
     return key.made_by
 

@@ -134,7 +134,9 @@ class FlowSummarySerializer(serializers.Serializer[Any]):
     code = serializers.CharField()
     title = serializers.CharField()
     kind = serializers.CharField()
-    enabled = serializers.BooleanField(help_text="False: nobody begins it, and whoever is in it finishes.")
+    enabled = serializers.BooleanField(
+        help_text="False: no conversation begins the flow. Conversations that are in it finish it."
+    )
 
 
 class FlowListSerializer(serializers.Serializer[Any]):

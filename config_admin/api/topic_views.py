@@ -128,7 +128,7 @@ class SwitchTopicView(ReleaseView):
 
     @extend_schema(operation_id="switchTopic", parameters=[IF_MATCH], request=SwitchTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
-        """Switch a topic off or on. While it is off nobody begins it, and whoever is in the middle of it finishes."""
+        """Switch a topic off or on. No conversation begins one that is off; those that are in it finish it."""
         given = _read(SwitchTopicSerializer, request.data)
         reason = f"Switch {topic_code} {'on' if given['enabled'] else 'off'}"
         return _store(request, topic_code, plan_switch(enabled=given["enabled"]), given, reason)

@@ -37,7 +37,7 @@ class DraftConflict(ValueError):
 class MergedEdits:
     """The edits of a draft over the live configuration of now."""
 
-    #: For each edited row its content, with the live changes of other fields, or None for a deleted one.
+    #: For each edited row its content, with the live changes of other fields. None for a deleted one.
     wanted: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
     #: These rows in the live configuration.
     live: dict[str, dict[Any, Content | None]] = field(default_factory=dict)

@@ -74,7 +74,7 @@ class ChangeAdmin(ModelAdmin):
         return response
 
     def uses_of(self, request: HttpRequest, stored: Any) -> list[Group] | None:
-        """The uses of a row, or None for one that is not in force."""
+        """The uses of a row. Returns None for one that is not in force."""
         snapshot = get_editor_context(request).snapshot
         row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None
         return group_usages(snapshot, row) if row else None

@@ -28,7 +28,7 @@ class FieldMerge(NamedTuple):
     base: str
     theirs: Difference
     mine: Difference
-    #: Both changes as one, for the input, or None for fields that cannot be combined.
+    #: Both changes as one, for the input. None for fields that cannot be combined.
     combined: str | None
 
 

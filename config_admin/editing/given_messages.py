@@ -19,7 +19,7 @@ _NAMES = ("group", "message_of")
 
 
 def read_number(request: HttpRequest, name: str) -> int | None:
-    """A number of the address, or None for anything else."""
+    """A number of the address. Returns None for anything else."""
     return parse_whole_number(request.GET.get(name, ""))
 
 

@@ -39,7 +39,7 @@ class LiveChecksAdmin(PagesAdmin):
     """Edit pages with answers before saving. Nothing is stored, and nothing outside is called."""
 
     def questions(self, request: HttpRequest, stored: Any) -> dict[str, str] | None:
-        """These addresses for a row, or None for users who may only read it."""
+        """These addresses for a row. Returns None for users who may only read it."""
         if not self._may(request, stored):
             return None
         urls = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}

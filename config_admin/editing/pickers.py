@@ -201,7 +201,7 @@ _SOURCES: Mapping[Reference, Source] = {
 
 
 def find_source(spec: ColumnSpec) -> Source | None:
-    """What the form offers for a column, or None for one that anything may be typed into."""
+    """What the form offers for a column. Returns None for one that anything may be typed into."""
     if spec.reference is Reference.INTENT:
         return intents(*spec.reserved)
     if spec.reference is Reference.STATE:

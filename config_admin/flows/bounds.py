@@ -152,7 +152,7 @@ def is_in_order(field_type: str, first: Any, last: Any) -> bool:
 
 
 def _measure(field_type: str, bound: Any) -> Any:
-    """A bound as something to compare, or None if there is none."""
+    """A bound as a value to compare. Returns None if it cannot be read."""
     match field_type:
         case "date":
             return read_date_bound(bound, date(_NOW.year, _NOW.month, _NOW.day))

@@ -44,7 +44,10 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
 
 
 def find_field_kind(declared: Mapping[str, Any]) -> str | None:
-    """The kind of field that a property declares, the one that says most, or None for properties of another shape."""
+    """The kind of field that a property declares, the one that says most.
+
+    Returns None for properties of another shape.
+    """
     if isinstance(declared.get("x-options"), list):
         return "choice"
     if "enum" in declared:

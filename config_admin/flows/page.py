@@ -383,7 +383,7 @@ class _FlowPage:
         }
 
     def _lay_over(self, flow: Values | None) -> Snapshot | None:
-        """The configuration with a flow, or None for one that cannot be saved."""
+        """The configuration with a flow. Returns None for one that cannot be saved."""
         try:
             return lay_flow_over(self.snapshot, self.reading, {**flow, "enabled": True}) if flow else None
         except FlowRefused:

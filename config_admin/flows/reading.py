@@ -193,7 +193,7 @@ class _FlowRows:
         return f" Row {key} {other}."
 
     def _find_kind(self) -> FlowKind | None:
-        """The kind of flow that the rows make, or None for rows of another shape."""
+        """The kind of flow that the rows make. Returns None for rows of another shape."""
         kinds = ASKING if self._list_enabled(rows.OutputSchema.table) else (FlowKind.handover, FlowKind.answer)
         return next((kind for kind in kinds if all(map(self._has_telling, list_shapes(kind)))), None)
 

@@ -59,7 +59,7 @@ class CheckedEdits:
     met: dict[Any, tuple[Content | None, RowVersion]] = field(default_factory=dict)
     #: Errors, and warnings that the stored rows do not have already.
     findings: list[Finding] = field(default_factory=list)
-    #: The resulting rows, without unchanged ones, or None for a deleted one.
+    #: The resulting rows, without unchanged ones. None for a deleted one.
     wanted: dict[Any, Content | None] = field(default_factory=dict)
     #: The names of new rows among the edits, by key.
     names: dict[Any, Any] = field(default_factory=dict)

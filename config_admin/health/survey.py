@@ -18,7 +18,7 @@ R = TypeVar("R", bound=Row)
 
 @dataclass(frozen=True)
 class Survey:
-    """The input of the checks. `touched`: only findings about these rows are wanted, or None for all."""
+    """The input of the checks. `touched`: findings about these rows are wanted; with None, about all rows."""
 
     snapshot: Snapshot
     world: World
@@ -48,7 +48,7 @@ class Survey:
 
     @cached_property
     def intents(self) -> frozenset[str] | None:
-        """The intents of the changed rows, including ANY, or None for all."""
+        """The intents of the changed rows, including ANY. Returns None for all."""
         if self.touched is None:
             return None
         changed = (self.snapshot.tables[key.table].by_pk.get(key.pk) for key in self.touched)

@@ -81,7 +81,7 @@ class _Proof:
         return bool(before) and _find_row(table, self._get(before[-1]), pk) is not None
 
     def add_entry(self, made: RowVersion) -> str | None:
-        """The name of an entry of history, or None for one that no release lists."""
+        """The name of an entry of history. Returns None for one that no release lists."""
         name = self._releases[made.config_version]["history_hash"] if made.config_version in self._releases else ""
         while name:
             document = self._get(name)

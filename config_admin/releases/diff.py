@@ -51,5 +51,5 @@ def compare_wanted(
 
 
 def rows_after(differences: RowDifferences) -> dict[str, dict[Any, Content | None]]:
-    """The rows as they are on the second side, by table and key, or None for a deleted one."""
+    """The rows as they are on the second side, by table and key; a deleted one is None."""
     return {table: {row.pk: row.after for row in rows} for table, rows in differences.items()}

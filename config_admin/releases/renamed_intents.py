@@ -27,7 +27,10 @@ class RenamedIntent(NamedTuple):
 
 
 def find_renamed_intent(old: str) -> RenamedIntent | None:
-    """The present code of an intent that had another one, or None for one that exists, or never did, or was deleted."""
+    """The present code of an intent that had another one.
+
+    Returns None for one that exists, or never did, or was deleted.
+    """
     model: Any = control_plane()[rows.Intent.table]
     renamed, seen = RenamedIntent(old, 0), {old}
     while not model.objects.filter(pk=renamed.code).exists():

@@ -14,7 +14,7 @@ from config_admin.validation.world import World
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot, Table
 
-#: For each table the resulting rows by primary key, or None for a deleted one.
+#: For each table the resulting rows by primary key. None for a deleted one.
 Wanted = Mapping[str, Mapping[Any, Content | None]]
 
 

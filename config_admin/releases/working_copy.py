@@ -31,9 +31,9 @@ class WorkingCopy:
     #: The manifest of the release below the draft.
     live: dict[str, str]
     blobs: Blobs = field(default_factory=Blobs)
-    #: The changed rows as they are now, by table and primary key, or None for a deleted one.
+    #: The changed rows as they are now, by table and primary key. None for a deleted one.
     changed: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
-    #: The draft, or None for a release that is read like a draft.
+    #: The draft. None for a release that is read like a draft.
     draft_id: int | None = None
     #: Writes to other tables, made when the rows of the draft are out of the tables again.
     later: list[Callable[[], object]] = field(default_factory=list)

@@ -94,7 +94,7 @@ def count_tags() -> list[tuple[str, int]]:
 
 
 def take_page(query: QuerySet[M], after: int) -> tuple[list[M], int | None]:
-    """The rows of a page in the order of their keys, and the `after` of the next page, or None for the last one."""
+    """The rows of a page in the order of their keys, and the `after` of the next page (None on the last page)."""
     rows = list(query.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
     return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
 

@@ -39,7 +39,7 @@ NewId = Callable[[str], int]
 class MatchedRows:
     """The effect of a document on existing rows, without unchanged ones."""
 
-    #: The resulting rows by table and key, or None for a deleted one.
+    #: The resulting rows by table and key. None for a deleted one.
     wanted: dict[str, dict[Any, Content | None]] = field(default_factory=dict)
     #: The position of each row in the file, by table and key.
     origins: dict[tuple[str, Any], str] = field(default_factory=dict)

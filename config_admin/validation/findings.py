@@ -19,9 +19,9 @@ class Finding:
     code: str
     severity: Severity
     table: str
-    #: The primary key, or None for a new row.
+    #: The primary key. None for a new row.
     row: Any
-    #: The column of the message, or None for the row as a whole.
+    #: The column of the message. None for the row as a whole.
     field: str | None
     message: str
 

@@ -29,7 +29,7 @@ _FOLDERS = {"github": ".github"}
 _CONTENT = ("configuration.yaml", "flows", "scenarios")
 #: What an empty project has none of, or its own.
 _EXAMPLE = (*_CONTENT, NAME, "tests", "README.md")
-#: Variables of `.env` that get a random text. The password stands in an address, so it has letters and digits only.
+#: Variables of `.env` that get a random text. The password is part of a URL, so it has letters and digits only.
 _SECRETS = {"CE_SECRET_KEY": partial(secrets.token_urlsafe, 48), "DATABASE_PASSWORD": partial(secrets.token_hex, 24)}
 
 

@@ -104,7 +104,7 @@ class PlayedTurn:
 
     @property
     def error(self) -> str | None:
-        """The code of its error, or None for a turn that did not fail."""
+        """The code of its error. Returns None for a turn that did not fail."""
         return self.outcome.error.code if self.outcome.error else None
 
     @cached_property

@@ -66,7 +66,7 @@ _ALONE: Mapping[str, Json] = {
 class Failure:
     """One failed expectation or error."""
 
-    #: Counted from 1, or None for the file as a whole.
+    #: Counted from 1. None for the file as a whole.
     turn: int | None
     where: str
     expected: Json

@@ -51,9 +51,9 @@ class TaskStub:
     #: The text of an exception instead of a result.
     raises: str | None = None
     sets_context: Mapping[str, Json] = field(default_factory=dict)
-    #: How many calls it answers, or None for any number.
+    #: How many calls it answers. None for any number.
     times: int | None = None
-    #: The code of a failure, or None for an exception.
+    #: The code of a failure. None for an exception.
     code: str | None = None
     removes_context: Sequence[str] = ()
     sets_params: Mapping[str, Json] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class ContainerStub:
     result: Json = None
     #: The text of an exception instead of a result.
     error: str | None = None
-    #: How many fetches it answers, or None for any number.
+    #: How many fetches it answers. None for any number.
     times: int | None = None
     #: The name of the exception.
     code: str | None = None
@@ -122,7 +122,7 @@ class Turn:
     expect: Mapping[str, Json] = field(default_factory=dict)
     #: Null: the turn names its conversation.
     thread: ThreadName | None = None
-    #: The fixed time of the clock from this turn on, since the start of the world, or None for no change.
+    #: The fixed time of the clock from this turn on, since the start of the world. None for no change.
     at: timedelta | None = None
     #: In the order of their calls.
     transformers: Sequence[TransformerStub] = ()

@@ -100,7 +100,7 @@ class SeenTurn:
 
     @property
     def answer(self) -> Json:
-        """The text of the answer, or its document, or None for an error."""
+        """The text of the answer, or its document. Returns None for an error."""
         return None if self.payload.get("type") == "ERROR" else self.payload.get("value")
 
     @property

@@ -87,7 +87,7 @@ class CallName:
 
     @classmethod
     def of(cls, port: str, request: Json) -> "CallName | None":
-        """The name of a call of a port, or None for a port without stubs."""
+        """The name of a call of a port. Returns None for a port without stubs."""
         section = _SECTIONS.get(port)
         return cls(section.name, section.read_names(request)) if section else None
 

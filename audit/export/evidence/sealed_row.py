@@ -78,7 +78,7 @@ class SealedRow:
 
     @cached_property
     def seal(self) -> Seal | None:
-        """The seal, or None if the bytes are not a seal."""
+        """The seal. Returns None if the bytes are not a seal."""
         try:
             return Seal.read(bytes.fromhex(self.seal_text))
         except ValueError:

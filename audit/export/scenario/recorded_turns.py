@@ -80,7 +80,7 @@ def read_recorded_turns(conversation: CeConversation, first: int | None, last: i
 
 
 def read_time_before(turn: RecordedTurn) -> datetime | None:
-    """The time of the turn before, or None for the first turn."""
+    """The time of the turn before. Returns None for the first turn."""
     earlier = CeConversationHistory.objects.filter(
         conversation_id=turn.record.conversation_id, turn_no__lt=turn.turn_no
     )

@@ -55,7 +55,7 @@ def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
 
 
 def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:
-    """Its intents on or off: nobody begins an intent that is off, and who is in the middle of it finishes."""
+    """Switch its intents on or off. No conversation begins an intent that is off; those that are in it finish it."""
     return {INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}}
 
 

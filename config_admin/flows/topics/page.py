@@ -163,8 +163,8 @@ def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
         )
     else:
         intro = (
-            f"Switch “{name}” off? Nobody begins it until it is on again; whoever is in the middle of it finishes. "
-            "The rows stay as they are."
+            f"Switch “{name}” off? No conversation begins it until it is on again. Conversations that are in it "
+            "finish it. The rows stay as they are."
         )
     return Question(
         title=f"Switch {name} {'on' if enabled else 'off'}",

@@ -64,7 +64,10 @@ Plan = Callable[[Snapshot, Topic], TopicChange]
 
 
 def find_topic(snapshot: Snapshot, intent: str) -> Topic | None:
-    """The topic of an intent, or None for the codes that every configuration has, and where there is no such intent."""
+    """The topic of an intent.
+
+    Returns None for the codes that every configuration has, and where there is no such intent.
+    """
     wanted = code(intent)
     return None if wanted in (ANY, UNKNOWN) else collect_topic(snapshot, wanted)
 

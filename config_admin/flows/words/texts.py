@@ -161,7 +161,7 @@ def _find_title(document: Any, path: Path) -> str:
 
 
 def change_texts(table: str, content: Content, change: Callable[[Part, str], str | None]) -> Content:
-    """The row with each text changed, of which `change` gets the part that names nothing; null drops an entry."""
+    """Change each text of a row. `change` gets it without the name before it; None drops the entry."""
     changed: dict[str, Json] = {**content}
     for part in list_parts(table, content.get):
         if not part.is_text:

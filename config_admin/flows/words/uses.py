@@ -32,7 +32,7 @@ class Use(NamedTuple):
     name: str
     about: str
     enabled: bool
-    #: Where it stands in the row, in words.
+    #: The part of the row that has it: the name of a column, and of a part inside.
     location: str
     before: str
     match: str

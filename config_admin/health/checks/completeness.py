@@ -50,7 +50,7 @@ def find_unusable_rows(survey: Survey) -> Iterator[Diagnosis]:
 
 
 #: What is so of an intent, and what that means for its rows.
-_SWITCHED_OFF = "is switched off: nobody begins it", "Conversations that are in it finish."
+_SWITCHED_OFF = "is switched off: no conversation begins it", "Conversations that are in it finish it."
 _MISSING = "does not exist", "These rows are never used."
 
 

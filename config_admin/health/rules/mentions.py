@@ -70,7 +70,7 @@ def get_noon() -> datetime:
 
 
 def get_text_predicate(rule: rows.Rule) -> TextPredicate | None:
-    """The test of a text rule, or None for another rule."""
+    """The test of a text rule. Returns None for another rule."""
     kind = code(rule.rule_type)
     if kind not in (RuleType.EXACT, RuleType.REGEX):
         return None

@@ -56,7 +56,7 @@ def clears_on(row: rows.OutputSchema, cause: ClearCause) -> bool:
 
 
 def read_on_no(row: rows.OutputSchema) -> OnNo | None:
-    """The schema's `x-on-no`, or None if it is missing or has an unknown value."""
+    """The schema's `x-on-no`. Returns None if it is missing or has an unknown value."""
     wanted = row.json_schema.get("x-on-no") if isinstance(row.json_schema, Mapping) else None
     return OnNo(wanted) if isinstance(wanted, str) and wanted in set(OnNo) else None
 

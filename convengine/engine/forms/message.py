@@ -48,7 +48,7 @@ def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
 
 
 def find_open_form(session: Session, turn: Turn) -> Form | None:
-    """The form of the open schema, or None if there is none, or if it is unusable."""
+    """The form of the open schema. Returns None if there is none, or if it is unusable."""
     row = find_open_schema(session, turn)
     form = get_form(turn.snapshot, row) if row else None
     return form if form is not None and not form.problem else None
@@ -333,7 +333,7 @@ def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
 
 
 def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:
-    """The key of the option that the message means as the answer to a question with options, or None if there is none.
+    """The key of the option that the message chooses from a question's options. Returns None if it chooses none.
 
     `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
     """

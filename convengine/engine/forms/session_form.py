@@ -101,7 +101,7 @@ SCHEMA_INCOMPLETE = "SCHEMA_INCOMPLETE"
 
 
 def get_usable_form(session: Session, turn: Turn, row: OutputSchema | None) -> Form | None:
-    """The form of a schema row, or None if there is none, or if it is unusable, which is reported once."""
+    """The form of a schema row. Returns None if there is none, or if it is unusable, which is reported once."""
     if row is None:
         return None
     form = get_form(turn.snapshot, row)

@@ -66,7 +66,7 @@ def find_questions(session: Session, turn: Turn) -> str:
 
 
 def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
-    """The yes or no that is all that the message says, or None for other messages."""
+    """The yes or no that is all that the message says. Returns None for other messages."""
     if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):
         return None if may_say(session, turn, MoveKind.AFFIRM) else True
     return False if says_only(session, turn, MoveKind.NEGATE) else None

@@ -22,7 +22,7 @@ _SHOWN = 4000
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages that a caller writes, or None if there is none."""
+    """The stages that a caller writes. Each may be missing."""
 
     input: Stage | None = None
     output: Stage | None = None
@@ -37,7 +37,7 @@ class Question:
     purpose: str
     system: str
     user: str
-    #: Data beside the prompt, or None if there is none.
+    #: Data beside the prompt, if there are any.
     context: Json = None
     #: With a schema the answer is JSON. With `want_json` the answer is JSON without a schema.
     json_schema: Mapping[str, Json] | None = None
@@ -46,11 +46,11 @@ class Question:
     strict: bool = False
     #: Ask the service to keep the schema, but do not validate: the caller has a fallback and reads what it can.
     lenient: bool = False
-    #: The temperature of a template, or None for the setting of the purpose.
+    #: The temperature of a template. None for the setting of the purpose.
     temperature: float | None = None
     template_id: int | None = None
     stages: Stages = Stages()
-    #: The payload of the input stage, or None for system_prompt, user_prompt and the schema.
+    #: The payload of the input stage. None for system_prompt, user_prompt and the schema.
     audit_payload: Mapping[str, Json] | None = None
     #: The key of the answer in the output stage; blank for `json` or `output`.
     answered: str = ""

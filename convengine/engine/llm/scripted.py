@@ -23,7 +23,7 @@ class ScriptLine:
     contains: tuple[str, ...] = ()
     #: Texts that must all occur in the prompt, ignoring case.
     prompt_contains: tuple[str, ...] = ()
-    #: How many calls it answers, or None for any number.
+    #: How many calls it answers. None for any number.
     times: int | None = None
     #: The code of the outage.
     code: str = "LLM_CALL_FAILED"

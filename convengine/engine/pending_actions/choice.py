@@ -71,7 +71,7 @@ class Choice:
     #: The requested key, or null.
     key: str | None
     action: Action | None
-    #: The rows in scope, best first, each with the reason why it was not chosen, or None for the chosen one.
+    #: The rows in scope, best first, each with the reason why it was not chosen. None for the chosen one.
     considered: tuple[tuple[rows.PendingAction, str | None], ...] = ()
 
     @property

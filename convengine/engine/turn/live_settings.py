@@ -32,7 +32,7 @@ class Kind(Generic[T_co]):
 
     name: str
     read: Callable[[str], T_co]
-    #: Limits of a number, or None if there is none.
+    #: Limits of a number. None if it is not limited.
     minimum: float | None = None
     maximum: float | None = None
     values: tuple[str, ...] = ()

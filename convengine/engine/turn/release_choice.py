@@ -43,7 +43,7 @@ class ReleaseChoice:
 
     @classmethod
     def read(cls, stored: Mapping[str, Json] | None) -> Self | None:
-        """The choice from a recording, or None if there is none."""
+        """The choice from a recording. Returns None if it recorded no choice."""
         if not stored:
             return None
         move = stored["move"]

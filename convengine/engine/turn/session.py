@@ -206,7 +206,7 @@ class Session:
     lifecycle_detail: Mapping[str, Json] = field(default_factory=dict)
     context_summary: str = ""
     preferences: Mapping[str, str] = field(default_factory=dict)
-    #: The document collection to search, or None for the row's own.
+    #: The document collection to search. None for the row's own.
     mounted_kb_id: str | None = None
 
     # schema

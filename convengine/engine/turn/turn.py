@@ -107,7 +107,7 @@ class Turn:
     #: Each with the number of the event before it was recorded.
     decided_rows: dict[DecidingRow, int] = field(default_factory=dict)
     timings: list[StepTiming] = field(default_factory=list)
-    #: Milliseconds after which no further step begins and nothing is committed, or None for no limit.
+    #: Milliseconds after which no further step begins and nothing is committed. None for no limit.
     time_limit_ms: float | None = None
     #: Published progress texts, in order, and their listeners.
     verbose: list[VerboseLine] = field(default_factory=list)

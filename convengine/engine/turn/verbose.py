@@ -18,7 +18,7 @@ class VerboseLine:
     state: str | None
     level: str
     text: str
-    #: The row of the text, or None for the general text and for texts of code.
+    #: The row of the text. None for the general text and for texts of code.
     verbose_id: int | None = None
     rule_id: Any = None
     tool_code: str | None = None

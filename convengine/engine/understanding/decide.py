@@ -157,7 +157,7 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
 
 
 def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
-    """Why a value is not taken at once, or None for one that is."""
+    """Why a value is not taken at once. Returns None for one that is."""
     if explained.is_conditional(claim.clause):
         return Doubt.SUPPOSED
     if _is_similar(claim):

@@ -78,7 +78,7 @@ class Learned:
     """A clause that was compared with the sentences."""
 
     clause: Clause
-    #: What it most likely does, or None if it does none of these.
+    #: What it most likely does. None if it does none of these.
     move: Move | None
     #: Moves of the tables that it is not.
     dropped: tuple[Move, ...] = ()

@@ -42,7 +42,7 @@ class FoundSpanFinder:
                     yield Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
-        """The value or the reason that the deployment's finder gave, or None for a field of another kind."""
+        """The value or the reason that the deployment's finder gave. Returns None for a field of another kind."""
         item, is_own = span.phrase.slots.get("found"), spec.kind_name in self._spans
         if isinstance(item, FoundSpan):
             is_meant = is_own and span.phrase.means == spec.kind_name

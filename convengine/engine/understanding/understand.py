@@ -54,7 +54,7 @@ class Understanding:
         return self.text[self.words[start].start : self.words[end - 1].end] if start < end else ""
 
     def find_clause(self, at: int) -> Clause | None:
-        """The clause that has a word, or None for a sign between two clauses."""
+        """The clause that has a word. Returns None for a sign between two clauses."""
         return next((clause for clause in self.clauses if clause.start <= at < clause.end), None)
 
     def find_position(self, start: int, end: int) -> tuple[int, int]:

@@ -149,7 +149,7 @@ def settle_url(pk: int) -> str:
 
 
 def find_rule(execution: CePendingActionExecution) -> int | None:
-    """The rule whose task was claimed, or None for a confirmed action or a tool."""
+    """The rule whose task was claimed. Returns None for a confirmed action or a tool."""
     kind, _, rule = execution.action_key.partition(RULE_CLAIMANT)
     return int(rule) if not kind and rule.isdecimal() else None
 

@@ -206,7 +206,7 @@ SCOPE_RIGHTS: Mapping[str, frozenset[str]] = {
 
 
 def find_task(right: str) -> Task | None:
-    """The task that a right belongs to, or None for rights that only administrators have."""
+    """The task that a right belongs to. Returns None for rights that only administrators have."""
     return next((task for task in TASKS if right in task.rights), None)
 
 

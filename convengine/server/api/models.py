@@ -59,7 +59,7 @@ class CeApiKey(AbstractAPIKey):
         help_text="Integrators can only see and revoke their own keys.",
     )
 
-    #: The keys whose conversations this key of a call may use, or None for all of its workspace.
+    #: The keys whose conversations this key of a call may use. None for all of its workspace.
     openers: tuple[str, ...] | None = ()
     #: The token of a browser that calls in place of the key.
     token: ConversationToken | None = None

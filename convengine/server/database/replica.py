@@ -122,7 +122,7 @@ def is_configured() -> bool:
 
 
 def _read_replayed_time(position: str, now: datetime) -> datetime | None:
-    """The time up to which the replica has everything, or None if the server is not a replica."""
+    """The time up to which the replica has everything. Returns None if the server is not a replica."""
     statement = (
         "SELECT pg_is_in_recovery(), pg_last_wal_replay_lsn() >= %s::text::pg_lsn, pg_last_xact_replay_timestamp()"
     )

@@ -137,7 +137,7 @@ def rate(name: str) -> str:
 
 
 def https_header(name: str) -> tuple[str, str] | None:
-    """The header in which the proxy writes `https`, as Django reads it, or None if there is none."""
+    """The header in which the proxy writes `https`, as Django reads it. Returns None if no header is set."""
     header = text(name)
     if not header:
         return None

@@ -18,7 +18,7 @@ _MOST_SPANS = 100
 
 @dataclass(eq=False)
 class Finders(RecordedPort):
-    """The finders port. `recorded_kinds`: those that a recorded turn asked for, or None for all that are registered."""
+    """The finders port. `recorded_kinds`: the kinds that a recorded turn asked for; with None, all registered ones."""
 
     recorded_kinds: Collection[str] | None = None
 

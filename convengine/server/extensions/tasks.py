@@ -27,7 +27,7 @@ class TaskCall:
     session: Mapping[str, Any]
     context: Mapping[str, Any]
     input_params: Mapping[str, Any]
-    #: The calling rule, or None for a pending action.
+    #: The calling rule. None for a pending action.
     rule: Rule | None = None
     #: Every attempt of one pending action, rule or tool call has the same key. Pass it to other systems.
     idempotency_key: str = ""

@@ -160,7 +160,7 @@ def make_answer(
 def _collect(
     chunks: Iterable[bytes], start_download: Callable[[Download], None], loop: asyncio.AbstractEventLoop
 ) -> bytes | None:
-    """The body, or None for a large one, which is written into a download meanwhile."""
+    """The body. Returns None for a large one, which is written into a download meanwhile."""
     parts: list[bytes] = []
     size = 0
     rest = iter(chunks)

@@ -51,7 +51,7 @@ def build_environ(scope: Mapping[str, Any], body: IO[bytes], length: int) -> dic
 
 @lru_cache(maxsize=512)
 def _variable(name: bytes) -> str | None:
-    """The variable of a header, or None for one that is dropped."""
+    """The variable of a header. Returns None for one that is dropped."""
     name = name.lower()
     if b"_" in name or name == b"transfer-encoding":
         return None

@@ -26,7 +26,7 @@ class BodyTooLarge(Exception):
 
 
 def announced_size(headers: Iterable[tuple[bytes, bytes]], http_version: str = "1.1") -> int | None:
-    """The announced size of the body: 0 without one, or None for one that comes in chunks.
+    """The announced size of the body: 0 without one. Returns None for one that comes in chunks.
 
     A request of HTTP/2 may have a body although no header says so.
     """

@@ -49,7 +49,7 @@ class ConfigurationName(NamedTuple):
     """What a configuration is called: `live`, `release:12` or `draft:7`."""
 
     kind: str
-    #: The release or the draft, or None for live.
+    #: The release or the draft. None for live.
     number: int | None = None
 
     @classmethod
@@ -66,7 +66,7 @@ class ConfigurationName(NamedTuple):
         return self.kind if self.number is None else f"{self.kind}:{self.number}"
 
 
-#: Rows by table and primary key, as a save would store them, or None for a deleted one.
+#: Rows by table and primary key, as a save would store them. None for a deleted one.
 UnsavedRows = Mapping[str, Mapping[Any, Mapping[str, Any] | None]]
 
 

@@ -26,7 +26,7 @@ class TurnRecord:
     source: str
     #: Null for a turn that cannot be replayed.
     recording: bytes | None
-    #: Why it cannot be replayed, or None for a turn that can.
+    #: Why it cannot be replayed. None for a turn that can.
     replay_note: str | None = None
     error: ConvEngineError | None = None
 

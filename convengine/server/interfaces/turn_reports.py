@@ -23,7 +23,7 @@ class RowUsage(NamedTuple):
 
     #: Turns since the given time; at most 1000 are counted.
     turns: int
-    #: When it last decided one, or None if it never did.
+    #: When it last decided one. None if it never did.
     last: datetime | None
 
 

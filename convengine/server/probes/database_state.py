@@ -27,7 +27,7 @@ _READ_ONLY = {"postgresql": "SHOW transaction_read_only", "sqlite": "PRAGMA quer
 
 @dataclass
 class DatabaseState:
-    """What was read so far, or None for what was not reached."""
+    """What was read so far. Returns None for what was not reached."""
 
     answers: bool = False
     is_migrated: bool | None = None

@@ -152,7 +152,7 @@ class _EndedTurn:
     tape: Recording
     status: TurnStatus
     token: str
-    #: The hash of the seal before this one, or None for the first of a conversation.
+    #: The hash of the seal before this one. None for the first of a conversation.
     previous: bytes | None
     #: Why the turn cannot be replayed, if known already.
     note: str | None = None

@@ -34,7 +34,7 @@ class EventType:
     name: str
     sentence: str
     members: Mapping[str, Member]
-    #: The stage of a turn that makes it, or None for one with a condition of its own.
+    #: The stage of a turn that makes it. None for one with a condition of its own.
     stage: Stage | None = None
     #: The payload values without which the stage makes none.
     only: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))

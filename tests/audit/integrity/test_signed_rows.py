@@ -193,7 +193,7 @@ def test_the_list_of_a_root_cannot_be_emptied(writer: Participant) -> None:
     assert ("ce_ledger", "LEDGER_DIFFERS") in {(table, code) for table, code, _ in list_findings()}
 
 
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the other database refuses such values")
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL refuses such a write.")
 @pytest.mark.parametrize(
     ("table", "column"), [(RUNS, "started_at"), (DELIVERIES, "created_at"), (ANSWERS, "expires_at")]
 )

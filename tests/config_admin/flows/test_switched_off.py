@@ -1,4 +1,4 @@
-"""A flow that is switched off: nobody begins it, and whoever is in the middle of it finishes."""
+"""A flow that is switched off: no conversation begins it, and those that are in it finish it."""
 
 from typing import Any
 

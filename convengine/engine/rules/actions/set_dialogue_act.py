@@ -39,7 +39,7 @@ SET_DIALOGUE_ACT = declare_stage(
 
 @dataclass(frozen=True)
 class ActOverride:
-    """The act and the other parts of the value, or None for missing parts."""
+    """The act and the other parts of the value. Returns None for missing parts."""
 
     act: DialogueAct
     confidence: float | None = None

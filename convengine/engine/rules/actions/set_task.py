@@ -114,7 +114,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
 def _run_or_reuse(
     rule: Rule, session: Session, turn: Turn, reference: TaskReference, methods: Sequence[str]
 ) -> tuple[Mapping[str, Json], Outcome | None]:
-    """The outcome of this run or of an earlier one, or None for an unknown one; and the claim for the event."""
+    """The outcome of this run or of an earlier one (None if it is unknown), and the claim for the event."""
     start = turn.previous_session.session if turn.previous_session else session
     nonce = _derive_nonce(rule, session, turn, start, reference)
 

@@ -98,7 +98,7 @@ class Path:
 
     @property
     def filter(self) -> "Condition | None":
-        """The condition of a path that is one filter, `$[?(…)]`, or None for another path."""
+        """The condition of a path that is one filter, `$[?(…)]`. Returns None for another path."""
         match self.steps:
             case (Where(condition),):
                 return condition
@@ -106,7 +106,7 @@ class Path:
 
     @property
     def dotted(self) -> str | None:
-        """The names of a path that consists of names, joined by dots, or None for another path."""
+        """The names of a path that consists of names, joined by dots. Returns None for another path."""
         names = [step.names[0] for step in self.steps if isinstance(step, Members) and len(step.names) == 1]
         return ".".join(names) if names and len(names) == len(self.steps) else None
 

@@ -561,7 +561,7 @@ def get_operator(name: str) -> Operator | None:
 
 
 def find_value_problem(operator: Operator, value: Json) -> str | None:
-    """What is wrong with the value of a row, as an end of a sentence, or None for a usable one."""
+    """What is wrong with the value of a row, as an end of a sentence. Returns None for a usable one."""
     if operator.values and not all(is_among(part, operator.values) for part in list_values(value)):
         return f"needs one of {join_alternatives(operator.values)}"
     return None if operator.needs.is_valid(value) else f"needs {operator.needs.words}"

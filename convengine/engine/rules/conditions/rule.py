@@ -56,7 +56,7 @@ class RuleCondition:
 
 
 def read_condition(rule: Rule) -> RuleCondition | None:
-    """The condition of a rule, or None for a type of the deployment.
+    """The condition of a rule. Returns None for a type of the deployment.
 
     Raises one of UNREADABLE.
     """

@@ -19,7 +19,7 @@ class _NoCounterpart(Exception):
 
 
 def convert_path(text: str) -> str | None:
-    """The rows that hold when the path does, as JSON, or None for a path that says more.
+    """The rows that hold when the path does, as JSON. Returns None for a path that says more.
 
     Rows compare texts without regard to case, and read a text such as "yes" as true.
     """

@@ -131,12 +131,12 @@ def is_blank(value: Json) -> bool:
 
 
 def get_length(value: Json) -> int | None:
-    """The size of a text, list or object, or None for anything else."""
+    """The size of a text, list or object. Returns None for anything else."""
     return len(value) if isinstance(value, (str, *LISTS, *OBJECTS)) else None
 
 
 def read_number(value: Json) -> Decimal | None:
-    """A number, or the number that a text is, or None for anything else."""
+    """A number, or the number that a text is. Returns None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -153,7 +153,7 @@ def read_number(value: Json) -> Decimal | None:
 
 
 def read_yes_no(value: Json) -> bool | None:
-    """A boolean, or the boolean that a text is, or None for anything else."""
+    """A boolean, or the boolean that a text is. Returns None for anything else."""
     if isinstance(value, bool):
         return value
     word = value.strip().lower() if isinstance(value, str) else ""
@@ -215,7 +215,7 @@ def is_among(value: Json, wanted: Json) -> bool:
 
 
 def compare_values(left: Json, right: Json, now: datetime | None) -> int | None:
-    """-1, 0 or 1 for two numbers, or two dates or times, or None for anything else."""
+    """-1, 0 or 1 for two numbers, or two dates or times. Returns None for anything else."""
     number, other = read_number(left), read_number(right)
     if number is not None and other is not None:
         return (number > other) - (number < other)
@@ -223,6 +223,6 @@ def compare_values(left: Json, right: Json, now: datetime | None) -> int | None:
 
 
 def compare_times(left: Json, right: Json, now: datetime | None) -> int | None:
-    """-1, 0 or 1 for two dates or times, or None for anything else."""
+    """-1, 0 or 1 for two dates or times. Returns None for anything else."""
     moment, other = read_time_point(left, now), read_time_point(right, now)
     return None if moment is None or other is None else compare_time_points(moment, other)

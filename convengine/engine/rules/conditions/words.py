@@ -102,7 +102,7 @@ _OF_TIME = frozenset({"date", "today", "time", "day", "deadline", "until", "at"}
 
 @lru_cache(maxsize=8192)
 def describe_condition(text: str) -> str | None:
-    """The rows of a condition as a clause, beginning in lower case, or None for rows that cannot be read."""
+    """The rows of a condition as a clause, beginning in lower case. Returns None for rows that cannot be read."""
     try:
         return describe(parse_condition(text))
     except ConditionError:
@@ -171,7 +171,7 @@ def _describe_claim(left: Operand, op: str, value: Json, root: str = "") -> str 
 
 
 def _read_claim(op: str, value: Json) -> bool | None:
-    """What a comparison says about a yes/no fact: that it is true or false, or None if it says neither."""
+    """What a comparison says about a yes/no fact: that it is true or false. Returns None if it says neither."""
     if op in ("isYes", "isNo"):
         return op == "isYes"
     wanted = read_yes_no(value) if op in ("is", "isNot") or isinstance(value, bool) else None
@@ -185,7 +185,7 @@ def _describe_presence(path: Path, root: str, *, present: bool) -> str:
 
 
 def act_words(act: str) -> str | None:
-    """The user's act in words, such as "the user says yes", or None for no act."""
+    """The user's act in words, such as "the user says yes". Returns None for no act."""
     dialogue_act = DialogueAct.read(act)
     return f"the user {dialogue_act.help[:1].lower()}{dialogue_act.help[1:].rstrip('.')}" if dialogue_act else None
 

@@ -47,8 +47,8 @@ RELEASE_CHOSEN = declare_stage(
             {"reason": "NO_ANSWER"},
         ),
         SentenceTemplate(
-            "The turn ran on release {configVersion}: {newest} has the intent switched off, and whoever is in it "
-            "finishes.",
+            "The turn ran on release {configVersion}, because {newest} has the intent switched off, and the "
+            "conversation finishes it.",
             {"reason": "SWITCHED_OFF"},
         ),
         SentenceTemplate(

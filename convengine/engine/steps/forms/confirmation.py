@@ -16,7 +16,10 @@ from convengine.engine.turn.turn import Turn
 
 
 def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session | None:
-    """The session after a "no" to the confirmation, as the schema's `x-on-no` wants it, or None for other messages."""
+    """The session after a "no" to the confirmation, as the schema's `x-on-no` wants it.
+
+    Returns None for other messages.
+    """
     on_no = read_on_no(row)
     if on_no is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None

@@ -31,7 +31,7 @@ def follows_an_end(session: Session, turn: Turn) -> bool:
 
 
 def write_small_talk(session: Session, turn: Turn) -> str | None:
-    """The answer to a greeting, thanks, or a bare yes or no after an end, or None for other messages."""
+    """The answer to a greeting, thanks, or a bare yes or no after an end. Returns None for other messages."""
     act = session.dialogue.dialogue_act
     if find_ended_schema(session, turn) is not None and says_only(session, turn, MoveKind.LEAVE):
         return None  # Only a person can undo what a form has done.

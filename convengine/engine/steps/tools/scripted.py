@@ -25,7 +25,7 @@ class Stub:
     result: Json = None
     #: The text of a failure instead of a result.
     error: str | None = None
-    #: How many requests it answers, or None for any number.
+    #: How many requests it answers. None for any number.
     times: int | None = None
     #: The code of the failure.
     code: str = "ScriptedFailure"

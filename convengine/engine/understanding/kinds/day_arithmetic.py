@@ -87,7 +87,7 @@ def find_easter(year: int) -> date:
 
 
 def read_date_bound(bound: Json, today: date) -> date | None:
-    """A bound as a day, or None if there is none, or if it is not understood."""
+    """A bound as a day. Returns None if there is none, or if it is not understood."""
     if not isinstance(bound, str):
         return None
     shifted = _shift_anchor(bound, datetime.combine(today, datetime.min.time()))
@@ -126,7 +126,7 @@ def read_time_bound(bound: Json) -> int | None:
 
 
 def _shift_anchor(bound: str, base: datetime) -> datetime | None:
-    """`today+90d`, `now + 2h`, counted from `base`, or None for another text."""
+    """`today+90d`, `now + 2h`, counted from `base`. Returns None for another text."""
     text = bound.lower().replace(" ", "")
     anchor = next((word for word in _ANCHORS if text.startswith(word)), None)
     if anchor is None:

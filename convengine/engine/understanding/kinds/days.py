@@ -60,7 +60,7 @@ def find_now(situation: Situation) -> datetime:
 
 @lru_cache(maxsize=64)
 def get_zone(name: str) -> ZoneInfo | None:
-    """The time zone of an IANA name, or None for a blank one."""
+    """The time zone of an IANA name. Returns None for a blank one."""
     return ZoneInfo(name) if name else None
 
 

@@ -98,7 +98,7 @@ def _split_fraction(number: float, unit: str) -> Parts:
 
 
 def parse_duration(text: str) -> Parts | None:
-    """The parts of an ISO 8601 duration, or None for another text."""
+    """The parts of an ISO 8601 duration. Returns None for another text."""
     if not text.startswith("P") or text.endswith(("P", "T")):
         return None
     parts: Parts = {}

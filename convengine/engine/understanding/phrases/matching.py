@@ -310,7 +310,7 @@ class _Choice(NamedTuple):
     min_confidence: float
     margin: float
     min_near: float
-    #: The phrases that count, or None for all.
+    #: The phrases that count. None for all.
     allowed: Collection[Hashable] | None
 
     def may_count(self, phrase: Phrase) -> bool:
