@@ -210,7 +210,7 @@ class WhatIfTurnsView(RunView):
             _ID,
             OpenApiParameter("kind", str, enum=KINDS, description="The group; absent: all."),
             OpenApiParameter("table", str, description="With the group, only those that this row caused."),
-            OpenApiParameter("row", str, description="Likewise."),
+            OpenApiParameter("row", str, description="With the group, only those that this row of the table caused."),
             OpenApiParameter(
                 "page", {"type": "integer", "minimum": 1, "maximum": 99_999}, description="The page; absent: the first."
             ),

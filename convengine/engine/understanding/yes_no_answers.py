@@ -45,27 +45,34 @@ def answer_yes_or_no(
     asked_field = explained.form.asked_field
     if asked_field is None or asked_field.spec.kind is not Kind.YES_NO:
         return list(results)
-    others = [item for item in results if item.field != asked_field.path]
-    answers = _list_answers(explained.understanding) or _list_said_again(explained, is_named=len(others) < len(results))
+    own = [item for item in results if item.field == asked_field.path]
+    answers = _list_answers(explained.understanding) or _list_said_again(explained, is_named=bool(own))
     if not answers:
         return list(results)
-    values = _list_values(claims, asked_field)
-    answer = _choose(explained, answers)
-    if answer is None or values - {answer.value}:
-        return others
-    return list(results) if values else [*others, _make_result(explained, asked_field.path, answer)]
+    answered = _list_results(explained, claims, asked_field, answers)
+    return [*(item for item in results if item not in own), *answered]
+
+
+def _list_results(
+    explained: Explained, claims: Sequence[Claim], field: FormField, answers: Sequence[_Answer]
+) -> Iterator[Taken | Offered]:
+    """The answer that counts; nothing for a doubtful one."""
+    answer = None if _is_doubtful(explained, answers) else _choose(explained.understanding, answers)
+    if answer is None or not _list_values(claims, field) <= {answer.value}:
+        return
+    position = explained.understanding.find_position(answer.start, answer.end)
+    if answer.probability < SURE_YES:
+        yield Offered(field.path, answer.value, *position, Doubt.MEANING)
+    else:
+        yield Taken(field.path, answer.value, *position, ASKED, not answer.is_plain)
 
 
 def _list_values(claims: Sequence[Claim], field: FormField) -> set[Json]:
     """What words beside the name of a field say; nothing for its bare name."""
-    return {claim.resolved.value for claim in claims if claim.field is field and claim.span.phrase.means != NAMED}
-
-
-def _make_result(explained: Explained, path: str, answer: _Answer) -> Taken | Offered:
-    position = explained.understanding.find_position(answer.start, answer.end)
-    if answer.probability < SURE_YES:
-        return Offered(path, answer.value, *position, Doubt.MEANING)
-    return Taken(path, answer.value, *position, ASKED, not answer.is_plain)
+    own = [claim for claim in claims if claim.field is field]
+    if holds(Principle.FIRST_ANSWER):
+        own = [claim for claim in own if claim.span.phrase.means != NAMED]
+    return {claim.resolved.value for claim in own}
 
 
 def _list_answers(understanding: Understanding) -> list[_Answer]:
@@ -99,7 +106,7 @@ def _list_said_again(explained: Explained, *, is_named: bool) -> list[_Answer]:
 
     `is_named`: the message has the field's name, which says it already.
     """
-    clauses = [] if is_named else explained.understanding.clauses[:1]
+    clauses = [] if is_named or not holds(Principle.FIRST_ANSWER) else explained.understanding.clauses[:1]
     stating = [clause for clause in clauses if clause.force in (Force.STATES, Force.DENIES)]
     return [
         _Answer(clause.force is Force.STATES, clause.start, clause.end, is_plain=False, opens=False)
@@ -108,18 +115,26 @@ def _list_said_again(explained: Explained, *, is_named: bool) -> list[_Answer]:
     ]
 
 
-def _choose(explained: Explained, answers: Sequence[_Answer]) -> _Answer | None:
-    """The first answer; behind words of correction the last one: "no, well, actually yes". Null for a doubtful one."""
-    understanding, first = explained.understanding, answers[0]
-    if _is_doubtful(explained, answers):
-        return None
-    others = [answer for answer in answers if answer.opens and answer.value is not first.value]
-    if not others:
+def _choose(understanding: Understanding, answers: Sequence[_Answer]) -> _Answer | None:
+    """The first answer; behind words of correction the last one: "no, well, actually yes".
+
+    Returns None if another one contradicts it.
+    """
+    first, last = answers[0], answers[-1]
+    contrary = [answer for answer in answers if answer.value is not first.value and _contradicts(answer)]
+    if not contrary:
         return first
-    is_corrected = any(
-        move.kind is MoveKind.CORRECT and first.start < move.start <= others[-1].start for move in understanding.moves
-    )
-    return others[-1] if is_corrected and others[-1] is answers[-1] else None
+    return last if contrary[-1] is last and _is_corrected(understanding, first.start, last.start) else None
+
+
+def _is_corrected(understanding: Understanding, start: int, end: int) -> bool:
+    """True if words of correction stand between two answers, or begin the second one."""
+    return any(move.kind is MoveKind.CORRECT and start < move.start <= end for move in understanding.moves)
+
+
+def _contradicts(answer: _Answer) -> bool:
+    """True for an answer that takes another one back, and is no reason for it."""
+    return answer.opens or not holds(Principle.FIRST_ANSWER)
 
 
 def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
