@@ -3,28 +3,40 @@
 import re
 from collections.abc import Iterator
 
-_THOUGHT = r"(?:\w+:)?(?:think|thinking|thoughts?|reasoning)"
-_OPEN = rf"(?:<{_THOUGHT}(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|channel>)"
-_CLOSE = rf"(?:</{_THOUGHT}\s*>|\[/THINK\]|◁/think▷|<channel\|>)"
+_THOUGHT = r"(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
+_OPEN = (
+    rf"(?:<(?:\w+:)?{_THOUGHT}(?:\s[^<>]*)?(?<!/)>|\[THINK\]|◁{_THOUGHT}▷|<\|channel>"
+    rf"|<\|(?:(?:begin|start)_of_)?{_THOUGHT}(?:_(?:begin|start))?\|>)"
+)
+_CLOSE = (
+    rf"(?:</(?:\w+:)?{_THOUGHT}\s*>|\[/THINK\]|◁/{_THOUGHT}▷|<channel\|>"
+    rf"|<\|(?:/|end_of_){_THOUGHT}\|>|<\|{_THOUGHT}_end\|>)"
+)
 #: Some services leave out the first mark, and an answer that is cut off has no last one.
 _THOUGHTS = re.compile(rf"\A(?:(?!{_OPEN}).)*?{_CLOSE}|{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
+_CALL = r"tool[_▁]calls?(?:[_▁]section)?"
 _CALLS = re.compile(
-    r"<(tool_calls?|function_calls?)\b[^<>]*>.*?(?:</\1\s*>|\Z)"
-    r"|<｜tool▁calls▁begin｜>.*?(?:<｜tool▁calls▁end｜>|\Z)"
-    r"|(?:\[TOOL_CALLS\]|<\|python_tag\|>).*\Z",
+    r"<(tool_calls?|tool_responses?|tool_code|function_calls?|function(?==))\b[^<>]*>.*?(?:</\1\s*>|\Z)"
+    rf"|<[|｜]{_CALL}[_▁]begin[|｜]>.*?(?:<[|｜]{_CALL}[_▁]end[|｜]>|\Z)"
+    r"|<\|tool_call>.*?(?:<tool_call\|>|\Z)"
+    r"|(?:\[TOOL_CALLS\]|<\|(?:python_tag|tool_calls?)\|>).*\Z",
     re.DOTALL,
 )
 #: The parts of an answer in channels: only the final one is for the user.
 _CHANNEL, _MESSAGE, _FINAL = "<|channel|>", "<|message|>", "final"
+_TURN = r"(?:<\|(?:im_start|start|start_header_id|start_of_role)\|>|<start_of_turn>)\s*"
 #: After these a model goes on with what somebody else might say.
 _ENDS = re.compile(
-    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|call)\|>|<｜end▁of▁sentence｜>|<eos>|<end_of_turn>"
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|call|user|human)\|>"
+    rf"|<｜(?:end▁of▁sentence|User)｜>|<eos>|<end_of_turn>|{_TURN}(?:user|human|system|tool)\b"
 )
 #: Who speaks, as templates of chats say it.
-_SPEAKER = re.compile(
-    r"(?:<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>)\s*(?:assistant|model)?(?:<\|end_header_id\|>)?"
+_SPEAKER = re.compile(rf"{_TURN}(?:assistant|model)?(?:<\|end_(?:header_id|of_role)\|>)?")
+_TOKENS = re.compile(
+    rf"<[|｜][^<>|｜\s]{{1,40}}[|｜]>|<(?:bos|pad|unk|{_THOUGHT}\s*/)>|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z"
 )
-_TOKENS = re.compile(r"<[|｜][^<>|｜\s]{1,40}[|｜]>|<(?:bos|pad|unk)>|\[/?INST\]|<</?SYS>>|\A\s*<s>|</s>\s*\Z")
+#: A frame around the whole answer, as models of thoughts learn it.
+_FRAME = re.compile(r"\A<(answer|final|response|output|solution)>(.*)</\1>\Z", re.DOTALL | re.IGNORECASE)
 
 
 def clean_answer(text: str) -> str:
@@ -51,4 +63,4 @@ def _strip_thoughts(text: str) -> str:
 
 def _list_parts(text: str) -> Iterator[str]:
     for part in _ENDS.split(text):
-        yield _TOKENS.sub("", _SPEAKER.sub("", part)).strip()
+        yield _FRAME.sub(r"\2", _TOKENS.sub("", _SPEAKER.sub("", part)).strip()).strip()
