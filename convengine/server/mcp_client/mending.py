@@ -76,9 +76,12 @@ def mend_result(result: dict[str, Json]) -> None:
     if not isinstance(result.get("isError", False), bool):
         result["isError"] = str(result["isError"]).lower() in ("true", "1")
         warnings.append("“isError” is neither true nor false.")
-    if warnings:
-        meta = result.get("_meta")
-        result["_meta"] = {**(meta if isinstance(meta, dict) else {}), _KEY: warnings}
+    meta = result.pop("_meta", None)
+    if meta is not None and not isinstance(meta, dict):
+        meta = None
+        warnings.append("“_meta” is not an object. It is left out.")
+    if meta or warnings:
+        result["_meta"] = {**(meta or {}), **({_KEY: warnings} if warnings else {})}
 
 
 def _mend_content(result: Mapping[str, Json], warnings: list[str]) -> Iterator[Json]:

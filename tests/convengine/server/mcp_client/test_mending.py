@@ -142,6 +142,22 @@ ODD = {
         {"content": [text("Sent.")]},
         ("“isError” is neither true nor false.",),
     ),
+    "remarks that are a text": Shape(
+        {"content": [text("Sent.")], "_meta": "slow"},
+        {"content": [text("Sent.")]},
+        ("“_meta” is not an object. It is left out.",),
+    ),
+    "remarks that are null": Shape({"content": [text("Sent.")], "_meta": None}, {"content": [text("Sent.")]}),
+    "an annotation that is a text": Shape(
+        {"content": [{**text("Sent."), "annotations": "draft"}]},
+        {"content": [text("Sent.")]},
+        ("Part 1 of the content of the type “text” is unknown or incomplete. It is taken as text.",),
+    ),
+    "structure that is a text": Shape(
+        {"content": [text("Sent.")], "structuredContent": "SENT"},
+        {"content": [text("Sent.")], "structuredContent": {"result": "SENT"}},
+        ("The structured content is not an object. It is taken as “result”.",),
+    ),
 }
 #: Failures of tools, with what is said of them.
 FAILED = {
