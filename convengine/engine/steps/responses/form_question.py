@@ -3,22 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.asking import (
-    ASK,
-    ASK_AGAIN,
-    DONE,
-    INVALID,
     find_form_language,
     find_form_locale,
     find_open_fields,
     get_texts,
     list_filled_fields,
     write_change_question,
-    write_needed,
-    write_question,
-    write_question_for_all,
-    write_refusal,
     write_title,
-    write_why,
 )
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import (
@@ -30,34 +21,21 @@ from convengine.engine.forms.life import (
     leave_old_form,
     read_on_no,
 )
-from convengine.engine.forms.message import read_message
-from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
-from convengine.engine.forms.settings import ASK as ASK_MODE
-from convengine.engine.forms.settings import ECHO
-from convengine.engine.forms.user_answer import begins_with_yes, may_change, says, says_only
+from convengine.engine.forms.user_answer import begins_with_yes, may_change
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.prompts.render import render_lenient
-from convengine.engine.prompts.variables import build_variables
-from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
-from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
+from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
-from convengine.engine.turn.rows import Response
-from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.language import find_language
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
-#: Reasons that refuse a value which was surely meant for its field.
-_SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, NOT_ALLOWED)
 #: The parts of a stored moment.
 _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
 #: Kinds of values that may be said in two messages.
@@ -93,28 +71,37 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     """
     session = remember_schema(leave_old_form(session, turn), session.resolved_schema)
     session = _note_removed_fields(session, turn)
-    before = DialogueState.of(session)
-    if session.resolved_schema and session.schema_complete:
-        session = session.evolve(
-            form_summary=_summarize(session, turn, get_form(turn.snapshot, session.resolved_schema))
-        )
-    form = get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema and is_asking(session) else None
-    fields = find_open_fields(form, session.context) if form else []
+    row = session.resolved_schema
+    if row is None:
+        return _ask_nothing(session)
+    form = get_form(turn.snapshot, row)
+    if session.schema_complete:
+        return _ask_nothing(session.evolve(form_summary=_summarize(session, turn, form)))
+    before, fields = DialogueState.of(session), find_open_fields(form, session.context)
     field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
     field = field or _choose_open_field(before, fields)
-    if form is None or field is None:
-        return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="", echoed=())
+    if field is None:
+        return _ask_nothing(session)
+    session = _note_question(session, before, field, fields)
+    session = update_dialogue(session, echoed=tuple(field.path for field in list_echoed(session, turn, form)))
+    return session.evolve(form_question=FormQuestion(session, turn, form, field, fields).write())
+
+
+def _ask_nothing(session: Session) -> Session:
+    return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="", echoed=())
+
+
+def _note_question(session: Session, before: DialogueState, field: Field, fields: Sequence[Field]) -> Session:
+    """The session that waits for a value of the field."""
     options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
-    session = update_dialogue(
+    return update_dialogue(
         session,
         asked_field=field.path,
         misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
         known_part=_find_known_part(session, field) or _keep_known_part(session, before, fields, field),
         offered=dict(session.fields_read.offered) if session.fields_read else {},
-        echoed=tuple(field.path for field in _list_echoed(session, turn, form)),
     )
-    return session.evolve(form_question=_write_question(session, turn, form, field, fields))
 
 
 def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field | None:
@@ -182,15 +169,11 @@ def _find_refused_field(session: Session, turn: Turn, form: Form | None, fields:
     """
     if form is None or session.fields_read is None:
         return None
-    asks_all = _read_ask_mode(session, turn, form) == "ALL"
+    asks_all = asks_for_all(session, turn, form)
     refusals = [(field, session.fields_read.find_refusal(field.path)) for field in fields]
     return next(
-        (field for field, refusal in refusals if refusal and (asks_all or refusal.reason in _SURE_REFUSALS)), None
+        (field for field, refusal in refusals if refusal and (asks_all or refusal.reason in SURE_REFUSALS)), None
     )
-
-
-def _read_ask_mode(session: Session, turn: Turn, form: Form) -> str:
-    return str(form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE))
 
 
 def _find_known_part(session: Session, field: Field) -> str:
@@ -198,20 +181,25 @@ def _find_known_part(session: Session, field: Field) -> str:
     refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
     if refusal is None:
         return ""
-    data = refusal.data
+    data, kind = refusal.data, field.spec.kind
     candidates = [str(candidate) for candidate in data.get("candidates") or ()]
-    if candidates and field.spec.kind is Kind.TIME:
-        return candidates[0]  # "07:00 or 19:00?"
-    if candidates and field.spec.kind is Kind.DATE_TIME:
-        days, times = ({text[part] for text in candidates} for part in (_DAY, _TIME))
-        return candidates[0][:_MOMENT] if len(days) == 1 else times.pop() if len(times) == 1 else ""
-    if refusal.reason == Reason.OUT_OF_BOUNDS and field.spec.kind in (Kind.TIME, Kind.DATE):
+    if candidates and kind in (Kind.TIME, Kind.DATE_TIME):
+        return candidates[0] if kind is Kind.TIME else _find_common_part(candidates)  # "07:00 or 19:00?"
+    if refusal.reason == Reason.OUT_OF_BOUNDS and kind in (Kind.TIME, Kind.DATE):
         return str(data.get("value") or "")  # "6 in the morning", then "7"; "7.8.2062", then "sorry, 2022"
-    if refusal.reason == Reason.DAY_MISSING and "from" in data and field.spec.kind is Kind.DATE:
+    if refusal.reason == Reason.DAY_MISSING and "from" in data and kind is Kind.DATE:
         return f"{data['from']}..{data['to']}"  # "Next week", then "Wednesday"
     if refusal.reason in (Reason.TIME_MISSING, Reason.DATE_MISSING):
         return str(data.get("date") or data.get("time") or "")
     return ""
+
+
+def _find_common_part(moments: Sequence[str]) -> str:
+    """The first moment for several times of one day, the time for one of several days; else blank."""
+    days, times = ({text[part] for text in moments} for part in (_DAY, _TIME))
+    if len(days) == 1:
+        return moments[0][:_MOMENT]
+    return times.pop() if len(times) == 1 else ""
 
 
 def _keep_known_part(session: Session, before: DialogueState, fields: Sequence[Field], asked_field: Field) -> str:
@@ -251,131 +239,3 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
 def _find_pending_slot(session: Session, form: Form | None) -> Field | None:
     slots = (session.context.get(key) for key in _SLOTS)
     return next((field for slot in slots if form and isinstance(slot, str) and (field := form.field(slot))), None)
-
-
-def _write_question(session: Session, turn: Turn, form: Form, field: Field, fields: Sequence[Field]) -> str:
-    state, read = DialogueState.of(session), session.fields_read
-    # After a question in between, the open one is asked as if for the first time.
-    misses = 0 if session.only_digresses else state.misses
-    locale = find_form_locale(session, turn, form)
-    language = find_language(locale)
-    texts = get_texts(language)
-    refusal = read.find_refusal(field.path) if read else None
-    names: dict[str, Json] = {
-        "value": refusal.text if refusal else None,
-        "reason": write_refusal(field, refusal.text, refusal.reason, refusal.data, locale) if refusal else None,
-        "options": [option.label for option in field.spec.options],
-        "min": refusal.data.get("min", field.spec.minimum) if refusal else field.spec.minimum,
-        "max": refusal.data.get("max", field.spec.maximum) if refusal else field.spec.maximum,
-        "misses": misses,
-    }
-    ask = _render(field, ASK, session, turn, names)
-    if _read_ask_mode(session, turn, form) == "ALL" and len(fields) > 1 and not refusal:
-        ask = write_question_for_all(fields, language)
-    asks_about = state.asked_field == field.path and _asks_about(session, turn)
-    is_missed = bool(misses) and _is_missed(session, turn) and not lacks_model(turn)
-    if not ask or ((refusal or is_missed or asks_about) and _hides_options(ask, field)):
-        ask = write_question(field, language)
-    if offer := write_offer(session, turn, form):
-        question = offer
-    elif refusal:
-        own = "" if refusal.reason == NOT_ALLOWED else _render(field, INVALID, session, turn, names)
-        question = own or texts["invalid"].format(reason=names["reason"], question=ask)
-    elif asks_about:
-        answer = ask if field.spec.options else write_why(field, language, ask)
-        question = _render(field, ASK_AGAIN, session, turn, names) or answer
-    elif listed := _offer_again(session, field, locale):
-        question = texts["invalid"].format(reason=listed, question=ask)
-    elif is_missed:
-        question = _render(field, ASK_AGAIN, session, turn, names) or _write_again(session, turn, field, language, ask)
-    else:
-        question = ask
-    done = [
-        _render(field_read, DONE, session, turn, names)
-        for path in (read.read if read else ())
-        if (field_read := form.field(path)) and field_read.texts(DONE)
-    ]
-    others = _tell_other_refusals(session, form, field, locale)
-    echo = _repeat_changes(session, form, locale) or _echo(session, turn, form, locale)
-    return " ".join(part for part in (*(done or [echo]), *others, question) if part)
-
-
-def _asks_about(session: Session, turn: Turn) -> bool:
-    """True when the message asks about the asked field: what it is for, or what there is."""
-    row = session.resolved_schema
-    return row is not None and read_message(session, turn, row).asks_about_asked and not session.digression
-
-
-def _echo(session: Session, turn: Turn, form: Form, locale: str) -> str:
-    """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026." (`Form/ECHO`)."""
-    fields = _list_echoed(session, turn, form)
-    texts = [say_value(field.spec, session.context.get(field.path), locale) for field in fields]
-    return f"{', '.join(texts)}." if texts else ""
-
-
-def _list_echoed(session: Session, turn: Turn, form: Form) -> list[Field]:
-    """The fields whose new values the answer repeats."""
-    read, mode = session.fields_read, turn.config(session, ECHO)
-    paths = {"NONE": (), "ALL": read.read if read else ()}.get(mode, read.echoed if read else ())
-    fields = [field for path in paths if (field := form.field(path)) and not field.texts(DONE)]
-    return [field for field in fields if session.context.get(field.path) is not None]
-
-
-def _write_again(session: Session, turn: Turn, field: Field, language: str, ask: str) -> str:
-    """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
-    if not (field.required and says(session, turn, MoveKind.SKIP)):
-        return str(get_texts(language)["ask_again"]).format(question=ask)
-    has_answer = any(turn.snapshot.has_scope(Response, intent, HAND_OVER) for intent in (session.intent, ANY))
-    has_person = has_answer or find_hand_over_intent(turn.snapshot) is not None
-    return f"{write_needed(field, language, has_person=has_person)} {ask}"
-
-
-def _offer_again(session: Session, field: Field, locale: str) -> str:
-    """Which of the offered values is meant, once more; blank for none."""
-    offered = () if field.spec.options else DialogueState.of(session).listed_options
-    return write_refusal(field, "", Reason.AMBIGUOUS, {"candidates": offered}, locale) if offered else ""
-
-
-def _hides_options(question: str, field: Field) -> bool:
-    """True when the own question of a choice names none of its options."""
-    return bool(field.spec.options) and not any(option.label in question for option in field.spec.options)
-
-
-def _tell_other_refusals(session: Session, form: Form, asked_field: Field, locale: str) -> list[str]:
-    """Why values of fields that are still empty, and not asked for now, were refused."""
-    refusals = session.fields_read.refused if session.fields_read else ()
-    listed = [(form.field(refusal.field), refusal) for refusal in refusals if refusal.reason in _SURE_REFUSALS]
-    return [
-        write_refusal(field, refusal.text, refusal.reason, refusal.data, locale)
-        for field, refusal in listed
-        if field is not None and field.path != asked_field.path and session.context.get(field.path) is None
-    ]
-
-
-def _repeat_changes(session: Session, form: Form, locale: str) -> str:
-    """What a correction changed, in full, because the question that follows is about something else."""
-    if session.fields_read is None or session.routing.correction_applied is not True:
-        return ""
-    language = find_language(locale)
-    changed = [field for path in session.fields_read.read if (field := form.field(path))]
-    if not changed:
-        return ""
-    values = [
-        f"{write_title(field, language)} {say_value(field.spec, session.context.get(field.path), locale)}"
-        for field in changed
-    ]
-    return str(get_texts(language)["changed"]).format(values=", ".join(values))
-
-
-def _is_missed(session: Session, turn: Turn) -> bool:
-    """True when this message was meant as an answer: thanks, a request to wait and a wish to leave are none."""
-    small_talk = says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
-    return not (small_talk or session.form.form_leave)
-
-
-def _render(field: Field, key: str, session: Session, turn: Turn, names: Mapping[str, Json]) -> str:
-    """A text of the field; blank for none, and for one that cannot be filled in."""
-    template = field.declared.get(key)
-    if not isinstance(template, str) or not template.strip():
-        return ""
-    return render_lenient(template, build_variables(session, turn, **names)).text.strip()

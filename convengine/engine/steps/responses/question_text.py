@@ -1,0 +1,221 @@
+"""How the question of a form is written, with what the answer says of the form before it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from convengine.engine.forms.asking import (
+    ASK,
+    ASK_AGAIN,
+    DONE,
+    INVALID,
+    find_form_locale,
+    get_texts,
+    write_needed,
+    write_question,
+    write_question_for_all,
+    write_refusal,
+    write_title,
+    write_why,
+)
+from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.message import read_message
+from convengine.engine.forms.offers import write_offer
+from convengine.engine.forms.settings import ASK as ASK_MODE
+from convengine.engine.forms.settings import ECHO
+from convengine.engine.forms.user_answer import says, says_only
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
+from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.rows import Response
+from convengine.engine.turn.scope import ANY, HAND_OVER
+from convengine.engine.turn.session import RefusedValue, Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.language import find_language
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
+
+#: Reasons that refuse a value which was surely meant for its field.
+SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, NOT_ALLOWED)
+
+
+def asks_for_all(session: Session, turn: Turn, form: Form) -> bool:
+    """True for a form that asks for all open fields in one question."""
+    return str(form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE)) == "ALL"
+
+
+def list_echoed(session: Session, turn: Turn, form: Form) -> list[Field]:
+    """The fields whose new values the answer repeats (`Form/ECHO`)."""
+    read, mode = session.fields_read, turn.config(session, ECHO)
+    paths = {"NONE": (), "ALL": read.read if read else ()}.get(mode, read.echoed if read else ())
+    fields = [field for path in paths if (field := form.field(path)) and not field.texts(DONE)]
+    return [field for field in fields if session.context.get(field.path) is not None]
+
+
+@dataclass(frozen=True)
+class FormQuestion:
+    """The question for one field, in the language of its form."""
+
+    session: Session
+    turn: Turn
+    form: Form
+    field: Field
+    #: All open fields, the asked one among them.
+    open_fields: Sequence[Field]
+
+    def write(self) -> str:
+        """What the answer says of the form: what was given, what was refused, the question."""
+        done = self._list_done_texts() or [self._write_changes() or self._write_echo()]
+        return " ".join(part for part in (*done, *self._list_other_refusals(), self._write_question()) if part)
+
+    @cached_property
+    def _locale(self) -> str:
+        return find_form_locale(self.session, self.turn, self.form)
+
+    @cached_property
+    def _language(self) -> str:
+        return find_language(self._locale)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return get_texts(self._language)
+
+    @cached_property
+    def _state(self) -> DialogueState:
+        return DialogueState.of(self.session)
+
+    @cached_property
+    def _refusal(self) -> RefusedValue | None:
+        read = self.session.fields_read
+        return read.find_refusal(self.field.path) if read else None
+
+    @cached_property
+    def _misses(self) -> int:
+        """How often the question was missed. After a question in between, it is asked as if for the first time."""
+        return 0 if self.session.only_digresses else self._state.misses
+
+    @cached_property
+    def _is_missed(self) -> bool:
+        """True when this message was meant as an answer: thanks, a request to wait and a wish to leave are none."""
+        if not self._misses or self.session.form.form_leave or lacks_model(self.turn):
+            return False
+        return not says_only(self.session, self.turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
+
+    @cached_property
+    def _asks_about(self) -> bool:
+        """True when the message asks about the asked field: what it is for, or what there is."""
+        row = self.session.resolved_schema
+        if row is None or self._state.asked_field != self.field.path or self.session.digression:
+            return False
+        return read_message(self.session, self.turn, row).asks_about_asked
+
+    def _write_question(self) -> str:
+        """The question, as this message leads to it: an offer, a refusal, an explanation, once more, or plain."""
+        if offer := write_offer(self.session, self.turn, self.form):
+            return offer
+        if self._refusal:
+            return self._write_invalid(self._refusal)
+        if self._asks_about:
+            return self._render(ASK_AGAIN) or self._explain()
+        if listed := self._offer_again():
+            return self._texts["invalid"].format(reason=listed, question=self._ask)
+        if self._is_missed:
+            return self._render(ASK_AGAIN) or self._write_again()
+        return self._ask
+
+    @cached_property
+    def _ask(self) -> str:
+        """The question in the form's own words, else in general ones."""
+        if len(self.open_fields) > 1 and not self._refusal and asks_for_all(self.session, self.turn, self.form):
+            own = write_question_for_all(self.open_fields, self._language)
+        else:
+            own = self._render(ASK)
+        repeats = self._refusal or self._is_missed or self._asks_about
+        return write_question(self.field, self._language) if not own or (repeats and self._hides_options(own)) else own
+
+    def _hides_options(self, question: str) -> bool:
+        """True when the own question of a choice names none of its options."""
+        options = self.field.spec.options
+        return bool(options) and not any(option.label in question for option in options)
+
+    def _write_invalid(self, refusal: RefusedValue) -> str:
+        own = "" if refusal.reason == NOT_ALLOWED else self._render(INVALID)
+        return own or self._texts["invalid"].format(reason=self._refuse(self.field, refusal), question=self._ask)
+
+    def _explain(self) -> str:
+        return self._ask if self.field.spec.options else write_why(self.field, self._language, self._ask)
+
+    def _write_again(self) -> str:
+        """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
+        if not (self.field.required and says(self.session, self.turn, MoveKind.SKIP)):
+            return self._texts["ask_again"].format(question=self._ask)
+        snapshot = self.turn.snapshot
+        has_answer = any(snapshot.has_scope(Response, intent, HAND_OVER) for intent in (self.session.intent, ANY))
+        has_person = has_answer or find_hand_over_intent(snapshot) is not None
+        return f"{write_needed(self.field, self._language, has_person=has_person)} {self._ask}"
+
+    def _offer_again(self) -> str:
+        """Which of the offered values is meant, once more; blank for none."""
+        offered = () if self.field.spec.options else self._state.listed_options
+        data: dict[str, Json] = {"candidates": offered}
+        return write_refusal(self.field, "", Reason.AMBIGUOUS, data, self._locale) if offered else ""
+
+    def _list_other_refusals(self) -> list[str]:
+        """Why values of fields that are still empty, and not asked for now, were refused."""
+        refusals = self.session.fields_read.refused if self.session.fields_read else ()
+        listed = [(self.form.field(refusal.field), refusal) for refusal in refusals if refusal.reason in SURE_REFUSALS]
+        return [
+            self._refuse(field, refusal)
+            for field, refusal in listed
+            if field is not None and field.path != self.field.path and self.session.context.get(field.path) is None
+        ]
+
+    def _refuse(self, field: Field, refusal: RefusedValue) -> str:
+        return write_refusal(field, refusal.text, refusal.reason, refusal.data, self._locale)
+
+    def _list_done_texts(self) -> list[str]:
+        """The form's own texts for fields that the message gave."""
+        read = self.session.fields_read.read if self.session.fields_read else ()
+        fields = [field for path in read if (field := self.form.field(path)) and field.texts(DONE)]
+        return [self._render(DONE, field) for field in fields]
+
+    def _write_changes(self) -> str:
+        """What a correction changed, in full, because the question that follows is about something else."""
+        if self.session.fields_read is None or self.session.routing.correction_applied is not True:
+            return ""
+        changed = [field for path in self.session.fields_read.read if (field := self.form.field(path))]
+        values = [f"{write_title(field, self._language)} {self._say(field)}" for field in changed]
+        return self._texts["changed"].format(values=", ".join(values)) if values else ""
+
+    def _write_echo(self) -> str:
+        """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
+        values = [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]
+        return f"{', '.join(values)}." if values else ""
+
+    def _say(self, field: Field) -> str:
+        return say_value(field.spec, self.session.context.get(field.path), self._locale)
+
+    def _render(self, key: str, field: Field | None = None) -> str:
+        """A text of the field, else of the asked one; blank for none, and for one that cannot be filled in."""
+        template = (field or self.field).declared.get(key)
+        if not isinstance(template, str) or not template.strip():
+            return ""
+        return render_lenient(template, build_variables(self.session, self.turn, **self._names)).text.strip()
+
+    @cached_property
+    def _names(self) -> Mapping[str, Json]:
+        """What the texts of a field may name besides the variables of all texts."""
+        spec, refusal = self.field.spec, self._refusal
+        limits = refusal.data if refusal else {}
+        return {
+            "value": refusal.text if refusal else None,
+            "reason": self._refuse(self.field, refusal) if refusal else None,
+            "options": [option.label for option in spec.options],
+            "min": limits.get("min", spec.minimum),
+            "max": limits.get("max", spec.maximum),
+            "misses": self._misses,
+        }
