@@ -35,25 +35,29 @@ class LeaveDecision(StrEnum):
 def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     """What follows from a wish to leave, or from the answer to "Do you want to stop?". None for other messages."""
     following = DialogueState.of(session).leaving
-    is_asked = following is not None
     if says(session, turn, MoveKind.PERSON):
         return None  # "That is too complicated, I'd rather talk to somebody"
     row = find_left_schema(session, turn)
     if row is None:
         return None
-    if is_asked and says_only(session, turn, MoveKind.STAY):
-        return LeaveDecision.STAY
     wants = _wants_to_leave(session, turn, row)
-    if is_asked:
-        answer = True if wants and not following else _read_answer(session, turn)
-        if answer is None and wants:
-            return LeaveDecision.ASK  # "Forget it" may mean this form as well as the other subject.
-        return None if answer is None else LeaveDecision.LEAVE if answer else LeaveDecision.STAY
+    if following is not None:
+        return _decide_asked(session, turn, following, wants=wants)
     if session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION:
         return None
     decision = decide_on_leave(session, turn, row)
     asks = decision is not None and not wants and _may_want_to_leave(session, turn, row)
     return LeaveDecision.ASK if asks else decision if wants else None
+
+
+def _decide_asked(session: Session, turn: Turn, following: str, *, wants: bool) -> LeaveDecision | None:
+    """What follows from the answer to "Do you want to stop?"; `following` is the subject that the user asked for."""
+    if says_only(session, turn, MoveKind.STAY):
+        return LeaveDecision.STAY
+    answer = True if wants and not following else _read_answer(session, turn)
+    if answer is None:
+        return LeaveDecision.ASK if wants else None  # "Forget it" may mean this form as well as the other subject.
+    return LeaveDecision.LEAVE if answer else LeaveDecision.STAY
 
 
 def _may_want_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:

@@ -73,18 +73,17 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
         question = session.digression.question or session.lifecycle_detail.get("question")
         return session.evolve(lifecycle_detail={**session.lifecycle_detail, "question": question})
     session = ensure_running(session, turn, "reset" if session.reset_reason else meaning.value.lower())
-    ends = truthy(session.rules.session_complete_proposed)
-    if not ends:
-        if override and override.source == SOURCE:
-            return resume.await_user(session, turn, get_last_answer(session), "unclear")
-        if question := find_open_question(session, turn, mode):
-            return resume.await_user(session, turn, question, "question")
-    if ends or mode in PROPOSES_END:
-        reason = "proposed_by_rule" if ends else f"mode_{str(mode).lower()}"
-        return move_lifecycle(
-            session, turn, PENDING_COMPLETE, reason, {"summary": session.context_summary, "since": now}
-        )
-    return session
+    if truthy(session.rules.session_complete_proposed):
+        return _propose_end(session, turn, "proposed_by_rule", now)
+    if override and override.source == SOURCE:
+        return resume.await_user(session, turn, get_last_answer(session), "unclear")
+    if question := find_open_question(session, turn, mode):
+        return resume.await_user(session, turn, question, "question")
+    return _propose_end(session, turn, f"mode_{str(mode).lower()}", now) if mode in PROPOSES_END else session
+
+
+def _propose_end(session: Session, turn: Turn, reason: str, now: str) -> Session:
+    return move_lifecycle(session, turn, PENDING_COMPLETE, reason, {"summary": session.context_summary, "since": now})
 
 
 def _find_end(session: Session, turn: Turn, meaning: MessageIntent, mode: str | None) -> tuple[Lifecycle, str] | None:

@@ -49,35 +49,41 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     `allows_edit`: the message is an edit, and the prompt template of the state allows it. Then the form may be one that
     this conversation has not asked for, or one that a model reads.
     """
-    state, row = DialogueState.of(session), find_open_schema(session, turn)
-    act = DialogueAct.read(session.dialogue.dialogue_act)
-    is_open = state.last_schema is not None or allows_edit
-    may_correct = act not in _NO_CORRECTION or (act is DialogueAct.NEGATE and bool(state.echoed))
-    if not is_open or not may_correct or session.reply_override or blank(session.user_text):
+    row = _find_correctable(session, turn, allows_edit=allows_edit)
+    if row is None:
         return session
-    form = get_form(turn.snapshot, row) if row else None
-    if row is None or form is None or form.problem:
-        return session
+    form, state = get_form(turn.snapshot, row), DialogueState.of(session)
     if refused := _find_refused_echo(session, turn, row, form):
         return _apply(session, turn, row, form, Reading(named=refused))
-    if act in _NO_CORRECTION:
+    if DialogueAct.read(session.dialogue.dialogue_act) in _NO_CORRECTION:
         return session
-    answer = read_yes_or_no(session, turn)
-    if state.offered and answer is not None:
+    if state.offered and (answer := read_yes_or_no(session, turn)) is not None:
         return _settle_offer(session, turn, row, form, is_meant=answer)
     if state.asks_what_to_change and says_only(session, turn, *_NOTHING):
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
-    if allows_edit:
-        return _apply_edit(session, turn, row, form)
+    return (_apply_edit if allows_edit else _apply_correction)(session, turn, row, form)
+
+
+def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> OutputSchema | None:
+    """The schema of the form whose values the message may correct. Returns None if there is none, or it is broken."""
+    state, act = DialogueState.of(session), DialogueAct.read(session.dialogue.dialogue_act)
+    is_open = state.last_schema is not None or allows_edit
+    may_correct = act not in _NO_CORRECTION or (act is DialogueAct.NEGATE and bool(state.echoed))
+    if not is_open or not may_correct or session.reply_override or blank(session.user_text):
+        return None
+    row = find_open_schema(session, turn)
+    return None if row is None or get_form(turn.snapshot, row).problem else row
+
+
+def _apply_correction(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
+    """Store the values of the message, if one of them replaces a value that the form has."""
     held, extractor = list_held(session, form), _find_own_extractor(session, turn, row)
     if not held or extractor == "LLM":
         return session
     reading = check_reading(session, turn, row, form, read_message(session, turn, row))
     if held.keys().isdisjoint(reading.fields) and not reading.named:
         return session
-    if _is_for_model(reading, extractor):
-        return session
-    return _apply(session, turn, row, form, reading)
+    return session if _is_for_model(reading, extractor) else _apply(session, turn, row, form, reading)
 
 
 def _find_own_extractor(session: Session, turn: Turn, row: OutputSchema) -> str | None:

@@ -241,22 +241,31 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
-    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
-    beside_form = not forced and find_left_schema(session, turn) is not None
-    if row is not None and beside_form and not may_open(session, turn, row, classification):
-        row = None
-    if (
-        row is not None
-        and not forced
-        and asks_to_undo_done_form(session, turn, row, classification.details.get("score", 0))
-    ):
-        return _audit_no_change(session, turn, "FORM_DONE")
-    if row is not None and not forced and asks_before_leaving(session, turn, code(row.intent_code)):
-        return _change_subject(session, turn, row)
+    row = _find_deciding_row(session, turn, classification, forced=forced)
+    if row is not None and not forced:
+        if asks_to_undo_done_form(session, turn, row, classification.details.get("score", 0)):
+            return _audit_no_change(session, turn, "FORM_DONE")
+        if asks_before_leaving(session, turn, code(row.intent_code)):
+            return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
     collided = classification.intents if classification.collided else ()
     agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
+    return _follow_agent(agent_result, turn) or _leave_unresolved(agent_result, turn, classification)
+
+
+def _find_deciding_row(
+    session: Session, turn: Turn, classification: Classification, *, forced: bool
+) -> rows.Classifier | None:
+    """The phrase that decides the intent. Beside an open form, only one that may open another."""
+    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
+    if row is None or forced or find_left_schema(session, turn) is None:
+        return row
+    return row if may_open(session, turn, row, classification) else None
+
+
+def _follow_agent(agent_result: AgentResult, turn: Turn) -> Session | None:
+    """The session as the agent decided. Returns None if it could not decide."""
     if agent_result.outcome is AgentOutcome.STAYED:
         reason = "DIGRESSION" if agent_result.session.digression else "FORM_LEAVE_ASKED"
         return _audit_no_change(agent_result.session, turn, reason)
@@ -266,7 +275,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
         )
     if agent_result.outcome is AgentOutcome.ASKED:
         return _audit_question(agent_result.session, turn)
-    return _leave_unresolved(agent_result, turn, classification)
+    return None
 
 
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:

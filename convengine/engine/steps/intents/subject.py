@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from convengine.engine.forms.asking import find_form_language
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -48,18 +48,20 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
     fields = [field for item in reading.taken if (field := form.field(item.field))]
-    is_about_form = any(field.spec.kind is not Kind.TEXT or field.spec.long for field in fields)
-    if is_about_form or reading.sure_refusals or reading.cleared:
+    if reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields):
         return None
     classification = classify(session, turn, session.user_text)
     row = classification.winner
     if row is None or code(row.intent_code) in turn.snapshot.returning_intents:
         return None
-    if not may_open(session, turn, row, classification):
-        return None
-    if (fields or reading.offered) and classification.details.get("score", 0) < VERY_SURE:
+    is_sure = classification.details.get("score", 0) >= VERY_SURE
+    if not may_open(session, turn, row, classification) or (not is_sure and (fields or reading.offered)):
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
+
+
+def _is_short_text(field: Field) -> bool:
+    return field.spec.kind is Kind.TEXT and not field.spec.long
 
 
 def may_open(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:

@@ -93,13 +93,19 @@ def _find_question(session: Session, turn: Turn, row: Response | None, before: D
     if known and before.asked_field is None and before.listed_options:
         form = get_form(turn.snapshot, known)
         return write_change_question(list_filled_fields(form, session.context), find_form_language(session, turn, form))
-    is_text = row is not None and code(row.response_type) == ResponseType.EXACT
-    template = (row.exact_text or "") if row and is_text and code(row.output_format) == OutputFormat.TEXT else ""
+    template = _read_template(row)
     if session.form_question and (not template or "question" in _list_roots(template)):
         return session.form_question
     if template:
         return render_lenient(template, build_variables(session, turn)).text.strip()
     return session.form_question or str(session.lifecycle_detail.get("question") or "")
+
+
+def _read_template(row: Response | None) -> str:
+    """The text of a row that no model writes; blank for other rows."""
+    if row is None or code(row.response_type) != ResponseType.EXACT or code(row.output_format) != OutputFormat.TEXT:
+        return ""
+    return row.exact_text or ""
 
 
 def _list_roots(template: str) -> set[str]:

@@ -26,24 +26,32 @@ _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_P
 
 def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> bool:
     """True when nothing in this turn took the message up. `answer` is the row that would answer."""
+    if blank(session.user_text) or _is_taken_up(session):
+        return False
+    if says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT):
+        return False
+    return answer is None or code(answer.response_type) != ResponseType.DERIVED
+
+
+def _is_taken_up(session: Session) -> bool:
+    """True when an intent, a form, an action, a tool, a rule or a question took the message up."""
     read = session.fields_read
-    return not (
-        blank(session.user_text)
-        or session.intent_source
-        or session.digression
-        or (read and (read.read or read.refused or read.offered))
-        or session.transitions
-        or session.action.pending_action_result is not None
-        or session.tools.mcp_action is not None
-        or session.form.form_leave is not None
-        or _has_new_tool_result(session)
-        or session.routing.routing_decision not in _OPEN_ROUTES
-        or session.interaction_decision not in _OPEN_DECISIONS
-        or session.reset_reason
-        or session.clarification
-        or session.reply_override
-        or says_only(session, turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
-        or (answer is not None and code(answer.response_type) == ResponseType.DERIVED)
+    return any(
+        (
+            session.intent_source,
+            session.digression,
+            read and (*read.read, *read.refused, *read.offered),
+            session.transitions,
+            session.action.pending_action_result is not None,
+            session.tools.mcp_action is not None,
+            session.form.form_leave is not None,
+            _has_new_tool_result(session),
+            session.routing.routing_decision not in _OPEN_ROUTES,
+            session.interaction_decision not in _OPEN_DECISIONS,
+            session.reset_reason,
+            session.clarification,
+            session.reply_override,
+        )
     )
 
 

@@ -68,7 +68,7 @@ from convengine.engine.turn.scope import (
     UNKNOWN,
     is_state_resolved,
 )
-from convengine.engine.turn.session import Digression, ReplyOverride, Session
+from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
@@ -105,7 +105,7 @@ class ResponseResolutionStep(Step):
         """
         override = session.reply_override
         if override and override.source in _FIRST:
-            return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+            return Continue(_override(session, turn, override.text, override.source))
         if session.digression:
             session = _answer_digression(session, turn, session.digression)
             if session.only_digresses:
@@ -115,7 +115,7 @@ class ResponseResolutionStep(Step):
             return Continue(_set_answer(session, turn, TextPayload(question), "COLLISION"))
         if override := override or choose_edge_reply(session, turn):
             session = session.evolve(reply_override=override)
-            return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+            return Continue(_override(session, turn, override.text, override.source))
         return Continue(pass_to_person(clear_done_form(_answer_by_row(session, turn), turn), turn))
 
 
@@ -125,37 +125,31 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
         session = ask_next_field(count_not_understood(session, turn, False), turn)
-        return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=SMALL_TALK)
+        return _override(session, turn, text, SMALL_TALK)
     asking_form = _get_asking_form(session, turn)
     session, special_state = _find_special_state(session, turn, choice.winner)
     session, special = _choose_special_row(session, turn, special_state)
     session = ask_next_field(session, turn)
     if special_state == MODEL_UNAVAILABLE:
         text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()
-        return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=MODEL_UNAVAILABLE)
+        return _override(session, turn, text, MODEL_UNAVAILABLE)
     if asking := ask_for_change(session, turn):
         return _set_answer(asking, turn, TextPayload(asking.form_question), "QUESTION")
-    if special_state == NOT_UNDERSTOOD and special:
-        session = ask_again(session, turn, choice.winner)
-    if special_state == HAND_OVER and special is None:
-        return _set_answer(
-            session, turn, TextPayload(_write_hand_over(session, turn, asking_form)), "OVERRIDE", source=HAND_OVER
-        )
-    if ended and special is None and special_state == NOT_UNDERSTOOD:
+    if special:
+        session = ask_again(session, turn, choice.winner) if special_state == NOT_UNDERSTOOD else session
+        return _answer_by(special, session, turn, session.intent, special_state)
+    if special_state == HAND_OVER:
+        return _override(session, turn, _write_hand_over(session, turn, asking_form), HAND_OVER)
+    if ended and special_state == NOT_UNDERSTOOD:
         choice = choose_response(turn.snapshot, UNKNOWN, UNKNOWN)
         if choice.winner is None:
-            text = write_not_understood(session, turn)
-            return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=NOT_UNDERSTOOD)
-    answered_scope = (session.intent, special_state) if special else (answering, session.state)
-    choice = special or choice
-    turn.decide(
-        session,
-        DecisionKind.RESPONSE,
-        key=dict(zip(("intent", "state"), answered_scope, strict=True)),
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
+            return _override(session, turn, write_not_understood(session, turn), NOT_UNDERSTOOD)
+    return _answer_by(choice, session, turn, answering, session.state)
+
+
+def _answer_by(choice: ResponseChoice, session: Session, turn: Turn, intent: str | None, state: str | None) -> Session:
+    """The session with the answer of the chosen row of a scope."""
+    _note_choice(choice, session, turn, intent, state)
     row = choice.winner
     if row is None:
         return _answer_without_row(session, turn)
@@ -166,6 +160,17 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _note_choice(choice: ResponseChoice, session: Session, turn: Turn, intent: str | None, state: str | None) -> None:
+    turn.decide(
+        session,
+        DecisionKind.RESPONSE,
+        key={"intent": intent, "state": state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
 
 
 def _choose_row(session: Session, turn: Turn) -> tuple[str | None, ResponseChoice]:
@@ -194,14 +199,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     """
     view = view_digression(session, digression)
     choice = choose_response(turn.snapshot, digression.intent, digression.state)
-    turn.decide(
-        session,
-        DecisionKind.RESPONSE,
-        key={"intent": digression.intent, "state": digression.state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
+    _note_choice(choice, session, turn, digression.intent, digression.state)
     row = choice.winner
     if row is None:
         # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
@@ -231,17 +229,21 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
         return session, None
     if wants_person and (with_person := _hand_over(session, turn)):
         return with_person, HAND_OVER
-    # Only a person can undo what a form has done.
+    if _only_person_helps(session, turn):
+        return offer_hand_over(session, turn), HAND_OVER
+    return session, NOT_UNDERSTOOD
+
+
+def _only_person_helps(session: Session, turn: Turn) -> bool:
+    """True where what a form has done is to be undone, or where too little was understood in a row."""
     undoes = says(session, turn, MoveKind.LEAVE, MoveKind.CORRECT) and find_ended_schema(session, turn) is not None
     if undoes and choose_exact_response(turn.snapshot, session.intent, HAND_OVER):
-        return offer_hand_over(session, turn), HAND_OVER
-    if offers_hand_over(session, turn) and not is_asking(session):
-        # Without such answers, everything stays as it is.
-        states = (HAND_OVER, NOT_UNDERSTOOD)
-        is_answered = any(choose_exact_response(turn.snapshot, session.intent, state) for state in states)
-        if is_answered or find_hand_over_intent(turn.snapshot) is not None:
-            return offer_hand_over(session, turn), HAND_OVER
-    return session, NOT_UNDERSTOOD
+        return True
+    if not offers_hand_over(session, turn) or is_asking(session):
+        return False
+    # Without such answers, everything stays as it is.
+    answers = (choose_exact_response(turn.snapshot, session.intent, state) for state in (HAND_OVER, NOT_UNDERSTOOD))
+    return any(answers) or find_hand_over_intent(turn.snapshot) is not None
 
 
 def _wants_person(session: Session, turn: Turn) -> bool:
@@ -283,8 +285,7 @@ def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
 def _answer_without_row(session: Session, turn: Turn) -> Session:
     """Without a row, acknowledge a reset; else fail the turn, or use the fallback text."""
     if session.reset_only:
-        override = ReplyOverride(read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
-        return _set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
+        return _override(session, turn, read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
     if session.form_question:
         return _set_answer(session, turn, TextPayload(session.form_question), "QUESTION")
     turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
@@ -310,6 +311,10 @@ def _join_answers(payload: Payload, session: Session, turn: Turn, row_id: Json) 
     own = digression.answer if digression and session.only_digresses else payload
     audit_transformed(session, turn, own, joined, by="DIGRESSION", kind="DIGRESSION", responseId=row_id)
     return joined
+
+
+def _override(session: Session, turn: Turn, text: str, source: str) -> Session:
+    return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=source)
 
 
 def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
