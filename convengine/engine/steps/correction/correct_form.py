@@ -1,6 +1,6 @@
 """Corrections in a form that is being filled and at its confirmation, and answers to offers (docs/forms.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
@@ -34,6 +34,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.decide import OFFER
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
+from convengine.json_value import Json
 
 #: Acts of messages that correct nothing.
 _NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
@@ -147,7 +148,21 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
             correction_fields=changed,
         )
     )
-    for path in (*fields, *reading.named, *(path for path in reading.cleared if path not in fields)):
+    cleared = (path for path in reading.cleared if path not in fields)
+    _audit_applied(session, turn, (*fields, *reading.named, *cleared), before)
+    _audit_not_applied(session, turn, refused)
+    session = note_fields_read(session, turn, row, fields, refused, reading)
+    if reading.offered:
+        return ask_what_is_meant(session, turn, form)
+    was_complete = not refused and form.status(before).complete and session.schema_complete
+    if was_complete and reading.unexplained and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
+        # A yes that follows must not confirm what the rest of the message wanted otherwise.
+        return ask_what_to_change(session, turn, form, list(list_held(session, form)))
+    return session
+
+
+def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: Mapping[str, Json]) -> None:
+    for path in paths:
         turn.audit(
             session,
             CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
@@ -158,15 +173,6 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
             state=session.state,
             routingDecision=session.routing.routing_decision,
         )
-    _audit_not_applied(session, turn, refused)
-    session = note_fields_read(session, turn, row, fields, refused, reading)
-    if reading.offered:
-        return ask_what_is_meant(session, turn, form)
-    was_complete = not refused and form.status(before).complete and session.schema_complete
-    if was_complete and reading.unexplained and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
-        # A yes that follows must not confirm what the rest of the message wanted otherwise.
-        return ask_what_to_change(session, turn, form, list(list_held(session, form)))
-    return session
 
 
 def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedValue]) -> None:

@@ -169,11 +169,18 @@ def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedA
         return ResolvedAct(regex, regex, REGEX_FALLBACK, mode)
     if model_act.unsure:
         return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, model_act, LOW_CONFIDENCE)
-    if model_act.act.act is DialogueAct.RESET and not means_reset(session, turn):
-        return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_RESET)
-    if mode == AUTO and model_act.act.act is DialogueAct.AFFIRM and confirms_own_form(session, turn):
-        return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_CONFIRMATION)
+    if guard := _find_guard(session, turn, model_act.act.act, mode):
+        return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, guard)
     return ResolvedAct(regex, read_leave_answer(session, model_act.act), LLM, mode, model_act)
+
+
+def _find_guard(session: Session, turn: Turn, act: DialogueAct, mode: str) -> str | None:
+    """Why the act of the model does not count."""
+    if act is DialogueAct.RESET and not means_reset(session, turn):
+        return _GUARD_RESET
+    if mode == AUTO and act is DialogueAct.AFFIRM and confirms_own_form(session, turn):
+        return _GUARD_CONFIRMATION
+    return None
 
 
 def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:

@@ -125,7 +125,7 @@ def _apply(
     move: _Move,
     position: tuple[int, int],
 ) -> Reading | None:
-    """The reading after a move; null where the move has no effect."""
+    """The reading after a move. Returns None where the move has no effect."""
     if move.kind is MoveKind.CLEAR:
         is_held = bool(move.field) and find_value(session.context, move.field) is not None
         return _clear(reading, move.field) if is_held and move.field not in reading.fields else None
@@ -135,10 +135,15 @@ def _apply(
         return replace(reading, wishes=(*reading.wishes, move.kind)) if is_possible else None
     if asked_field is None or asked_field.path in reading.fields:
         return None
-    if asked_field.spec.kind is Kind.YES_NO and move.kind is not MoveKind.SKIP:
-        value = Taken(asked_field.path, move.kind is MoveKind.AFFIRM, *position, MODEL, is_echoed=True)
+    return _answer_field(reading, asked_field, move.kind, position)
+
+
+def _answer_field(reading: Reading, asked_field: Field, kind: MoveKind, position: tuple[int, int]) -> Reading | None:
+    """The reading with a yes or no to the question, or with the question skipped."""
+    if asked_field.spec.kind is Kind.YES_NO and kind is not MoveKind.SKIP:
+        value = Taken(asked_field.path, kind is MoveKind.AFFIRM, *position, MODEL, is_echoed=True)
         return replace(reading, taken=(*reading.taken, value))
-    return None if asked_field.required or move.kind is MoveKind.AFFIRM else _clear(reading, asked_field.path)
+    return None if asked_field.required or kind is MoveKind.AFFIRM else _clear(reading, asked_field.path)
 
 
 def _clear(reading: Reading, path: str) -> Reading:

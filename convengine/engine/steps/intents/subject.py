@@ -52,12 +52,17 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     classification = classify(session, turn, session.user_text)
     row = classification.winner
-    if row is None or code(row.intent_code) in turn.snapshot.returning_intents:
+    if row is None or not _may_begin(session, turn, row, classification):
         return None
-    is_sure = classification.details.get("score", 0) >= VERY_SURE
-    if not may_open(session, turn, row, classification) or (not is_sure and (fields or reading.offered)):
+    if (fields or reading.offered) and classification.details.get("score", 0) < VERY_SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
+
+
+def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
+    """False for a question in between, and for a form that the message may not open."""
+    is_between = code(row.intent_code) in turn.snapshot.returning_intents
+    return not is_between and may_open(session, turn, row, classification)
 
 
 def _is_short_text(field: Field) -> bool:

@@ -27,7 +27,7 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.say import say_value
@@ -181,10 +181,15 @@ def _find_known_part(session: Session, field: Field) -> str:
     refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
     if refusal is None:
         return ""
-    data, kind = refusal.data, field.spec.kind
-    candidates = [str(candidate) for candidate in data.get("candidates") or ()]
+    kind = field.spec.kind
+    candidates = [str(candidate) for candidate in refusal.data.get("candidates") or ()]
     if candidates and kind in (Kind.TIME, Kind.DATE_TIME):
         return candidates[0] if kind is Kind.TIME else _find_common_part(candidates)  # "07:00 or 19:00?"
+    return _find_refused_part(refusal, kind)
+
+
+def _find_refused_part(refusal: RefusedValue, kind: Kind) -> str:
+    data = refusal.data
     if refusal.reason == Reason.OUT_OF_BOUNDS and kind in (Kind.TIME, Kind.DATE):
         return str(data.get("value") or "")  # "6 in the morning", then "7"; "7.8.2062", then "sorry, 2022"
     if refusal.reason == Reason.DAY_MISSING and "from" in data and kind is Kind.DATE:
