@@ -76,12 +76,17 @@ def mend_result(result: dict[str, Json]) -> None:
     if not isinstance(result.get("isError", False), bool):
         result["isError"] = str(result["isError"]).lower() in ("true", "1")
         warnings.append("“isError” is neither true nor false.")
-    meta = result.pop("_meta", None)
-    if meta is not None and not isinstance(meta, dict):
-        meta = None
-        warnings.append("“_meta” is not an object. It is left out.")
+    meta = _take_meta(result, warnings)
     if meta or warnings:
-        result["_meta"] = {**(meta or {}), **({_KEY: warnings} if warnings else {})}
+        result["_meta"] = {**meta, **({_KEY: warnings} if warnings else {})}
+
+
+def _take_meta(result: dict[str, Json], warnings: list[str]) -> Mapping[str, Json]:
+    meta = result.pop("_meta", None) or {}
+    if isinstance(meta, dict):
+        return meta
+    warnings.append("“_meta” is not an object. It is left out.")
+    return {}
 
 
 def _mend_content(result: Mapping[str, Json], warnings: list[str]) -> Iterator[Json]:
