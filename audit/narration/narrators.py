@@ -206,11 +206,10 @@ _FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because
 
 def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The answer as far as its row, policy or code made it, then each change by other code."""
-    event = turn.events[index]
+    event, changes = turn.events[index], _list_changes(turn, index)
     how = turn.fill(event, _choose_answer_template(turn, index)) or turn.fill(event, _OF_ROW) or ("Answered",)
-    changes = _list_changes(turn, index)
-    own = turn.fill(changes[0], ": {before:said}") if changes else turn.fill(event, ": {output:said}")
-    yield build_sentence(event, (*how, *(own or (".",))), Tone.GOOD)
+    answer = turn.fill(changes[0], "{before:said}") if changes else turn.fill(event, "{output:said}")
+    yield build_sentence(event, (*how, ": ", *answer) if answer else (*how, "."), Tone.GOOD)
     for change in changes:
         yield from narrate_by_template(turn, change, RESPONSE_TRANSFORMED)
 

@@ -58,6 +58,8 @@ def _report(key: uuid.UUID) -> None:
 
 #: Intent and state of a turn that failed.
 ERROR = "ERROR"
+#: What is expected of a turn, by key of the call: the key of the turn.
+_EXPECTED = {"expectedIntent": "intent", "expectedState": "state"}
 #: Maximum length of a call without a recorded answer.
 _CALL = 500
 
@@ -110,8 +112,8 @@ def _find_unmet(expected: Mapping[str, Json], turns: Sequence[Mapping[str, Json]
     if not 0 <= index < len(turns):
         yield f"turn {index} is out of range"
         return
-    for name in ("intent", "state"):
-        wanted, actual = expected.get(f"expected{name.title()}"), turns[index][name]
+    for key, name in _EXPECTED.items():
+        wanted, actual = expected.get(key), turns[index][name]
         if wanted is not None and wanted.lower() != actual.lower():
             yield f"turn {index}: expected {name} {wanted}, got {actual}"
 

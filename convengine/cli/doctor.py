@@ -47,6 +47,8 @@ class Finding:
     subject: str
     text: str
     remedy: str = ""
+    #: True where the tables cannot be read until the remedy was applied.
+    blocks_tables: bool = False
 
 
 def print_report() -> int:
@@ -76,7 +78,7 @@ def examine() -> Iterator[Finding]:
         yield from examine_part()
     database = list(_examine_database())
     yield from database
-    if not any(finding.level is Level.WRONG or finding.remedy.startswith(_MIGRATE) for finding in database):
+    if not any(finding.blocks_tables for finding in database):
         yield from _examine_configuration()
         yield from _examine_servers()
         yield from _examine_people()
@@ -213,14 +215,15 @@ def _examine_database() -> Iterator[Finding]:
 
     shown = f"{connection.vendor}, {connection.settings_dict['NAME']}"
     if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():
-        yield Finding(Level.MISSING, "database", f"{shown} does not exist yet.", _MIGRATE)
+        yield Finding(Level.MISSING, "database", f"{shown} does not exist yet.", _MIGRATE, blocks_tables=True)
         return
     try:
         connection.ensure_connection()
         executor = MigrationExecutor(connection)
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError as error:
-        yield Finding(Level.WRONG, "database", f"{shown}: {str(error).strip()}", "Check DATABASE_URL.")
+        text = f"{shown}: {str(error).strip()}"
+        yield Finding(Level.WRONG, "database", text, "Check DATABASE_URL.", blocks_tables=True)
         return
     yield Finding(Level.FINE, "database", shown)
     if connection.vendor == "sqlite":
@@ -229,7 +232,8 @@ def _examine_database() -> Iterator[Finding]:
         )
     if plan:
         text = f"{len(plan)} are not applied."
-        yield Finding(Level.MISSING, "migrations", text, f"{_MIGRATE} (convengine serve does it, too)")
+        remedy = f"{_MIGRATE} (convengine serve does it, too)"
+        yield Finding(Level.MISSING, "migrations", text, remedy, blocks_tables=True)
     else:
         yield Finding(Level.FINE, "migrations", "all applied")
 

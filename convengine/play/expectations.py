@@ -36,6 +36,10 @@ class Miss(NamedTuple):
     actual: Json
 
 
+#: Where a turn fails whose call nothing answered.
+UNSCRIPTED_CALL = "unscripted call"
+
+
 @dataclass(frozen=True)
 class Expectation:
     """A key of `expect`: everything about it."""
@@ -51,7 +55,7 @@ class Expectation:
 def find_misses(expect: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
     """The calls that nothing answered, and everything that does not hold, in the order of the vocabulary."""
     for call in turn.unanswered:
-        yield Miss("unscripted call", "an entry that answers it", call)
+        yield Miss(UNSCRIPTED_CALL, "an entry that answers it", call)
     # The defaults of a turn; an expected error changes them.
     wanted = {"success": "error" not in expect, "http_status": 200, **expect}
     for key, expectation in EXPECTATIONS.items():

@@ -8,7 +8,7 @@ from audit.export.scenario.recorded_turns import NotExportable, read_recorded_tu
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import stage_label
 from convengine.json_value import Json
-from convengine.play.expectations import Miss, find_misses
+from convengine.play.expectations import UNSCRIPTED_CALL, Miss, find_misses
 from convengine.play.in_memory import MemoryPlayer, build_test
 from convengine.play.scenario import BEGINNING
 from convengine.server.interfaces.configuration import configuration
@@ -56,7 +56,7 @@ def _describe_failure(number: int, miss: Miss) -> str:
 def _describe_difference(miss: Miss) -> str:
     where, expected, actual = miss.where, miss.expected, miss.actual
     key = where.removeprefix("expect.").split(".")[0].split("[")[0]
-    if where == "unscripted call":
+    if where == UNSCRIPTED_CALL:
         return f"it makes a call that is not recorded, {_quote(actual)}"
     if key in ("success", "http_status", "error"):
         failed = key == "error" or expected in (False, None) or (key == "http_status" and expected != 200)

@@ -47,23 +47,24 @@ class CompactionFailed(Exception):
 
 def compact_ended_sessions() -> Iterator[Counts]:
     """Compact ended sessions, oldest end first. Raises CompactionFailed."""
-    left_out: dict[str, str] = {}
-    while keys := _next_sessions(left_out):
+    faults: dict[str, str] = {}
+    changed: set[str] = set()
+    while keys := _next_sessions(faults.keys() | changed):
         done = 0
         for key in keys:
             try:
                 if compact(key):
                     done += 1
                 else:
-                    left_out[key] = "changed meanwhile"
+                    changed.add(key)
             except Exception as error:
                 # One that fails must not prevent the others.
                 log.error("session not compacted", conversation_id=key, error=str(error), exc_info=error)
-                left_out[key] = f"{type(error).__name__}: {error}"
+                faults[key] = f"{type(error).__name__}: {error}"
         yield {"compacted": done}
-    faults = [f"{key}: {fault}" for key, fault in left_out.items() if fault != "changed meanwhile"]
     if faults:
-        raise CompactionFailed(f"{len(faults)} sessions could not be compacted. The first one: {faults[0]}")
+        key, fault = next(iter(faults.items()))
+        raise CompactionFailed(f"{len(faults)} sessions could not be compacted. The first one: {key}: {fault}")
 
 
 def compact(conversation_id: str, *, with_model: bool = True) -> bool:

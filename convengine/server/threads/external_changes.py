@@ -1,11 +1,11 @@
 """What callers do to a session without a turn: they close it, or record a turn handled elsewhere."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 
 from django.db import transaction
 
-from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
+from convengine.engine.errors import ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.engine.memory.context_summary import build_context_summary
 from convengine.engine.memory.recall import set_recall
 from convengine.engine.redaction import Redaction
@@ -55,8 +55,7 @@ def close_session(session_id: str, workspace_id: str, reason: str = "closed") ->
     if policy == "reject":
         raise TurnInProgress()
     # The running turn may have ended the session itself: then it stays like that.
-    with suppress(ConversationClosed):
-        wait_for_lease(session_id, lambda ticket: _try_to_close(session_id, workspace_id, reason, ticket), lambda: None)
+    wait_for_lease(session_id, partial(_try_to_close, session_id, workspace_id, reason))
     return get_session(session_id, workspace_id)
 
 

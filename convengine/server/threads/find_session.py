@@ -8,12 +8,11 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from django.db import connection, transaction
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
-from convengine.engine.errors import ConversationClosed, TurnConflict, TurnInProgress
+from convengine.engine.errors import TurnConflict, TurnInProgress
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.resolve import LatestSession, Reason, resolve_session
@@ -65,6 +64,13 @@ class ResolvedSession:
     previous_id: str | None = None
     #: That one ended because nobody wrote for days, by this message or by the job.
     after_stale: bool = False
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """How the wait for the running turn ended; without a session if another one was begun or this one ended."""
+
+    session_id: str | None
 
 
 class _RaceLost(Exception):
@@ -221,18 +227,20 @@ def _begin_when_free(
     if policy == "reject" and not repeated:
         raise TurnInProgress()
 
-    def try_with(ticket: int) -> str | None:
-        newest, at = _read_newest_session(thread)
-        if newest is None or newest.session_id != seen.session_id or newest.lifecycle in CLOSED:
-            raise ConversationClosed()
-        return _begin_session(thread, newest, reason, at, key, ticket)
-
-    interrupts = policy == "interrupt" and not repeated
-    at_each_look: Any = (
-        partial(interrupt_running_turn, seen.session_id, str(uuid.uuid4()), None) if interrupts else lambda: None
-    )
-    try:
-        session_id = wait_for_lease(seen.session_id, try_with, at_each_look)
-        return ResolvedSession(session_id, reason, seen.session_id, reason is Reason.STALE)
-    except ConversationClosed:
+    begin = partial(_begin_after, thread, seen.session_id, reason, key)
+    interrupt = partial(interrupt_running_turn, seen.session_id, str(uuid.uuid4()), None)
+    attempt = wait_for_lease(seen.session_id, begin, interrupt if policy == "interrupt" and not repeated else None)
+    if attempt is None or attempt.session_id is None:
         return None
+    return ResolvedSession(attempt.session_id, reason, seen.session_id, reason is Reason.STALE)
+
+
+def _begin_after(
+    thread: Thread, before: str, reason: Reason, key: IdempotencyKey | None, ticket: int
+) -> _Attempt | None:
+    """Returns None while the running turn keeps the session."""
+    newest, at = _read_newest_session(thread)
+    if newest is None or newest.session_id != before or newest.lifecycle in CLOSED:
+        return _Attempt(None)
+    session_id = _begin_session(thread, newest, reason, at, key, ticket)
+    return _Attempt(session_id) if session_id else None

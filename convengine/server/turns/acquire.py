@@ -293,7 +293,10 @@ def _acquire_contended(claim: Claim) -> Lease:
     if policy == "reject" and not idempotency.is_running(claim.key, request.conversation_id):
         raise TurnInProgress()
     at_each_look = _interrupt_other_turn if policy == "interrupt" else _check_unanswered
-    return wait_for_lease(request.conversation_id, partial(acquire_free, claim), partial(at_each_look, claim))
+    lease = wait_for_lease(request.conversation_id, partial(acquire_free, claim), partial(at_each_look, claim))
+    if lease is None:
+        raise ConversationClosed()
+    return lease
 
 
 def _check_unanswered(claim: Claim) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from django.db import connection
 
-from convengine.engine.errors import ConversationClosed, ServerOverloaded, TurnInProgress
+from convengine.engine.errors import ServerOverloaded, TurnInProgress
 from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
 from convengine.engine.turn import live_settings
 from convengine.server.database.release import release_connections
@@ -41,12 +41,14 @@ class QueueState:
     closed: bool = False
 
 
-def wait_for_lease(conversation_id: str, try_with: Callable[[int], T | None], at_each_look: Callable[[], None]) -> T:
+def wait_for_lease(
+    conversation_id: str, try_with: Callable[[int], T | None], at_each_look: Callable[[], object] | None = None
+) -> T | None:
     """Draw a ticket and poll with short statements; neither transaction nor connection is held in between.
 
-    When nobody is ahead, `try_with` tries for the lease with the ticket, and returns null when it did not get it.
-    `at_each_look` may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over, ServerOverloaded when
-    too many turns of this process wait, ConversationClosed when the session of a thread ends meanwhile.
+    When nobody is ahead, `try_with` tries for the lease with the ticket. It returns None if it did not get it.
+    `at_each_look` may raise. Returns None if the session of a thread ends meanwhile. Raises TurnInProgress when
+    `Session/LEASE_WAIT_SECONDS` are over, ServerOverloaded when too many turns of this process wait.
     """
     limit = live_settings.read(configuration().current(), LEASE_WAIT_SECONDS).value
     try:
@@ -57,8 +59,8 @@ def wait_for_lease(conversation_id: str, try_with: Callable[[int], T | None], at
 
 
 def _queue(
-    conversation_id: str, limit: float, try_with: Callable[[int], T | None], at_each_look: Callable[[], None]
-) -> T:
+    conversation_id: str, limit: float, try_with: Callable[[int], T | None], at_each_look: Callable[[], object] | None
+) -> T | None:
     ticket, arrived = draw_ticket(conversation_id), time.monotonic()
     metrics.LEASES_WAITING.add(1)
     try:
@@ -74,17 +76,18 @@ def _poll_queue(
     ticket: int,
     limit: float,
     try_with: Callable[[int], T | None],
-    at_each_look: Callable[[], None],
-) -> T:
+    at_each_look: Callable[[], object] | None,
+) -> T | None:
     arrived = refreshed = moved = time.monotonic()
     last_ahead: int | None = None
     while (now := time.monotonic()) < arrived + limit:
         queue = read_queue(conversation_id, ticket)
         if queue.closed:
-            raise ConversationClosed()
+            return None
         if queue.ahead == 0 and _is_free(conversation_id, queue) and (acquired := try_with(ticket)):
             return acquired
-        at_each_look()
+        if at_each_look:
+            at_each_look()
         if now > refreshed + TICKET_SECONDS / 3:
             refreshed = now
             refresh_ticket(ticket)
