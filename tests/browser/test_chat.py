@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -849,3 +849,23 @@ def test_the_page_hears_of_each_answer(visitor: Visitor) -> None:
         "turnNo": 1,
         "turnId": str(UUID(int=1)),
     }
+
+
+@pytest.mark.long
+def test_a_flow_that_is_switched_off_is_not_begun_and_goes_on_where_somebody_is_in_it(
+    visitor: Visitor, somebody: Callable[[], Visitor]
+) -> None:
+    inside = Chat(visitor).open()
+    asked = inside.send("I want to move my electricity")
+    ben = somebody().log_in("analyst").go("/admin/config_admin/ceintent/MOVE_CONNECTION/flow/")
+    ben.page.get_by_role("button", name="Switch off").click()
+    expect(ben.page.get_by_role("button", name="Switch on")).to_be_visible()
+    try:
+        outside = Chat(somebody()).open()
+        assert outside.send("I want to move my electricity") != asked
+        finished = inside.send("meter 12345678, 12 Mill Lane, a@example.com, Solo, tomorrow")
+        assert finished.startswith("Please check"), finished
+    finally:
+        ben.page.get_by_role("button", name="Switch on").click()
+    expect(ben.page.get_by_role("button", name="Switch off")).to_be_visible()
+    assert outside.send("I want to move my electricity") == asked
