@@ -26,7 +26,7 @@ from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 _ROWS, _LINE = 2000, 500
 #: Numbers are assigned before a transaction commits; after this time no smaller one appears any more.
 _SETTLED = timedelta(hours=1)
-#: An action runs a little after the beginning of its turn, and is removed with it.
+#: Rows of a turn are written a little after its beginning, and are removed with it.
 _LONGEST_TURN = timedelta(hours=1)
 
 
@@ -44,25 +44,32 @@ class _Lifetime(NamedTuple):
     owner_table: str = ""
 
 
+def _goes_with_its_turn(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    return cuts.explains_missing_turn(at - _LONGEST_TURN)
+
+
+def _expires(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    return at <= now
+
+
+def _stays(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    return False
+
+
 _LIFETIMES = {
     lifetime.model._meta.db_table: lifetime
     for lifetime in (
-        _Lifetime(
-            CePendingActionExecution,
-            "started_at",
-            "started_at",
-            lambda at, cuts, now: cuts.explains_missing_turn(at - _LONGEST_TURN),
-        ),
+        _Lifetime(CePendingActionExecution, "started_at", "started_at", _goes_with_its_turn),
         _Lifetime(
             CeWebhookDelivery,
             "created_at",
             "created_at",
-            lambda at, cuts, now: cuts.explains_missing_turn(at),
+            _goes_with_its_turn,
             "webhook_id",
             CeWebhook._meta.db_table,
         ),
-        _Lifetime(CeThread, "created_at", "created_at", lambda at, cuts, now: False),
-        _Lifetime(CeIdempotency, "created_at", "expires_at", lambda at, cuts, now: at <= now),
+        _Lifetime(CeThread, "created_at", "created_at", _stays),
+        _Lifetime(CeIdempotency, "created_at", "expires_at", _expires),
     )
 }
 
