@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 
+from convengine.engine.forms.composed_schemas import write_out
 from convengine.engine.forms.form import get_validator
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
@@ -68,10 +69,11 @@ def check_arguments(
     """
     if not isinstance(schema, Mapping):
         return dict(args), []
-    filled = _fit_object(schema, args)
-    known = schema.get("properties")
+    written_out = write_out(schema)
+    filled = _fit_object(written_out, args)
+    known = written_out.get("properties")
     problems: list[str] = []
-    if isinstance(known, Mapping) and known and "additionalProperties" not in schema:
+    if isinstance(known, Mapping) and known and "additionalProperties" not in written_out:
         unknown = sorted(filled.keys() - known.keys() - also)
         problems = [f"{name} is not an argument; known: {', '.join(known)}." for name in unknown]
     judged = {name: value for name, value in filled.items() if name not in also or name in (known or {})}

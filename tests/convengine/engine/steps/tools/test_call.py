@@ -99,6 +99,28 @@ def test_what_is_inside_lists_and_objects_is_read_too() -> None:
     assert (fitted, problems) == ({"lines": [1, 2], "to": {"floor": 4}}, [])
 
 
+WHOLE, NOTHING = {"type": "integer"}, {"type": "null"}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"anyOf": [WHOLE, NOTHING]},
+        {"oneOf": [NOTHING, WHOLE]},
+        {"allOf": [WHOLE]},
+        {"$ref": "#/$defs/Number"},
+        {"anyOf": [{"$ref": "#/$defs/Number"}, NOTHING], "default": None},
+    ],
+)
+def test_types_are_read_as_tools_write_them(wanted: Any) -> None:
+    schema = {"type": "object", "properties": {"n": wanted, "name": {"type": "string"}}, "$defs": {"Number": WHOLE}}
+
+    assert check_arguments(schema, {"n": "12", "name": "12"}) == ({"n": 12, "name": "12"}, [])
+    assert check_arguments(schema, {"n": "x"})[1]
+    # The blank text of a template without a value is no argument.
+    assert check_arguments(schema, {"n": ""}) == ({"n": None} if "default" in wanted else {}, [])
+
+
 def test_an_unusable_schema_lets_nothing_through() -> None:
     _, problems = check_arguments({"type": "object", "properties": {"a": {"type": "no such"}}}, {"a": 1})
 
