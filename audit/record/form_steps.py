@@ -20,11 +20,12 @@ from convengine.engine.turn.enums import Word
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.stages import CONVERSATION_RESET
 from convengine.engine.turn.trail import AuditEvent
 from convengine.engine.turn.turn import Turn
 
 #: The stages that may hold the steps, the usual one first.
-FORM_STAGES = tuple(map(str, (FIELDS_READ, SCHEMA_STATUS, FORM_LEFT, FORM_GIVEN_UP, FORM_CLEARED)))
+FORM_STAGES = tuple(map(str, (FIELDS_READ, SCHEMA_STATUS, FORM_LEFT, FORM_GIVEN_UP, FORM_CLEARED, CONVERSATION_RESET)))
 _WANTED = frozenset({*FORM_STAGES, str(FORM_REFUSED), str(CORRECTION_STEP_CONFIRM_ACCEPT)})
 #: Their sessions are as stored.
 _LOADED = frozenset({str(CONVERSATION_CREATED), str(CONVERSATION_LOADED)})
