@@ -535,18 +535,24 @@ def test_a_busy_server_is_asked_again_with_the_same_key(visitor: Visitor) -> Non
     visitor.troubles.clear()
 
 
-def test_where_many_people_write_the_chat_says_so_after_three_seconds(visitor: Visitor) -> None:
+CROWDED = make_failure(429, "THROTTLED", recoverable=True)
+TOKEN = {"token": "of-a-test", "conversationId": CONVERSATION}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("chat/token", TOKEN),
+        ("conversation/transcript", make_transcript()),
+        ("conversation/message", make_turn(1, "Hi")),
+    ],
+)
+def test_where_many_people_write_the_chat_says_so_after_three_seconds(
+    visitor: Visitor, path: str, answer: dict[str, Any]
+) -> None:
     page = visitor.tab
-    tokens = Answers(
-        page,
-        "chat/token",
-        make_failure(429, "THROTTLED", recoverable=True),
-        make_failure(429, "THROTTLED", recoverable=True),
-        make_failure(429, "THROTTLED", recoverable=True),
-        {"status": 200, "token": "of-a-test", "conversationId": CONVERSATION},
-    )
-    Answers(page, "conversation/transcript", make_transcript())
-    Answers(page, "conversation/message", make_turn(1, "Hi"))
+    fake_server(page, make_turn(1, "Hi"))
+    answers = Answers(page, path, CROWDED, CROWDED, CROWDED, {"status": 200, **answer})
     chat = Chat(visitor).open()
     chat.field.fill("hello")
     chat.field.press("Enter")
@@ -555,7 +561,7 @@ def test_where_many_people_write_the_chat_says_so_after_three_seconds(visitor: V
     chat.read_answer(0)
 
     expect(chat.alert).to_be_empty()
-    assert len(tokens.requests) == 4
+    assert len(answers.requests) == 4
     visitor.troubles.clear()
 
 
@@ -670,12 +676,14 @@ def test_an_end_that_nothing_follows_is_no_error(visitor: Visitor, attributes: s
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("phrase", ["forget it", "never mind"])
+@pytest.mark.parametrize("phrase", ["forget it", "never mind", "drop it please", "goodbye", "I changed my mind"])
 def test_a_wish_to_stop_asks_and_the_conversation_goes_on(visitor: Visitor, phrase: str) -> None:
     chat = Chat(visitor).open()
     chat.send("I want to move my electricity")
     asked = chat.send("meter 12345678, 12 Mill Lane")
     assert chat.send(phrase).startswith("Do you want to stop?")
+    chat.page.reload()
+    expect(chat.answers).to_have_count(3)
     assert chat.press("no") == asked
     chat.send(phrase)
     assert chat.press("yes") == "All right, I have dropped that."
@@ -683,6 +691,25 @@ def test_a_wish_to_stop_asks_and_the_conversation_goes_on(visitor: Visitor, phra
     assert chat.send("u deliver to france?").startswith("Orders from the shop arrive")
     expect(chat.alert).to_be_empty()
     assert len(chat.list_turns()) == 7
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("phrase", ["never mind", "stop", "forget it"])
+def test_words_that_end_the_conversation_begin_another_with_the_next_message(visitor: Visitor, phrase: str) -> None:
+    chat = Chat(visitor).open()
+    chat.send("u deliver to france?")
+    chat.send(phrase)
+    before = chat.read_state()["conversationId"]
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+    expect(chat.items.last).to_contain_text("I am the help desk")
+
+    expect(chat.alert).to_be_empty()
+    assert chat.read_state()["conversationId"] != before
+    assert chat.list_texts()[-2] == "hello"
+    # The browser reports the end that the chat went on from.
+    assert all("409" in trouble for trouble in visitor.troubles)
+    visitor.troubles.clear()
 
 
 @pytest.mark.long
@@ -731,6 +758,31 @@ def test_what_a_person_writes_is_shown_and_counted_while_the_panel_is_closed(vis
     expect(chat.panel.get_by_text("A person is answering you")).to_be_hidden()
 
     assert chat.list_texts()[-2:] == ["Good morning!", "Solved."]
+
+
+@pytest.mark.parametrize(
+    ("report", "notice"),
+    [
+        ({"withPerson": True}, "Your message was passed on"),
+        ({"withPerson": True, "personAnswers": False}, "Your message was passed on"),
+        ({"withPerson": True, "personAnswers": True}, "A person is answering you"),
+        ({"withPerson": False, "personAnswers": True}, ""),
+    ],
+)
+def test_the_notice_says_who_has_the_conversation_also_after_a_reload(
+    visitor: Visitor, report: dict[str, bool], notice: str
+) -> None:
+    fake_server(visitor.tab, make_turn(1, "I pass you on.", **report))
+    chat = Chat(visitor).open()
+    line = chat.panel.locator(".with-person")
+    chat.send("a person, please")
+    expect(line).to_have_text(notice)
+    Answers(visitor.tab, "conversation/transcript", make_transcript(make_message(1, "bot", "I pass you on."), **report))
+    chat.page.reload()
+    expect(chat.answers).to_have_count(1)
+
+    expect(line).to_have_text(notice)
+    expect(line).to_be_visible(visible=bool(notice))
 
 
 def test_keys_lead_between_list_and_field(visitor: Visitor) -> None:

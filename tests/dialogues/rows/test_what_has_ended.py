@@ -34,7 +34,7 @@ PERSON: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("phrase", ["forget it", "never mind", "Stop!", "nevermind"])
+@pytest.mark.parametrize("phrase", ["forget it", "never mind", "Stop!", "nevermind", "leave it", "goodbye"])
 def test_a_session_that_asks_whether_to_stop_awaits_the_answer(phrase: str) -> None:
     make_flows(DENTIST)
     guest = Participant()
