@@ -1,6 +1,6 @@
 """The choices of a field as lines of text: `value: synonym, synonym`, or `value = label: synonym, synonym`.
 
-A line with tabs has the cells of a table: value, label and synonyms.
+A line with tabs has the cells of a table: value, label and synonyms, in one cell or several.
 """
 
 import csv
@@ -86,8 +86,8 @@ def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
 def _split_cells(line: str) -> list[str]:
     """The value, the label and the synonyms. A label without a value is the value, too."""
     if "\t" in line:
-        value, label, synonyms = ([cell.strip() for cell in line.split("\t")] + ["", ""])[:3]
-        return [value or label, label, synonyms]
+        value, label, *words = (cell.strip() for cell in line.split("\t"))
+        return [value or label, label, ", ".join(filter(None, words))]
     head, synonyms = _split_line(line.strip())
     value, _, label = (part.strip() for part in head.partition(" = "))
     return [value, label, synonyms]

@@ -79,7 +79,8 @@
             this.area.dispatchEvent(new Event("change", {bubbles: true}));
         }
 
-        // Cells of a spreadsheet fill the table from the cell on in which they are pasted.
+        // Cells of a spreadsheet fill the table from the cell on in which they are pasted. Those behind the last column are
+        // other words, too.
         paste(event) {
             const text = event.clipboardData.getData("text/plain").replace(/\r?\n$/, "");
             if (!/[\t\n]/.test(text)) return;
@@ -88,10 +89,11 @@
             const column = event.target.closest("td").cellIndex;
             text.split(/\r?\n/).forEach((line, index) => {
                 if (start + index >= this.rows.length) this.add();
-                const inputs = this.rows[start + index].querySelectorAll("input");
-                line.split("\t").forEach((cell, offset) => {
-                    if (inputs[column + offset]) inputs[column + offset].value = cell.trim();
-                });
+                const inputs = [...this.rows[start + index].querySelectorAll("input")].slice(column);
+                const cells = line.split("\t").map((cell) => cell.trim());
+                const rest = cells.splice(inputs.length - 1);
+                if (rest.length) cells.push(rest.filter(Boolean).join(", "));
+                cells.forEach((cell, offset) => (inputs[offset].value = cell));
             });
             this.write();
             this.area.dispatchEvent(new Event("change", {bubbles: true}));

@@ -78,7 +78,7 @@ REPAIR = FlowPage(
         FieldCard("Bicycle", "choice", {
             "Question": "What kind of bicycle is it: city bike, e-bike, racing bike or child's bike?",
             CHOICES: "city\tcity bike\ttown bike, trekking bike\nelectric\te-bike\telectric bike, pedelec\n"
-            "racing\tracing bike\troad bike, racer\nchild\tchild's bike\tkids bike, children's bike",
+            "racing\tracing bike\troad bike\tracer\nchild\tchild's bike\tkids bike, children's bike",
         }),
         FieldCard("Problem", "text", {"Question": "What is wrong with it?"}),
         FieldCard("Day", "date", {"Question": "On which day can you bring it?", "From": "today", "To": "today+60d"}),

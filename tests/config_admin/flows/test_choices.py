@@ -30,6 +30,10 @@ def test_lines_are_choices_and_choices_are_lines(text: str, options: list[dict[s
         ),
         ("Brakes\t\t\nGears", [{"value": "Brakes"}, {"value": "Gears"}]),
         ("\tBrakes\tstops badly", [{"value": "Brakes", "synonyms": ["stops badly"]}]),
+        (
+            "flat\tFlat tyre\tpuncture\t\tno air, hissing",
+            [{"value": "flat", "label": "Flat tyre", "synonyms": ["puncture", "no air", "hissing"]}],
+        ),
         ("10: 30\ta = b", [{"value": "10: 30", "label": "a = b"}]),
     ],
 )
