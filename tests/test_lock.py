@@ -33,6 +33,12 @@ def test_what_is_served_has_nothing_that_only_tests_need() -> None:
     assert not [line for line in list_pinned("requirements-production.lock") if "pgserver" in line or "pytest" in line]
 
 
+@pytest.mark.parametrize("library", ["openpyxl", "pyyaml"])
+def test_files_that_pages_offer_are_read_wherever_the_product_runs(library: str) -> None:
+    for name in EXTRAS:
+        assert any(line.startswith(f"{library}==") for line in list_pinned(name)), name
+
+
 @pytest.mark.parametrize("name", EXTRAS)
 def test_a_lock_names_no_host_and_hashes_everything(name: str) -> None:
     lines = (ROOT / name).read_text().splitlines()

@@ -33,6 +33,14 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     page.keyboard.press("ArrowDown")
     expect(page.get_by_label("Collect and confirm")).to_be_checked()
     expect(page.get_by_label("Tool", exact=True)).to_be_hidden()
+    title, code = page.locator("#id_title"), page.locator("#id_code")
+    for name, made in (("Größe (neu)", "GROSSE_NEU"), ("2 eggs", ""), ("Lend a book", "LEND_A_BOOK")):
+        title.fill(name)
+        expect(code).to_have_value(made)
+    code.fill("LEND")
+    title.fill("Lend books")
+    expect(code).to_have_value("LEND")
+    page.get_by_label("Collect and confirm").focus()
     for words in ("Lend a book", f"LEND_{scheme}", "Somebody wants a book.", f"lend me a {scheme} book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
