@@ -178,6 +178,7 @@
     function insert(button) {
         const text = button.closest(".ce-field").querySelector("textarea, input");
         text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
+        text.dispatchEvent(new Event("input", {bubbles: true}));
         text.focus();
         advise();
     }

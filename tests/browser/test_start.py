@@ -107,6 +107,29 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     expect(page.locator("#last")).to_contain_text("See you at the south")
 
 
+#: How a page of a flow is changed.
+CHANGES: dict[str, Callable[[Page], None]] = {
+    "a text is typed": lambda page: page.locator("#id_answer").press_sequentially("!"),
+    "a name is written into a text": lambda page: page.locator("#id_answer ~ [data-advice] button").first.click(),
+    "a field is added": lambda page: page.get_by_role("button", name="Add a field").click(),
+    "a field is moved": lambda page: page.get_by_role("button", name="Move down: Field 1").click(),
+    "a field is removed": lambda page: page.get_by_role("button", name="Remove: Field 1").click(),
+    "an answer is chosen": lambda page: page.get_by_label("Answer a question").check(),
+}
+
+
+def test_a_saved_flow_asks_for_a_reason_once_something_was_changed(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst")
+    page = ben.tab
+    reason = page.get_by_label("Reason for this change")
+    for name, change in CHANGES.items():
+        ben.go("/admin/config_admin/ceintent/MOVE_CONNECTION/flow/")
+        expect(page.locator("#id_answer ~ [data-advice] button").first).to_be_visible()
+        expect(reason).to_be_hidden()
+        change(page)
+        assert reason.is_visible(), name
+
+
 _REVIEW = """
 from config_admin.models import CeConfig
 CeConfig.objects.filter(config_type="Releases", config_key="MODE").delete()
