@@ -14,7 +14,7 @@ from config_admin.releases.tree import RowDifference
 from convengine.engine.text.difference import Difference
 
 #: Rows per page.
-SHOWN = 50
+SHOWN = 20
 #: Query parameters: the only shown table, and the row before the page, as `table:key`.
 TABLE, BEHIND = "table", "behind"
 HOW = ("added", "changed", "removed")

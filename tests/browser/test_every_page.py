@@ -1,4 +1,4 @@
-"""Every page of the admin: usable by everybody, quiet, from this host alone, and never wider than the screen."""
+"""Every page of the admin: usable by everybody, quiet, from this host alone, never too wide and never too long."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +15,8 @@ pytestmark = pytest.mark.browser
 NO_PAGES = ("", "admin:audit_ceaudit_scenario", "admin:logout", "admin:jsi18n", "admin:view_on_site")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
 SAME = ("_add", "_history", "_delete", "_grid")
+#: In pixels: what is longer has pages, or folds.
+LONGEST_PAGE = 5_000
 #: Stops fading, and marks the texts that are coloured like none on a page before.
 MARK = Path(__file__).with_name("unseen.js").read_text()
 DARK = "document.documentElement.classList.remove('light'); document.documentElement.classList.add('dark')"
@@ -51,6 +53,9 @@ def seen_at(visitor: Visitor, shapes: set[str], name: str) -> list[str]:
     found = violations(page, without=CONTRAST)
     new = page.evaluate(MARK)
     found += violations(page, "[data-unseen]", only=CONTRAST) if new else []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    if (tall := page.evaluate("document.documentElement.scrollHeight")) > LONGEST_PAGE:
+        found.append(f"{page.url} is {tall} pixels long on a screen of 1280")
     page.set_viewport_size({"width": 768, "height": 900})
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > 768:
         found.append(f"{page.url} is {wide} pixels wide on a screen of 768")
