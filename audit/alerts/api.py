@@ -36,7 +36,7 @@ class AlertSerializer(BlankAsNullSerializer):
     id = serializers.IntegerField(source="alert_id")
     title = serializers.CharField()
     rule = serializers.CharField(source="sentence", help_text="The rule in words.")
-    ruleId = serializers.IntegerField(source="rule_id", allow_null=True, help_text="Null: the rule was deleted.")
+    ruleId = serializers.IntegerField(source="rule_id", allow_null=True, help_text="Null if the rule was deleted.")
     status = serializers.ChoiceField(choices=STATUSES)
     measure = serializers.CharField(help_text="Such as not_understood; shares are in percent, times in milliseconds.")
     limit = serializers.FloatField(source="bound")
@@ -50,7 +50,7 @@ class AlertSerializer(BlankAsNullSerializer):
     endedAt = serializers.DateTimeField(source="ended_at", allow_null=True)
     end = serializers.ChoiceField(choices=ENDS, allow_null=True, help_text="Why it ended.")
     silencedUntil = serializers.DateTimeField(
-        source="silenced_until", allow_null=True, help_text="Null: messages are sent."
+        source="silenced_until", allow_null=True, help_text="Null while messages are sent."
     )
 
 
@@ -70,9 +70,9 @@ class AlertsView(ApiView):
     @extend_schema(
         operation_id="listAlerts",
         parameters=[
-            OpenApiParameter("status", str, enum=STATUSES, description="FIRING or ENDED; absent: both."),
-            OpenApiParameter("before", _NUMBER, description="From `next` of a page."),
-            OpenApiParameter("limit", {**_NUMBER, "maximum": _LARGEST_PAGE}, description="Alerts on a page."),
+            OpenApiParameter("status", str, enum=STATUSES, description="FIRING or ENDED. Both if absent."),
+            OpenApiParameter("before", _NUMBER, description="The `next` of the page before."),
+            OpenApiParameter("limit", {**_NUMBER, "maximum": _LARGEST_PAGE}, description="How many alerts a page has."),
         ],
         responses={200: AlertPageSerializer},
     )

@@ -90,7 +90,7 @@ class TurnsView(OwnScopeMixin, ApiView):
             OpenApiParameter(
                 "cursor",
                 {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"},
-                description="From `next` or `previous` of a page.",
+                description="The `next` or `previous` of another page.",
             ),
             OpenApiParameter(
                 "limit",
@@ -101,7 +101,7 @@ class TurnsView(OwnScopeMixin, ApiView):
         responses={200: TurnPageSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
-        """The turn records of the conversation, newest first, failed ones and those handled elsewhere too."""
+        """The turn records of the conversation, newest first. They include failed turns and turns handled elsewhere."""
         key = parameters.get_conversation(request, conversation_id).pk
         size = parameters.read_page_size(request, PAGE_SIZE, MAX_PAGE_SIZE)
         cursor = Cursor.read(request.query_params.get("cursor"))

@@ -261,6 +261,6 @@ class TurnRecordSerializer(TurnSerializer):
     contextEpoch = serializers.IntegerField(source="context_epoch", help_text="Grows by one with every reset.")
     replayable = serializers.BooleanField()
     auditIncomplete = serializers.BooleanField(
-        source="audit_incomplete", help_text="True where an event of the turn was lost."
+        source="audit_incomplete", help_text="True if an event of the turn was lost."
     )
     requestId = serializers.CharField(source="request_id", allow_null=True, help_text="`X-Request-ID` of the call.")

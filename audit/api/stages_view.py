@@ -26,21 +26,19 @@ class StageSerializer(serializers.Serializer[Stage]):
     family = serializers.ChoiceField(source="family.value", choices=FAMILIES)
     description = serializers.CharField(source="help")
     steps = serializers.ListField(
-        child=serializers.CharField(), help_text="The steps that write it; none where any does, or none runs."
+        child=serializers.CharField(), help_text="The steps that write it. Empty if any step does, or if no step runs."
     )
     payload = serializers.ListField(
         source="keys",
         child=serializers.CharField(),
         help_text="The keys of its payload besides `_meta`. Each key is optional.",
     )
-    freePayload = ComputedField(help_text="True where the keys are those of what was fetched.")
+    freePayload = ComputedField(help_text="True if its keys are those of what was fetched.")
     storedAs = ComputedField(help_text="Its name in events; those of rules also say whose pass it was.")
-    error = ComputedField(help_text="True where the audit level ERROR_ONLY keeps it.")
-    alwaysRecorded = serializers.BooleanField(
-        source="always_recorded", help_text="True where no setting leaves it out."
-    )
+    error = ComputedField(help_text="True if the audit level ERROR_ONLY keeps it.")
+    alwaysRecorded = serializers.BooleanField(source="always_recorded", help_text="True if no setting leaves it out.")
     wholeMeta = serializers.BooleanField(
-        source="whole_meta", help_text="True where `_meta` has params, context and session unasked."
+        source="whole_meta", help_text="True if `_meta` has params, context and session without being asked for them."
     )
 
     def get_freePayload(self, stage: Stage) -> bool:

@@ -122,7 +122,7 @@ class EventsView(OwnScopeMixin, ApiView):
             OpenApiParameter(
                 "expand", str, enum=["meta"], description="meta: params, context and session at every event."
             ),
-            OpenApiParameter("cursor", _CURSOR, description="From `next` or `previous` of a page."),
+            OpenApiParameter("cursor", _CURSOR, description="The `next` or `previous` of another page."),
         ],
         responses={
             (200, "application/json"): EventPageSerializer,
@@ -168,7 +168,7 @@ class TraceView(OwnScopeMixin, ApiView):
 
     @extend_schema(
         operation_id="getTrace",
-        parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Turns in front of this number.")],
+        parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Only turns before this number.")],
         responses={200: TraceSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
@@ -204,7 +204,9 @@ class WhyView(ApiView):
         parameters=[
             _ID,
             OpenApiParameter("turn", _NUMBER, required=True),
-            OpenApiParameter("limit", _NUMBER, description="Rows a decision, default 1000; the rest is counted."),
+            OpenApiParameter(
+                "limit", _NUMBER, description="How many rows a decision lists: 1000 by default. The rest are counted."
+            ),
         ],
         responses={200: TurnDecisionsSerializer},
     )
@@ -238,7 +240,7 @@ class NarrationView(ApiView):
         responses={200: TurnAccountSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
-        """What happened in the turn and why, as sentences, each with the events and the rows that it rests on."""
+        """What happened in the turn and why, as sentences. Each names the events and the rows that it is based on."""
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_required_number(request, "turn")
         events = list(expand_events(queries.read_turns(key, [turn_no])))

@@ -32,9 +32,9 @@ class FeedbackSerializer(ClosedSerializer):
 
     conversationId = StrictUuidField(help_text="Which conversation.")
     feedbackType = serializers.ChoiceField(choices=FEEDBACK_TYPES, help_text="Which way the thumb points.")
-    messageId = StrictTextField(required=False, help_text="The `turnId` of the answer; absent: the last turn.")
+    messageId = StrictTextField(required=False, help_text="The `turnId` of the answer. The last turn if absent.")
     assistantResponse = StrictTextField(
-        required=False, help_text="The answer as it was shown; absent: as it is stored."
+        required=False, help_text="The answer as it was shown. The stored one if absent."
     )
     comment = StrictTextField(required=False, help_text="What was said about the answer.")
     correction = StrictTextField(required=False, help_text="What should have been answered.")
@@ -111,13 +111,13 @@ class FeedbackView(ApiView):
                 "X-ConvEngine-Compat",
                 str,
                 OpenApiParameter.HEADER,
-                description="1: status 200, and any messageId, as the original.",
+                description="1: answer with status 200 and accept any messageId, as the original did.",
             )
         ],
         responses={200: _COMPAT_ANSWER, 201: FeedbackAnswerSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Rate an answer: a thumb, with a comment and a correction where there are. A second one replaces the first."""
+        """Rate an answer with a thumb and, if you like, a comment and a correction. A second one replaces the first."""
         owner = request.auth
         assert isinstance(owner, CeApiKey)  # Checked by HasScope.
         compat = request.headers.get("X-ConvEngine-Compat") == "1"

@@ -50,7 +50,7 @@ class InboxGroupSerializer(BlankAsNullSerializer):
     lastAt = IsoDateTimeField(source="last_at")
     cameBack = serializers.BooleanField(source="came_back", help_text="Messages came after somebody had decided.")
     intent = serializers.CharField(
-        source="intent_code", allow_null=True, help_text="Of the form whose field refused a value."
+        source="intent_code", allow_null=True, help_text="The intent of the form whose field refused a value."
     )
     field = serializers.CharField(source="field_name", allow_null=True)
     reason = serializers.CharField(source="detail", allow_null=True, help_text="Why the value was refused.")
@@ -90,10 +90,16 @@ class InboxView(ApiView):
     @extend_schema(
         operation_id="listInboxGroups",
         parameters=[
-            OpenApiParameter("kind", str, enum=KINDS, description="What went wrong; absent: everything."),
-            OpenApiParameter("status", str, enum=STATUSES, description="Absent: OPEN."),
-            OpenApiParameter("page", {"type": "integer", "minimum": 1, "maximum": _BIGGEST}, description="From 1."),
-            OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Groups a page."),
+            OpenApiParameter("kind", str, enum=KINDS, description="What went wrong. Everything if absent."),
+            OpenApiParameter("status", str, enum=STATUSES, description="OPEN if absent."),
+            OpenApiParameter(
+                "page",
+                {"type": "integer", "minimum": 1, "maximum": _BIGGEST},
+                description="The number of the page, from 1.",
+            ),
+            OpenApiParameter(
+                "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="How many groups a page has."
+            ),
         ],
         responses={200: InboxPageSerializer},
     )

@@ -40,13 +40,15 @@ class StreamView(ApiView):
                 "Last-Event-ID",
                 {"type": "string", "pattern": _ID},
                 OpenApiParameter.HEADER,
-                description="Go on behind this event. Without it the stream begins with what happens next.",
+                description="Go on after this event. If absent, the stream begins with what happens next.",
             ),
             OpenApiParameter(
-                "after", {"type": "string", "pattern": _ID}, description="The same; 0.0 is the beginning."
+                "after", {"type": "string", "pattern": _ID}, description="Like `Last-Event-ID`; 0.0 is the beginning."
             ),
             OpenApiParameter("stages", str, description="Only these stages, separated by commas."),
-            OpenApiParameter("verbose", {"type": "string", "enum": ["0", "1"]}, description="0: no progress lines."),
+            OpenApiParameter(
+                "verbose", {"type": "string", "enum": ["0", "1"]}, description="0: leave out progress lines."
+            ),
         ],
         responses={
             (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, _STREAM),

@@ -37,10 +37,10 @@ class TurnExpectationSerializer(ClosedSerializer):
     """Where a turn is to lead; case does not count."""
 
     turnIndex = WholeNumberField(
-        min_value=-_BIGGEST, max_value=_BIGGEST, help_text="Which of the turns of this run, counted from 0."
+        min_value=-_BIGGEST, max_value=_BIGGEST, help_text="The position of the turn in this run, counted from 0."
     )
-    expectedIntent = StrictTextField(required=False, help_text="Absent or null: not checked.")
-    expectedState = StrictTextField(required=False, help_text="Absent or null: not checked.")
+    expectedIntent = StrictTextField(required=False, help_text="Not checked if absent or null.")
+    expectedState = StrictTextField(required=False, help_text="Not checked if absent or null.")
 
 
 class ReplaySerializer(ClosedSerializer):
@@ -63,7 +63,7 @@ class ReplaySerializer(ClosedSerializer):
         required=False,
         min_value=1,
         max_value=_BIGGEST,
-        help_text="With WHAT_IF the release; absent: the one in force.",
+        help_text="The release, with WHAT_IF. The one in force if absent.",
     )
     expectations = TurnExpectationSerializer(many=True, required=False)
     onMiss = serializers.ChoiceField(
@@ -111,7 +111,7 @@ class ReplayJobSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=STATUSES)
     mode = serializers.ChoiceField(choices=MODES)
     conversationId = serializers.UUIDField()
-    configVersion = serializers.IntegerField(allow_null=True, help_text="Null: each turn's own.")
+    configVersion = serializers.IntegerField(allow_null=True, help_text="Null for each turn's own release.")
     createdAt = serializers.DateTimeField()
     startedAt = serializers.DateTimeField(allow_null=True)
     finishedAt = serializers.DateTimeField(allow_null=True)

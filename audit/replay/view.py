@@ -34,9 +34,9 @@ class ReplayView(RunView):
         responses={202: ReplayJobSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Have recorded turns run again, on their own release or on another one. Nothing is called, nothing written.
+        """Run recorded turns again, on their own release or on another one. Nothing is called and nothing is written.
 
-        One replay of a key, or of a person, is under way at a time.
+        Each key, and each person, can have one replay under way at a time.
         """
         sent = ReplaySerializer().run_validation(request.data)
         conversation = find_readable_conversation(sent["conversationId"], get_key(request))
@@ -67,7 +67,7 @@ class ReplayResultView(RunView):
         responses={200: ReplayJobSerializer},
     )
     def get(self, request: Request, replay_id: str) -> Response:
-        """How far a replay is, and what it found. It is kept for a week."""
+        """The progress of a replay, and what it found. It is kept for a week."""
         replays.mark_lost()
         job = get_run(request, CeReplayJob, replay_id, "This replay does not exist.")
         if job.result is not None:

@@ -80,12 +80,13 @@ class ReportFieldSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     steps = serializers.DictField(child=serializers.IntegerField(), help_text="Turns by step, such as ASKED.")
     outcomes = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Forms that ended at the field, or wait for it, such as LEFT."
+        child=serializers.IntegerField(),
+        help_text="Forms that ended at the field or wait for it, by outcome, such as LEFT.",
     )
 
 
 class ReportFormSerializer(serializers.Serializer[Any]):
-    """How far a form came."""
+    """How far the forms of one kind came."""
 
     schemaId = serializers.IntegerField()
     intent = serializers.CharField(help_text="Blank for a form that no longer exists.")
@@ -140,7 +141,7 @@ class ReportsView(ApiView):
         """The numbers of a period: in total and by hour, day or month; by intent, release, channel, state, step, model,
         answer and error; and how far forms came.
 
-        Without `days`, `first` and `last` it is the last seven days.
+        Without `days`, `first` and `last`, the period is the last seven days.
         """
         return Response(ReportSerializer(_build_document(_read_selection(request))).data)
 

@@ -93,7 +93,7 @@ def _count(kind: str, value: Any = None) -> Callable[[Totals], int]:
 
 _Count, _Thumb = CeTurnCount, CeMcpUserFeedback.Type
 TURNS = Measure(
-    "turns", "Turns", "Messages with their answers, also failed ones.", Unit.TURNS, _count(_Count.TURN), search={}
+    "turns", "Turns", "Messages with their answers, failed ones included.", Unit.TURNS, _count(_Count.TURN), search={}
 )
 #: What times are shares of: no measure of its own.
 TIMED = replace(TURNS, count=_count(_Count.TIME))
@@ -152,7 +152,7 @@ OFFERED = Measure(
 FAILED = Measure(
     "failed",
     "Failed",
-    "Turns that ended with an error: the user got no answer of the bot.",
+    "Turns that ended with an error: the user got no answer from the bot.",
     Unit.TURNS,
     _count(_Count.TURN, TurnStatus.FAILED.value),
     TURNS,
@@ -212,7 +212,7 @@ SLOW = Measure(
     search={"ms": str(SLOW_FROM)},
 )
 MODEL_CALLS = Measure(
-    "model_calls", "Model calls", "Calls of models, also failed ones.", Unit.CALLS, _count(_Count.MODEL_CALLS)
+    "model_calls", "Model calls", "Calls of models, failed ones included.", Unit.CALLS, _count(_Count.MODEL_CALLS)
 )
 FAILED_CALLS = Measure(
     "failed_calls",
@@ -251,7 +251,7 @@ FORMS_STARTED = Measure(
 FORMS_COMPLETED = Measure(
     "forms_completed",
     "Forms completed",
-    "Started forms that were done, also look-ups that were answered. A form whose task failed is not done.",
+    "Started forms that were done, and look-ups that were answered. A form whose task failed is not done.",
     Unit.FORMS,
     _count(FORM_OUTCOMES[FormOutcome.COMPLETED]),
     FORMS_STARTED,

@@ -44,7 +44,7 @@ class ResultCountSerializer(serializers.Serializer[Any]):
     """The number of all results."""
 
     count = serializers.IntegerField(help_text="Exact up to 10,000.")
-    exact = serializers.BooleanField(help_text="False: there are more.")
+    exact = serializers.BooleanField(help_text="False if there are more.")
 
 
 class TableRenderer(OrjsonRenderer):
@@ -63,7 +63,7 @@ class EvidenceRenderer(OrjsonRenderer):
 
 
 class FoundTurnPageSerializer(serializers.Serializer[Any]):
-    """A page, newest first; `lookedBackTo` is when a page ended that could not look at everything at once."""
+    """A page, newest first. `lookedBackTo` is where a search stopped before it had seen everything."""
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -79,9 +79,9 @@ def _query_parameters() -> list[OpenApiParameter]:
         )
         for name, field in FindForm.base_fields.items()
     ]
-    cursor = OpenApiParameter("cursor", str, description="From `next` or `previous` of a page.")
+    cursor = OpenApiParameter("cursor", str, description="The `next` or `previous` of another page.")
     limit = OpenApiParameter(
-        "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Turns of a page."
+        "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="How many turns a page has."
     )
     form = OpenApiParameter(
         "format",
@@ -123,7 +123,7 @@ class FindView(ApiView):
         },
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """Turns by everything that is known of them; all that is given must hold.
+        """Find turns by anything that is known about them. A turn must match all filters.
 
         A page that looked at as many turns as one may, and is not full, has `lookedBackTo`, and `next` goes on from
         there.

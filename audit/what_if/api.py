@@ -30,7 +30,7 @@ BASES, STATUSES = CeWhatIf.Base.values, RunStatus.values
 
 
 class FiltersSerializer(ClosedSerializer):
-    """Which conversations: those with a turn that matches all filters, as those of `GET /api/v1/audit/turns`."""
+    """The filters of conversations: those with a turn that matches all of them, as in `GET /api/v1/audit/turns`."""
 
     q = StrictTextField(required=False, help_text="Words in the message or the answer.")
     intent = StrictTextField(required=False)
@@ -52,7 +52,7 @@ class WhatIfSerializer(ClosedSerializer):
     comparedWith = serializers.ChoiceField(
         choices=BASES,
         required=False,
-        help_text="LIVE: what is live now. RECORDED: each turn on its own release. Absent: LIVE.",
+        help_text="LIVE: what is live now. RECORDED: each turn on its own release. LIVE if absent.",
     )
     last = WholeNumberField(
         required=False,
@@ -92,7 +92,7 @@ class WhatIfRunSerializer(serializers.Serializer[Any]):
     turns = serializers.IntegerField(source="run.turns", allow_null=True, help_text="Null until they are selected.")
     done = serializers.IntegerField(source="run.done")
     differing = serializers.IntegerField(
-        help_text="Without turns after a difference, and those that ask what was not recorded."
+        help_text="Without turns after a difference, and without those that ask for something that was not recorded."
     )
     groups = WhatIfGroupSerializer(many=True)
     message = BlankAsNullField(source="run.error", help_text="Why there is no result.")
@@ -116,7 +116,7 @@ class WhatIfTurnSerializer(serializers.Serializer[Any]):
 
     conversationId = serializers.UUIDField(source="row.conversation_id")
     turnNo = serializers.IntegerField(source="row.turn_no")
-    kind = serializers.CharField(source="result.kind", help_text="SAME occurs after a difference only.")
+    kind = serializers.CharField(source="result.kind", help_text="SAME occurs only after a difference.")
     afterDifference = serializers.BooleanField(source="row.is_after_difference")
     message = serializers.CharField()
     table = BlankAsNullField(source="row.table_name")
@@ -140,9 +140,9 @@ class WhatIfView(RunView):
 
     @extend_schema(operation_id="createWhatIf", request=WhatIfSerializer, responses={202: WhatIfRunSerializer})
     def post(self, request: Request) -> Response:
-        """Run stored conversations on a configuration, and list what differs. Nothing is called, nothing written.
+        """Run stored conversations on a configuration, and list what differs. Nothing is called and nothing is written.
 
-        One run of a key, or of a person, is under way at a time.
+        Each key, and each person, can have one run under way at a time.
         """
         sent = WhatIfSerializer().run_validation(request.data)
         key = get_key(request)
@@ -180,7 +180,7 @@ class WhatIfRunView(RunView):
 
     @extend_schema(operation_id="getWhatIf", parameters=[_ID], responses={200: WhatIfRunSerializer})
     def get(self, request: Request, what_if_id: str) -> Response:
-        """How far a run is, and what it found. It is kept for a week."""
+        """The progress of a run, and what it found. It is kept for a week."""
         what_ifs.mark_lost()
         return Response(_describe_run(_get_run(request, what_if_id)))
 
@@ -208,17 +208,22 @@ class WhatIfTurnsView(RunView):
         operation_id="listWhatIfTurns",
         parameters=[
             _ID,
-            OpenApiParameter("kind", str, enum=KINDS, description="The group; absent: all."),
+            OpenApiParameter("kind", str, enum=KINDS, description="The group. All if absent."),
             OpenApiParameter("table", str, description="With the group, only those that this row caused."),
             OpenApiParameter("row", str, description="With the group, only those that this row of the table caused."),
             OpenApiParameter(
-                "page", {"type": "integer", "minimum": 1, "maximum": 99_999}, description="The page; absent: the first."
+                "page",
+                {"type": "integer", "minimum": 1, "maximum": 99_999},
+                description="The page. The first if absent.",
             ),
         ],
         responses={200: WhatIfTurnPageSerializer},
     )
     def get(self, request: Request, what_if_id: str) -> Response:
-        """The turns of a run or of a group, each with old and new. They run again, on the configurations of now."""
+        """The turns of a run or of a group, each with its old and its new result.
+
+        They run again, on the present configurations.
+        """
         run = _get_run(request, what_if_id)
         given = {name: request.query_params.get(name, "") for name in ("kind", "table", "row")}
         if given["kind"] and given["kind"] not in KINDS:

@@ -81,7 +81,7 @@ class DraftDetailsSerializer(DraftSerializer):
     diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
     conflicts = DraftConflictSerializer(many=True)
     problems = serializers.ListField(child=serializers.CharField())
-    editsHash = serializers.CharField(help_text="Send it with an approval, so that it is for these edits.")
+    editsHash = serializers.CharField(help_text="Send it with an approval: then the approval is for these edits.")
     approvals = serializers.ListField(child=serializers.CharField())
     neededApprovals = serializers.IntegerField()
     entries = ReviewEntrySerializer(many=True)
@@ -126,6 +126,6 @@ class ScheduleDraftSerializer(PublishDraftSerializer):
 
 
 class DraftRefusalSerializer(FailureSerializer):
-    """Something prevents it, so nothing was changed. The problems say what."""
+    """Nothing was changed. The problems say what prevents it."""
 
     problems = serializers.ListField(child=serializers.CharField())

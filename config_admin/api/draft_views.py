@@ -81,7 +81,7 @@ class DraftView(ReleaseView):
 
     @extend_schema(operation_id="discardDraft", request=None, responses=_RESULTS)
     def delete(self, request: Request, draft_id: int) -> Response:
-        """End a draft without a release. What was in it stays readable."""
+        """End a draft without a release. Its contents can still be read."""
         return _act(draft_id, lambda: discard_draft(draft_id))
 
 
@@ -142,7 +142,7 @@ class PublishDraftView(ReleaseView):
 
     @extend_schema(operation_id="publishDraft", request=PublishDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
-        """Publish a draft as one release, or not at all."""
+        """Publish a draft as one release. If a row has an error, nothing is published."""
         given, author = _read(PublishDraftSerializer, request), _get_author(request)
         return _act(draft_id, lambda: publish_draft(draft_id, author, given["reason"]))
 

@@ -80,7 +80,7 @@ class FlowView(ReleaseView):
         responses={200: FlowResultSerializer, 422: ImportRefusalSerializer},
     )
     def put(self, request: Request, flow_code: str) -> Response:
-        """Let a flow become this document: rows are added, changed and deleted by difference, as one release."""
+        """Change a flow to match this document. Rows that differ are added, changed or deleted, as one release."""
         if read_flow(snapshots.current(), flow_code) is None:
             raise NotFound(_describe_missing(flow_code))
         return _store_flow(request, update_flow, 200, code(flow_code))

@@ -34,7 +34,9 @@ class GuardSerializer(ClosedSerializer):
         default="", allow_blank=True, help_text=f"{', '.join(GuardMetric.values)}; blank for no guard."
     )
     bound = serializers.IntegerField(default=5, min_value=0, max_value=100, help_text="In percentage points.")
-    turns = serializers.IntegerField(default=100, min_value=1, max_value=1_000_000, help_text="Needed on each side.")
+    turns = serializers.IntegerField(
+        default=100, min_value=1, max_value=1_000_000, help_text="How many are needed on each side."
+    )
 
     def validate_metric(self, value: str) -> str:
         """A rate that exists."""
@@ -112,7 +114,7 @@ class GradualReleaseView(ReleaseView):
         operation_id="updateGradualRelease", request=AudienceSerializer, responses={200: GradualReleaseSerializer}
     )
     def put(self, request: Request) -> Response:
-        """Give the release to more or fewer conversations. Without `guard`, the guard stays."""
+        """Give the release to more or fewer conversations. Without `guard`, the guard does not change."""
         serializer = AudienceSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given: dict[str, Any] = serializer.validated_data
@@ -133,7 +135,7 @@ class StopGradualReleaseView(ReleaseView):
         operation_id="cancelGradualRelease", request=StopSerializer, responses={200: GradualReleaseSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make a release that equals the one that the others have."""
+        """Stop the gradual release: make a release equal to the one that all other conversations have."""
         serializer = StopSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         return _answer(lambda: stop_gradual_release(f"API key {request.auth}", serializer.validated_data["reason"]))

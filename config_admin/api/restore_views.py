@@ -58,7 +58,7 @@ class RestoreReleaseView(ReleaseView):
         operation_id="restoreRelease", parameters=[IF_MATCH], request=RestoreReleaseSerializer, responses=_RESULTS
     )
     def post(self, request: Request, config_version: int) -> Response:
-        """Make every row what it was in a release, as a new release."""
+        """Restore all rows as they were in a release. This makes a new release."""
         return _restore(request, config_version, only=False)
 
 
@@ -71,7 +71,7 @@ class UndoReleaseView(ReleaseView):
         operation_id="undoRelease", parameters=[IF_MATCH], request=RestoreReleaseSerializer, responses=_RESULTS
     )
     def post(self, request: Request, config_version: int) -> Response:
-        """Take back what one release changed and keep later changes, as a new release."""
+        """Undo what one release changed and keep later changes. This makes a new release."""
         return _restore(request, config_version, only=True)
 
 

@@ -52,7 +52,7 @@ class HealthFindingSerializer(serializers.Serializer[Any]):
 
 
 class HealthReportSerializer(serializers.Serializer[Any]):
-    """The health of the configuration in force; `leftOut` counts what was not looked at for want of time."""
+    """The health of the configuration in force. `leftOut` counts what was not checked because the time was over."""
 
     configVersion = serializers.IntegerField()
     errorCount = serializers.IntegerField()
@@ -62,7 +62,7 @@ class HealthReportSerializer(serializers.Serializer[Any]):
 
 
 class CheckProgressSerializer(serializers.Serializer[Any]):
-    """How far a check is: what it looks at, how many parts are done, and of how many."""
+    """The progress of a check: what it looks at, and how many parts of how many are done."""
 
     part = serializers.CharField()
     done = serializers.IntegerField()
@@ -135,7 +135,7 @@ class FlowSummarySerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     kind = serializers.CharField()
     enabled = serializers.BooleanField(
-        help_text="False: no conversation begins the flow. Conversations that are in it finish it."
+        help_text="False if no conversation begins the flow. Conversations that are in it finish it."
     )
 
 
@@ -266,7 +266,7 @@ class ImportPlanSerializer(serializers.Serializer[Any]):
     configVersion = serializers.IntegerField(allow_null=True)
     mode = serializers.ChoiceField(IMPORT_MODES)
     rows = serializers.IntegerField(help_text="How many rows were sent.")
-    refused = serializers.BooleanField(help_text="True: rows have errors, so nothing is changed.")
+    refused = serializers.BooleanField(help_text="True if rows have errors, so that nothing is changed.")
     diff = serializers.DictField(help_text="By table: added, removed, and changed rows with before and after.")
     findings = ImportFindingSerializer(many=True)
     leftOut = ImportFindingSerializer(many=True)

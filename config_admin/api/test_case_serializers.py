@@ -8,7 +8,7 @@ from convengine.server.api.serializers import ClosedSerializer
 
 
 class TestCaseSerializer(serializers.Serializer[Any]):
-    """A test. Its scenario is in the export of the pages and of the command."""
+    """A test. Exports from the page and from the command contain its scenario."""
 
     __test__ = False
     id = serializers.CharField()
@@ -19,7 +19,7 @@ class TestCaseSerializer(serializers.Serializer[Any]):
 
 
 class TestCaseListSerializer(serializers.Serializer[Any]):
-    """Tests in the order of their making; `next` is the `after` of the next page."""
+    """Tests, oldest first. `next` is the `after` of the next page."""
 
     __test__ = False
     tests = TestCaseSerializer(many=True)

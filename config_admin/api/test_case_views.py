@@ -27,7 +27,9 @@ from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.api.schema import extend_schema
 
-_AFTER = OpenApiParameter("after", {"type": "integer", "minimum": 0, "maximum": 2**53}, description="`next` of a page.")
+_AFTER = OpenApiParameter(
+    "after", {"type": "integer", "minimum": 0, "maximum": 2**53}, description="The `next` of the page before."
+)
 
 
 class TestCasesView(ReleaseView):
@@ -105,7 +107,7 @@ class TestRunView(ReleaseView):
     @extend_schema(
         operation_id="getTestRun",
         parameters=[
-            OpenApiParameter("all", bool, description="Also the tests that passed."),
+            OpenApiParameter("all", bool, description="List the tests that passed, too."),
             _AFTER,
             IF_NONE_MATCH,
         ],

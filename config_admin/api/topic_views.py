@@ -100,7 +100,7 @@ class RenameTopicView(ReleaseView):
 
     @extend_schema(operation_id="renameTopic", parameters=[IF_MATCH], request=RenameTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
-        """Give a topic another code or title. Each row that names the code changes in the same release."""
+        """Change the code or the title of a topic. Each row that names the code changes in the same release."""
         given = _read(RenameTopicSerializer, request.data)
         reason = f"Rename {topic_code} to {given['code'] or given['title']}"
         return _store(request, topic_code, plan_rename(given["code"], given["title"]), given, reason)

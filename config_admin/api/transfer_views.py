@@ -83,20 +83,21 @@ class BundleView(ReleaseView):
         operation_id="exportConfiguration",
         parameters=[
             IF_NONE_MATCH,
-            OpenApiParameter("release", int, description="Release to export. Default: the current release."),
+            OpenApiParameter("release", int, description="The release to export. The current one if absent."),
             OpenApiParameter("table", str, many=True, description="Only this table. Repeatable."),
-            OpenApiParameter("form", str, enum=_FORMS, description="Default: json. csv needs exactly one table."),
+            OpenApiParameter("form", str, enum=_FORMS, description="json by default. csv needs exactly one table."),
         ],
         responses={
             (200, CONTENT_TYPES[JSON]): OpenApiResponse(
-                OpenApiTypes.OBJECT, "The bundle: format, version, tables; or the file of the asked form."
+                OpenApiTypes.OBJECT,
+                "The bundle, with format, version and tables; or a file in the format that was asked for.",
             ),
             (200, CONTENT_TYPES[CSV]): OpenApiTypes.STR,
             (200, CONTENT_TYPES[XLSX]): OpenApiTypes.BINARY,
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """The configuration as one bundle: for the same rows the same bytes."""
+        """The configuration as one bundle. The same rows give the same bytes."""
         given, tables = request.query_params.get("release"), request.query_params.getlist("table")
         release = None if given is None else parse_whole_number(given)
         if given is not None and release is None:
@@ -134,7 +135,7 @@ class ImportView(ReleaseView):
         },
     )
     def post(self, request: Request) -> Response | StreamingHttpResponse:
-        """Judge a bundle, seed SQL or a file of any form; with `apply`, import it as one release, or not at all.
+        """Check a bundle, seed SQL or another file. With `apply`, import it as one release, or not at all.
 
         With `Accept: application/x-ndjson` the answer tells how far it is, line by line, and last `status` and
         `result`: what the answer would be otherwise.

@@ -60,12 +60,12 @@ class HealthView(ReleaseView):
         parameters=[
             IF_NONE_MATCH,
             OpenApiParameter("table", str, description="Only findings about this table."),
-            OpenApiParameter("code", str, description="Only findings of this code."),
+            OpenApiParameter("code", str, description="Only findings with this code."),
         ],
         responses={200: HealthReportSerializer, 202: RunningCheckSerializer},
     )
     def get(self, request: Request) -> Response:
-        """Check the release in force: in full, once for each release. 202 while that goes on: ask again."""
+        """Check the release in force, once and in full. While the check runs, the answer is 202: ask again later."""
         table, wanted = (request.query_params.get(name) for name in ("table", "code"))
         if table and table not in ROW_TYPE_OF:
             raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
@@ -98,7 +98,7 @@ class RowsView(ReleaseView):
             IF_NONE_MATCH,
             OpenApiParameter("intent", str, description="Only rows of this intent, and rows of ANY."),
             OpenApiParameter("state", str, description="Only rows of this state, and rows of ANY."),
-            OpenApiParameter("after", str, description="From `next` of a page."),
+            OpenApiParameter("after", str, description="The `next` of the page before."),
             OpenApiParameter(
                 "limit", {"type": "integer", "minimum": 1, "maximum": _MOST}, description=f"Default {_PAGE}."
             ),
@@ -106,7 +106,7 @@ class RowsView(ReleaseView):
         responses={200: ConfigRowPageSerializer},
     )
     def get(self, request: Request, table: str) -> Response:
-        """Rows of the release in force, by primary key, switched off ones too."""
+        """Rows of the release in force, ordered by primary key. Rows that are switched off are included."""
         row_type = ROW_TYPE_OF.get(table)
         if row_type is None:
             raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")

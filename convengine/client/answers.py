@@ -50,7 +50,7 @@ class Confirm:
 
 @dataclass(frozen=True)
 class StateReport:
-    """What a form needs to know without reading the context."""
+    """What a form needs to know."""
 
     lifecycle: str
     missing_fields: Sequence[str]

@@ -39,7 +39,7 @@ class EvidenceView(ApiView):
         operation_id="exportEvidence",
         parameters=[
             OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
-            OpenApiParameter("first", _NUMBER, description="The first turn; without it, that of the conversation."),
+            OpenApiParameter("first", _NUMBER, description="The first turn. The first of the conversation if absent."),
         ],
         responses={
             (200, "text/html"): OpenApiTypes.STR,

@@ -26,7 +26,7 @@ class ScenarioView(ApiView):
         operation_id="exportScenario",
         parameters=[
             OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
-            OpenApiParameter("first", _NUMBER, description="The first turn; without it, that of the conversation."),
+            OpenApiParameter("first", _NUMBER, description="The first turn. The first of the conversation if absent."),
             OpenApiParameter("last", _NUMBER, description="The number of the last turn."),
         ],
         responses={(200, "application/yaml"): OpenApiTypes.ANY},

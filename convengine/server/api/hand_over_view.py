@@ -193,5 +193,5 @@ class HandBackView(DeskView):
         example={"request": {"author": "Ada"}, "response": _EXAMPLE},
     )
     def post(self, request: Request, conversation_id: str) -> Response:
-        """Give the conversation back to the bot, which begins anew with the next message."""
+        """Give the conversation back to the bot, which starts afresh with the next message."""
         return self.store(request, conversation_id, HandBackSerializer, give_back)

@@ -38,7 +38,10 @@ _TAGS = (
 _PARAMS = (("TurnRequest", "inputParams"), ("SendMessageRequest", "input_params"))
 _HEADERS = {
     "RequestId": ("The ID of the call: as it was sent, or a new one. The log and the turn have it too.", "string"),
-    "RateLimitLimit": ("How many calls the key has in the time window. Only if the deployment sets a rate.", "integer"),
+    "RateLimitLimit": (
+        "How many calls the key may make in the time window. Only if the deployment sets a rate.",
+        "integer",
+    ),
     "RateLimitRemaining": ("How many calls are left in the window.", "integer"),
     "RateLimitReset": ("Seconds until a call of the window becomes free.", "integer"),
     "RetryAfter": ("Seconds after which the same call may succeed.", "integer"),

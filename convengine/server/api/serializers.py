@@ -265,7 +265,7 @@ class AskedFieldSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     type = serializers.CharField(help_text="The JSON type of its value.")
     options = ChoiceSerializer(
-        many=True, help_text="All that it takes, or the values that the answer names; else empty."
+        many=True, help_text="The values that it takes, or those that the answer names. Empty if it takes others, too."
     )
     min = serializers.JSONField(help_text="The smallest value, or null. A day, not `today+90d`.")
     max = serializers.JSONField(help_text="The largest value, or null.")
@@ -282,7 +282,7 @@ class ConfirmSerializer(serializers.Serializer[Any]):
 
 
 class StateReportSerializer(serializers.Serializer[Any]):
-    """What a form needs to know without reading the context."""
+    """What a form needs to know."""
 
     lifecycle = serializers.CharField()
     missingFields = serializers.ListField(child=serializers.CharField())
@@ -351,7 +351,7 @@ class FailureSerializer(serializers.Serializer[Any]):
     payload = PayloadField(allow_null=True)
     context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
     errorCode = serializers.ChoiceField(choices=ERROR_CODES)
-    recoverable = serializers.BooleanField(help_text="True: the same call may succeed later without any change.")
+    recoverable = serializers.BooleanField(help_text="True if the same call may succeed later without any change.")
     message = serializers.CharField(help_text="The reason, for people.")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
@@ -365,4 +365,4 @@ class FailureSerializer(serializers.Serializer[Any]):
     ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
     verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")
     trace = serializers.DictField(required=False, allow_null=True, help_text="Only with `?include=trace`.")
-    ok = serializers.BooleanField(required=False, help_text="False. Only of calls of the sessions API.")
+    ok = serializers.BooleanField(required=False, help_text="False. Only in answers of the sessions API.")

@@ -181,7 +181,9 @@ class TurnExplanationSerializer(serializers.Serializer[ExplainedTurn]):
     status = serializers.CharField(source="turn.status")
     duration_ms = serializers.IntegerField(source="turn.duration_ms", allow_null=True)
     config_version = serializers.IntegerField(source="turn.config_version")
-    request = serializers.DictField(help_text="The message, the names of the params, channel, and why this session.")
+    request = serializers.DictField(
+        help_text="The message, the names of the params, the channel, and the reason for this session."
+    )
     preferences = serializers.DictField()
     error = serializers.DictField(allow_null=True)
     response_preview = serializers.CharField(allow_blank=True, help_text="The first 200 characters.")

@@ -33,7 +33,9 @@ class SessionsView(WorkspaceView):
             OpenApiParameter("channel", str),
             OpenApiParameter("remote_jid", str),
             OpenApiParameter("lifecycle", {"type": "string", "enum": [lifecycle.value for lifecycle in Lifecycle]}),
-            OpenApiParameter("cursor", {"type": "string", "format": "uuid"}, description="From `next` of a page."),
+            OpenApiParameter(
+                "cursor", {"type": "string", "format": "uuid"}, description="The `next` of the page before."
+            ),
             OpenApiParameter(
                 "limit",
                 {"type": "integer", "minimum": 1, "maximum": session_lists.MOST},
@@ -43,7 +45,7 @@ class SessionsView(WorkspaceView):
         responses={200: serializers.SessionPageSerializer},
     )
     def get(self, request: Request) -> Response:
-        """Sessions of the workspace, newest first; those that the key may read."""
+        """The sessions of the workspace that the key may read, newest first."""
         given = request.query_params
         if not given.get("workspace_id"):
             raise RequestInvalid(fields={"workspace_id": ["This field is required."]})
@@ -77,7 +79,7 @@ class SessionView(WorkspaceView):
                 OpenApiParameter.QUERY,
                 style="form",
                 explode=False,
-                description="Lists to add, the newest 50 of each; `links` leads to the rest.",
+                description="Lists to add, with the newest 50 of each. `links` leads to the rest.",
             ),
         ],
         responses={200: serializers.SessionDetailsSerializer},
@@ -159,7 +161,7 @@ class ExplainabilityView(WorkspaceView):
         responses={200: serializers.TurnExplanationListSerializer},
     )
     def get(self, request: Request, session_id: str) -> Response:
-        """What happened in the last turns, failed ones too, newest first."""
+        """What happened in the last turns, failed ones included, newest first."""
         turns = session_lists.explain_turns(self.session(request, session_id))
         return Response(serializers.TurnExplanationListSerializer({"ok": True, "turns": turns}).data)
 

@@ -36,11 +36,11 @@ EXAMPLE = {
 
 
 class ConversationTokenSerializer(ClosedSerializer):
-    """Whose pages may use the token, and for which conversation."""
+    """Which pages may use the token, and for which conversation."""
 
     origin = serializers.RegexField(
         r"^https?://[^/?#@\\\s]{1,250}$",
-        help_text="Of the pages that may use the token: scheme, host and port.",
+        help_text="The scheme, host and port of the pages that may use the token.",
         error_messages={"invalid": "Send the origin of a page: scheme, host and port, as https://shop.example.com."},
     )
     conversationId = StrictUuidField(required=False, help_text="A stored conversation to go on with.")
@@ -53,7 +53,7 @@ class ConversationTokenSerializer(ClosedSerializer):
         r"^[\w.-]{1,40}$", required=False, default=CHANNEL, help_text=f"Of a new conversation; `{CHANNEL}` by default."
     )
     inputParams = StrictObjectField(
-        required=False, help_text="What is known of the user, part of every turn. The browser can read it."
+        required=False, help_text="What is known about the user. It is part of every turn. The browser can read it."
     )
 
     def validate_inputParams(self, value: dict[str, Any] | None) -> dict[str, Any]:

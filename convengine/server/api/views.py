@@ -60,7 +60,7 @@ _PARAMETERS = [
         "X-ConvEngine-Compat",
         str,
         OpenApiParameter.HEADER,
-        description="1: status 200 always, the whole context, and documents as JSON text, as the original answered.",
+        description="1: answer with status 200, the whole context, and documents as JSON text, as the original did.",
     ),
 ]
 

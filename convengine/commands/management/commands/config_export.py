@@ -27,7 +27,9 @@ class Command(ExactCommand):
             help="The file to write. Without it, the configuration is printed.",
         )
         parser.add_argument("--format", choices=FORMATS, help="Default: by the extension of FILE, else yaml.")
-        parser.add_argument("--release", type=int, metavar="N", help="Release to export. Default: the current release.")
+        parser.add_argument(
+            "--release", type=int, metavar="N", help="The release to export. The current one if absent."
+        )
         parser.add_argument(
             "--no-base",
             action="store_true",

@@ -51,7 +51,7 @@ _ACTIONS = {
     "comment": "Comment on a draft.",
     "approve": "Approve a draft. Those who edited it cannot.",
     "return": "Return a draft with a comment.",
-    "publish": "Publish a draft as one release, or not at all.",
+    "publish": "Publish a draft as one release. If a row has an error, nothing is published.",
     "schedule": "Publish a draft at a time.",
     "cancel": "Cancel the schedule of a draft.",
     "discard": "End a draft without a release.",

@@ -37,7 +37,7 @@ class Command(ExactCommand):
         actions = parser.add_subparsers(dest="action", required=True, parser_class=ExactParser)
         for action, about in (
             ("show", "Show the release and both sides."),
-            ("stop", "Make a release that equals the one that the others have."),
+            ("stop", "Stop the gradual release: make a release equal to the one that all other conversations have."),
             ("all", "Give the release to every conversation."),
             ("audience", "Give the release to more or fewer conversations. Without --guard, the guard stays."),
         ):
