@@ -103,6 +103,10 @@ def extend_schema(*, example: Mapping[str, Json] | None = None, **described: Any
     return decorate
 
 
+#: With one of these a text has no NUL anyway.
+_LIMITING = frozenset({"enum", "format", "pattern"})
+
+
 class ApiSchema(AutoSchema):
     """What all calls have in common."""
 
@@ -124,6 +128,7 @@ class ApiSchema(AutoSchema):
             self._add_failures(operation)
             self._add_headers(operation)
             _add_examples(operation)
+            _exclude_nul(operation)
         return operation
 
     def _add_failures(self, operation: dict[str, Json]) -> None:
@@ -161,6 +166,14 @@ class ApiSchema(AutoSchema):
                 **{name: {"$ref": f"#/components/headers/{component}"} for name, component in headers.items()},
                 **response.get("headers", {}),
             }
+
+
+def _exclude_nul(operation: dict[str, Json]) -> None:
+    """Say of texts in a query that NUL is refused (`refuse_unstorable_parameters`)."""
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        if parameter["in"] == "query" and schema.get("type") == "string" and schema.keys().isdisjoint(_LIMITING):
+            schema["pattern"] = r"^[^\u0000]*$"
 
 
 def _add_examples(operation: dict[str, Json]) -> None:
