@@ -1,7 +1,7 @@
 """The first page of the admin: what is new and wrong, how the week was, what changed, and what to do next."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -117,52 +117,30 @@ class ReleaseLine(NamedTuple):
     url: str
 
 
+class _Home:
+    """What the parts of the page share, as far as the user may see it."""
+
+    def __init__(self, request: HttpRequest, context: dict[str, Any]) -> None:
+        may = request.user.has_perm
+        self.request, self.context = request, context
+        if may("config_admin.view_cerule") or may("config_admin.view_cerelease"):
+            # First, because writes outside of the application get their release here.
+            self.snapshot = get_editor_context(request).snapshot
+        self.week = turn_reports().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
+        self.releases = _list_releases(request.user) if may("config_admin.view_cerelease") else None
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The content of the page; each part only for users who may see what it links to."""
     may = request.user.has_perm
-    notices: list[Notice] = []
-    if may("config_admin.view_cerule") or may("config_admin.view_cerelease"):
-        # First, because writes outside of the application get their release here.
-        snapshot = get_editor_context(request).snapshot
-    week = turn_reports().summarise_week() if may("ce_sessions.view_ceconversationhistory") else None
-    releases = _list_releases(request.user) if may("config_admin.view_cerelease") else None
-    if may("audit.view_cealert"):
-        notices += _list_alerts()
-    if week:
-        notices += _list_week_notices(request, week, releases or [])
-        if week.largest_groups:
-            access_log().log_row_access(request, None)
-    if may("config_admin.view_cetestrun"):
-        notices += _list_failing_tests()
-    if may("config_admin.view_cedraft"):
-        drafts = _list_drafts()
-        schedules = list_schedules() if any(draft.is_scheduled for draft in drafts) else []
-        notices += _list_failed_schedules(schedules)
-        if may(REVIEW) and any(draft.is_sent for draft in drafts):
-            notices += _list_waiting_reviews(request)
-        context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
-        scheduled = {row.draft_id for row in context["schedules"]}
-        own = [draft for draft in drafts if draft.created_by == request.user.get_username()]
-        own = [draft for draft in own if draft.pk not in scheduled]
-        context["drafts"] = [draft for draft in own if draft.status == DraftStatus.OPEN][:NEWEST]
-    if may("config_admin.view_cegradualrelease"):
-        rows = _list_gradual_releases() if releases is None or any(row.is_gradual for row in releases) else []
-        notices += _list_guard_stops(rows)
-        context["gradual"] = next((row for row in rows if row.status == GradualStatus.RUNNING), None)
-    if may("config_admin.view_cerule"):
-        notices += _list_concerns(snapshot)
-        health = summarise_findings(NEWEST_FINDINGS)
-        notices += _list_findings(request, snapshot, health)
-        context |= {"health": health, "health_url": health_url(), "in_force": snapshot.config_version}
-    if releases is not None:
-        notices += _list_past_review(snapshot)
-        context["releases"] = _describe_releases(releases, week)
+    home = _Home(request, context)
+    notices = [notice for right, list_notices in _PARTS.items() if may(right) for notice in list_notices(home)]
     if may("config_admin.add_ceintent"):
-        context["first_steps"] = _list_first_steps(request, releases)
+        context["first_steps"] = _list_first_steps(request, home.releases)
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
-    next_step = _choose_next_step(notices, week, has_first_steps=has_first_steps, may_teach=may_teach)
-    context |= {"week": week, "next_step": next_step, "is_sound": not notices}
+    next_step = _choose_next_step(notices, home.week, has_first_steps=has_first_steps, may_teach=may_teach)
+    context |= {"week": home.week, "next_step": next_step, "is_sound": not notices}
     context["notices"] = [notice for notice in notices if notice is not next_step]
     return context
 
@@ -194,38 +172,54 @@ def _describe_group(group: MessageGroup) -> str:
     )
 
 
-def _list_alerts() -> Iterator[Notice]:
+def _list_alerts(_home: _Home) -> Iterator[Notice]:
     for alert in turn_reports().list_alerts():
         yield Notice(
             "Alert", f"{alert.text}, since {naturaltime(alert.since)}.", [HomeLink("Open the alert", alert.url)]
         )
 
 
-def _list_week_notices(request: HttpRequest, week: WeekSummary, releases: Sequence[CeRelease]) -> Iterator[Notice]:
+def _list_week_notices(home: _Home) -> Iterator[Notice]:
     """What is worse than a week ago, or too high, and the releases since which messages have other intents."""
-    named = {rate.since.last for rate in week.rates if rate.since}
-    shifting = [effect for effect in week.effects if effect.shifts and effect.last not in named]
-    known = {release.pk: release for release in releases}
-    missing = named.union(effect.last for effect in shifting) - known.keys()
-    if missing:
-        known |= CeRelease.objects.defer("manifest").in_bulk(list(missing))
+    request, week = home.request, home.week
+    if not week:
+        return
+    named = [rate.since for rate in week.rates if rate.since]
+    shifting = _select_shifting(week.effects, {effect.last for effect in named})
+    known = _load_releases(home, [*named, *shifting])
     for rate in week.rates:
-        if rate.is_worse or rate.is_high:
-            yield _describe_rate(request, week, rate, known)
-        elif rate.label in _NEVER_SILENT and rate.number:
-            text = f"{rate.counted} {_VERBS[rate.label]} in the last seven days."
-            yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
+        yield from _judge_rate(request, week, rate, known)
     if form := week.losing_form:
-        yield Notice(
-            "Losing users",
-            form.text,
-            [HomeLink("See the form, field by field", form.url)],
-            subject=HomeLink(form.title, form.url),
-        )
+        link, title = HomeLink("See the form, field by field", form.url), HomeLink(form.title, form.url)
+        yield Notice("Losing users", form.text, [link], subject=title)
     for effect in shifting:
         name = _name_releases(effect, known.get(effect.last))
         text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
         yield _add_release(request, Notice("Moved", text, is_wrong=False), effect)
+    if week.largest_groups:
+        access_log().log_row_access(request, None)
+
+
+def _select_shifting(effects: Iterable[ReleaseEffect], named: Collection[int]) -> list[ReleaseEffect]:
+    """The releases that moved messages to other intents, if no rate names them."""
+    return [effect for effect in effects if effect.shifts and effect.last not in named]
+
+
+def _load_releases(home: _Home, effects: Iterable[ReleaseEffect]) -> Mapping[int, CeRelease]:
+    """The newest releases, and the last one of each effect."""
+    known = {release.pk: release for release in home.releases or ()}
+    missing = {effect.last for effect in effects} - known.keys()
+    return known | CeRelease.objects.defer("manifest").in_bulk(list(missing)) if missing else known
+
+
+def _judge_rate(
+    request: HttpRequest, week: WeekSummary, rate: WeekRate, releases: Mapping[int, CeRelease]
+) -> Iterator[Notice]:
+    if rate.is_worse or rate.is_high:
+        yield _describe_rate(request, week, rate, releases)
+    elif rate.label in _NEVER_SILENT and rate.number:
+        text = f"{rate.counted} {_VERBS[rate.label]} in the last seven days."
+        yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
 
 
 def _describe_rate(
@@ -297,7 +291,7 @@ def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
     return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {release.made_by}{reason}"
 
 
-def _list_failing_tests() -> Iterator[Notice]:
+def _list_failing_tests(_home: _Home) -> Iterator[Notice]:
     """The newest run of tests on what is live, if tests failed."""
     run = CeTestRun.objects.filter(configuration="live", status=RunStatus.DONE).order_by("-run_id").first()
     if run and run.failed:
@@ -305,6 +299,23 @@ def _list_failing_tests() -> Iterator[Notice]:
         text = f"{counted} failed on what is live, {naturaltime(run.created_at)}."
         url = reverse("admin:config_admin_cetestrun_change", args=[run.pk])
         yield Notice("Tests", text, [HomeLink("See the failing tests", url)])
+
+
+def _show_drafts(home: _Home) -> Iterator[Notice]:
+    """The user's own drafts and all schedules, with what became of schedules and waits for a review."""
+    drafts = _list_drafts()
+    schedules = list_schedules() if any(draft.is_scheduled for draft in drafts) else []
+    yield from _list_failed_schedules(schedules)
+    if home.request.user.has_perm(REVIEW) and any(draft.is_sent for draft in drafts):
+        yield from _list_waiting_reviews(home.request)
+    pending = home.context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
+    own = [draft for draft in drafts if draft.created_by == home.request.user.get_username()]
+    home.context["drafts"] = _select_unscheduled(own, pending)[:NEWEST]
+
+
+def _select_unscheduled(drafts: Iterable[Any], schedules: Iterable[CeDraftSchedule]) -> list[Any]:
+    scheduled = {row.draft_id for row in schedules}
+    return [draft for draft in drafts if draft.status == DraftStatus.OPEN and draft.pk not in scheduled]
 
 
 def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Notice]:
@@ -327,6 +338,14 @@ def _list_drafts() -> list[Any]:
     sent = CeDraftReview.objects.filter(draft=OuterRef("pk"), kind=ReviewKind.SENT)
     drafts: Any = CeDraft.objects.annotate(is_scheduled=Exists(scheduled), is_sent=Exists(sent), changes=Count("edits"))
     return list(drafts.filter(Q(status=DraftStatus.OPEN) | Q(is_scheduled=True)).order_by("-draft_id")[:MOST_DRAFTS])
+
+
+def _show_health(home: _Home) -> Iterator[Notice]:
+    """The health of the configuration in force."""
+    yield from _list_concerns(home.snapshot)
+    health = summarise_findings(NEWEST_FINDINGS)
+    yield from _list_findings(home.request, home.snapshot, health)
+    home.context |= {"health": health, "health_url": health_url(), "in_force": home.snapshot.config_version}
 
 
 def _list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
@@ -375,11 +394,11 @@ def _select_gradual_releases() -> QuerySet[CeGradualRelease]:
     return CeGradualRelease.objects.filter(Q(status=GradualStatus.RUNNING) | Q(ended_by=GUARD, ended_at__gte=since))
 
 
-def _list_gradual_releases() -> list[CeGradualRelease]:
-    return list(_select_gradual_releases().order_by("-gradual_id")[:3])
-
-
-def _list_guard_stops(rows: Iterable[CeGradualRelease]) -> Iterator[Notice]:
+def _show_gradual_releases(home: _Home) -> Iterator[Notice]:
+    """The running one, and those that their guard stopped."""
+    may_exist = home.releases is None or any(release.is_gradual for release in home.releases)
+    rows = list(_select_gradual_releases().order_by("-gradual_id")[:3]) if may_exist else []
+    home.context["gradual"] = next((row for row in rows if row.status == GradualStatus.RUNNING), None)
     for row in rows:
         if row.status != GradualStatus.RUNNING:
             ended = naturaltime(row.ended_at or row.started_at)
@@ -388,8 +407,10 @@ def _list_guard_stops(rows: Iterable[CeGradualRelease]) -> Iterator[Notice]:
             yield Notice("Stopped", text, [HomeLink("See both sides", url)])
 
 
-def _list_past_review(snapshot: Snapshot) -> Iterator[Notice]:
-    for release in list_releases_past_review(snapshot):
+def _show_releases(home: _Home) -> Iterator[Notice]:
+    """The newest releases, and those that were made without the review."""
+    home.context["releases"] = _describe_releases(home.releases or (), home.week)
+    for release in list_releases_past_review(home.snapshot):
         author = f", {release.author}" if release.author else ""
         text = (
             f"Release {release.pk} changed the configuration without a draft, although changes are reviewed: "
@@ -445,10 +466,7 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
     noted = list_noted_steps(user)
     if FirstStep.DISMISSED in noted:
         return []
-    if releases is None:
-        first, last = _select_releases_of(user).aggregate(first=Min("created_at"), last=Max("pk")).values()
-    else:
-        first, last = (releases[0].first_own, releases[0].last_own) if releases else (None, None)
+    first, last = _find_own_releases(user, releases)
     steps = [
         Step(
             "Start a flow",
@@ -458,9 +476,7 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
         )
     ]
     if may("ce_sessions.try_conversation"):
-        # Conversations without an API key began on the page.
-        talks = CeConversation.objects.filter(opened_by=None, updated_at__gte=first) if first else None
-        is_done = FirstStep.TRY in noted or bool(talks and talks.exists())
+        is_done = FirstStep.TRY in noted or _has_talked_since(first)
         steps.append(
             Step(
                 "Try a conversation",
@@ -476,8 +492,25 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
         url = release_url(last) if last else reverse("admin:config_admin_cerelease_changelist")
         text = "Each change is a release. See what it changed; undo it if it was wrong."
         steps.append(Step("Look at your release", url, text, last is not None and FirstStep.RELEASE in noted))
+    return _mark_next(steps)
+
+
+def _mark_next(steps: Sequence[Step]) -> list[Step]:
     next_step = next((step for step in steps if not step.is_done), None)
     return [step._replace(is_next=step is next_step) for step in steps]
+
+
+def _find_own_releases(user: Any, releases: Sequence[Any] | None) -> tuple[datetime | None, int | None]:
+    """The time of the user's first release, and the number of the last one."""
+    if releases is None:
+        own = _select_releases_of(user).aggregate(first=Min("created_at"), last=Max("pk"))
+        return own["first"], own["last"]
+    return (releases[0].first_own, releases[0].last_own) if releases else (None, None)
+
+
+def _has_talked_since(first: datetime | None) -> bool:
+    """True if a conversation went on since. Those without an API key began on the page."""
+    return first is not None and CeConversation.objects.filter(opened_by=None, updated_at__gte=first).exists()
 
 
 def _has_added_intent(user: Any) -> bool:
@@ -516,6 +549,18 @@ def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:
         return []
     newest = CeRelease.objects.defer("manifest").order_by("-config_version")[:LATEST_RELEASES]
     return [release for release in newest if release.origin in (Origin.OUT_OF_BAND, Origin.SHELL)][:NEWEST]
+
+
+#: The parts of the page that have notices, in their order, by the right to see what they link to.
+_PARTS: Mapping[str, Callable[[_Home], Iterator[Notice]]] = {
+    "audit.view_cealert": _list_alerts,
+    "ce_sessions.view_ceconversationhistory": _list_week_notices,
+    "config_admin.view_cetestrun": _list_failing_tests,
+    "config_admin.view_cedraft": _show_drafts,
+    "config_admin.view_cegradualrelease": _show_gradual_releases,
+    "config_admin.view_cerule": _show_health,
+    "config_admin.view_cerelease": _show_releases,
+}
 
 
 class Concern(NamedTuple):
