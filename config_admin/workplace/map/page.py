@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -38,13 +38,9 @@ from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.interfaces.turn_reports import IntentTraffic, RowUsage, turn_reports
 
 DAYS = 7
-#: The key of the address that shows what no test plays, and the right to run tests.
-_SWITCH, _RUN = "tests", "config_admin.run_test_case"
-#: The key of the address that shows how many turns went where, and the right to read them.
-_TRAFFIC, _READ = "traffic", "ce_sessions.view_ceconversationhistory"
+_RUN = "config_admin.run_test_case"
 #: How many rows a node or an edge lists.
 SPELLED = 30
-_TITLES = {False: "Map of all intents", True: "Map of all states"}
 _NAMES = {Kind.START: "A message", Kind.ANYWHERE: "Any state"}
 
 
@@ -62,66 +58,88 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     if not may_see_charts(request):
         raise PermissionDenied
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
-    stored = snapshot.row(rows.Intent, intent) if intent else None
     if intent and not _exists(snapshot, intent):
         return redirect_to_renamed(request, intent, chart_url)
-    by_state, rest = not intent and "states" in request.GET, ""
-    if by_state:
-        shown_chart, rest = make_state_chart(snapshot, request.GET.get("from", ""))
-    else:
-        shown_chart = make_intent_chart(snapshot, intent) if intent else make_overview_chart(snapshot)
-    tested = mark_untested(shown_chart, snapshot) if _shows_tests(request) else None
-    shown_chart = tested.chart if tested else shown_chart
-    fired = _count_firings(shown_chart)
-    user: Any = request.user
-    may_read = bool(intent and user.has_perm(_READ))
-    traffic = turn_reports().read_traffic(intent, DAYS) if may_read and _TRAFFIC in request.GET else None
-    nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=by_state) for node in shown_chart.nodes]
-    if traffic:
-        _add_visits(nodes, intent, traffic)
-    names = {node["key"]: node["called"] for node in nodes}
-    moves = [_serialize_move(request, move, names, fired, tested) for move in shown_chart.moves]
+    shown = _make_map(request, snapshot, intent)
+    tested = mark_untested(shown.chart, snapshot) if _TESTS.is_on(request) else None
+    traffic = turn_reports().read_traffic(intent, DAYS) if intent and _TRAFFIC.is_on(request) else None
     context = {
-        "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
+        "title": shown.title,
         "code": intent,
         "workspace_url": workspace_url(intent) if intent else "",
-        "every_url": chart_url() + (f"?{_SWITCH}=1" if tested else ""),
-        "states_url": f"{chart_url()}?states=1" + (f"&{_SWITCH}=1" if tested else ""),
+        "every_url": chart_url() + (f"?{_TESTS.key}=1" if tested else ""),
+        "states_url": f"{chart_url()}?states=1" + (f"&{_TESTS.key}=1" if tested else ""),
         "tested": tested,
-        "switch_url": _build_switch_url(request, _SWITCH, is_on=tested is None) if _may_see_tests(request) else "",
+        "switch_url": _TESTS.build_url(request),
         "traffic": traffic,
-        "traffic_url": _build_switch_url(request, _TRAFFIC, is_on=traffic is None) if may_read else "",
+        "traffic_url": _TRAFFIC.build_url(request) if intent else "",
         "run_url": reverse("admin:config_admin_cetestcase_run") if request.user.has_perm(_RUN) else "",
-        "by_state": by_state,
-        "rest": rest,
-        "nodes": nodes,
-        "moves": moves,
-        "drawing": {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}},
-        "marks": _count_marks(shown_chart),
+        "by_state": shown.is_by_state,
+        "rest": shown.rest,
         "days": DAYS,
+        **_serialize_map(request, shown, snapshot, tested, traffic),
     }
     return TemplateResponse(request, "config_admin/map.html", context)
 
 
-def _may_see_tests(request: HttpRequest) -> bool:
-    user: Any = request.user
-    return bool(user.has_perm("config_admin.view_cetestcase"))
+class _Switch(NamedTuple):
+    """What the page shows, too, with the key in its address, for users who have the right."""
+
+    key: str
+    right: str
+
+    def is_on(self, request: HttpRequest) -> bool:
+        return self.key in request.GET and request.user.has_perm(self.right)
+
+    def build_url(self, request: HttpRequest) -> str:
+        """This page with what it does not show now, or without it; blank for users who do not have the right."""
+        if not request.user.has_perm(self.right):
+            return ""
+        query = request.GET.copy()
+        if not query.pop(self.key, None):
+            query[self.key] = "1"
+        return f"{request.path}?{query.urlencode()}"
 
 
-def _shows_tests(request: HttpRequest) -> bool:
-    return _SWITCH in request.GET and _may_see_tests(request)
+#: What no test plays, and how many turns went where.
+_TESTS = _Switch("tests", "config_admin.view_cetestcase")
+_TRAFFIC = _Switch("traffic", "ce_sessions.view_ceconversationhistory")
 
 
-def _build_switch_url(request: HttpRequest, key: str, *, is_on: bool) -> str:
-    """This page with or without the marks of what no test plays, or the traffic."""
-    query = request.GET.copy()
-    query.pop(key, None)
-    if is_on:
-        query[key] = "1"
-    return f"{request.path}?{query.urlencode()}"
+class _Map(NamedTuple):
+    """The map that the address asks for."""
+
+    title: str
+    chart: Chart
+    #: The first intent of the next page of all states.
+    rest: str = ""
+    is_by_state: bool = False
 
 
-def _add_visits(nodes: Iterable[dict[str, Any]], intent: str, traffic: IntentTraffic) -> None:
+def _make_map(request: HttpRequest, snapshot: Snapshot, intent: str) -> _Map:
+    if intent:
+        stored = snapshot.row(rows.Intent, intent)
+        return _Map(f"Map of {stored.name if stored else intent}", make_intent_chart(snapshot, intent))
+    if "states" in request.GET:
+        return _Map("Map of all states", *make_state_chart(snapshot, request.GET.get("from", "")), is_by_state=True)
+    return _Map("Map of all intents", make_overview_chart(snapshot))
+
+
+def _serialize_map(
+    request: HttpRequest, shown: _Map, snapshot: Snapshot, tested: TestedMap | None, traffic: IntentTraffic | None
+) -> dict[str, Any]:
+    chart = tested.chart if tested else shown.chart
+    fired = _count_firings(chart)
+    nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=shown.is_by_state) for node in chart.nodes]
+    if traffic:
+        _add_visits(nodes, traffic)
+    names = {node["key"]: node["called"] for node in nodes}
+    moves = [_serialize_move(request, move, names, fired, tested) for move in chart.moves]
+    drawing = {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}}
+    return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": _count_marks(chart)}
+
+
+def _add_visits(nodes: Iterable[dict[str, Any]], traffic: IntentTraffic) -> None:
     """Say at each state how many turns entered it, and how many did not go on."""
     visits = {each.state: each for each in traffic.visits}
     for node in nodes:
@@ -153,7 +171,7 @@ def _serialize_node(
     request: HttpRequest, node: Node, snapshot: Snapshot, tested: TestedMap | None, *, is_grouped: bool
 ) -> dict[str, Any]:
     has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
-    url = chart_url(node.intent) + (f"?{_SWITCH}=1" if tested else "") if has_map else ""
+    url = chart_url(node.intent) + (f"?{_TESTS.key}=1" if tested else "") if has_map else ""
     name = _NAMES.get(node.kind) or node.state or get_intent_name(snapshot, node.intent)
     return {
         "key": node.key,
