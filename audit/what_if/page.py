@@ -1,14 +1,15 @@
 """The pages of What if: choose a configuration and conversations, watch the progress, read what differs."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
 from django.core import signing
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
@@ -112,79 +113,94 @@ def require_rights(request: HttpRequest, configuration: str = "") -> None:
 def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """The form and the latest runs; or start one."""
     require_rights(request, request.POST.get("configuration", ""))
-    return _show_start(model_admin, request)
-
-
-def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
-    """The page for a form that is not saved. The form is signed, because its rows were checked."""
-    require_rights(request, str(configuration))
-    model_admin = admin.site.get_model_admin(CeAudit)
-    return _show_start(model_admin, request, configuration, form)
-
-
-def _show_start(
-    model_admin: Any,
-    request: HttpRequest,
-    configuration: ConfigurationName | None = None,
-    shown: UnsavedForm | None = None,
-) -> HttpResponse:
-    is_sent = request.method == "POST" and shown is None
-    unsaved = _read_unsaved(request) if is_sent else None
-    given = request.POST if is_sent else request.GET
-    find = FindForm({name: given.get(name, "") for name in FILTERS})
-    initial = {
-        "configuration": str(configuration or request.GET.get("configuration") or get_current_name(request)),
-        "base": given.get("base") or CeWhatIf.Base.LIVE,
-        "last": given.get("last") or DEFAULT_LAST,
-    }
-    form = WhatIfForm(request, request.POST) if is_sent else WhatIfForm(request, initial=initial)
-    if is_sent and all([form.is_valid(), find.is_valid()]):
+    if request.method != "POST":
+        return _render_start(model_admin, request, _offer_form(request), _read_filters(request.GET))
+    unsaved = _read_unsaved(request)
+    form, find = WhatIfForm(request, request.POST), _read_filters(request.POST)
+    if all([form.is_valid(), find.is_valid()]):
         run = CeWhatIf(
             owner=f"user:{request.user.get_username()}",
-            configuration=form.cleaned_data["configuration"],
-            base=form.cleaned_data["base"],
-            last=form.cleaned_data["last"],
+            **form.cleaned_data,
             filters=find.filled_filters,
-            unsaved=unsaved and unsaved["rows"],
-            title=unsaved["title"] if unsaved else "",
+            unsaved=unsaved and unsaved.rows,
+            title=unsaved.title if unsaved else "",
         )
         if _start(request, run):
             return HttpResponseRedirect(run_url(run))
+    return _render_start(model_admin, request, form, find, unsaved)
+
+
+def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
+    """The page for a form that is not saved."""
+    require_rights(request, str(configuration))
+    model_admin = admin.site.get_model_admin(CeAudit)
+    offered = _offer_form(request, str(configuration))
+    return _render_start(model_admin, request, offered, _read_filters(request.GET), _sign(request, form))
+
+
+class _Unsaved(NamedTuple):
+    """A form that is not saved. It is signed for the next request of the same user, because its rows were checked."""
+
+    title: str
+    #: Blank if the form has errors.
+    signed: str
+    rows: Any = None
+    problems: Sequence[tuple[str, str]] = ()
+
+
+def _offer_form(request: HttpRequest, configuration: str = "") -> WhatIfForm:
+    initial = {
+        "configuration": configuration or request.GET.get("configuration") or get_current_name(request),
+        "base": request.GET.get("base") or CeWhatIf.Base.LIVE,
+        "last": request.GET.get("last") or DEFAULT_LAST,
+    }
+    return WhatIfForm(request, initial=initial)
+
+
+def _read_filters(given: QueryDict) -> FindForm:
+    return FindForm({name: given.get(name, "") for name in FILTERS})
+
+
+def _render_start(
+    model_admin: Any, request: HttpRequest, form: WhatIfForm, find: FindForm, unsaved: _Unsaved | None = None
+) -> HttpResponse:
     what_ifs.mark_lost()
-    runs = CeWhatIf.objects.filter(workspace_id="").order_by("-created_at")
-    for kind in READ_RIGHTS:
-        runs = runs if may_read(request, kind) else runs.exclude(configuration__startswith=f"{kind}:")
     context = {
         **_page_context(model_admin, request, None),
         "form": form,
         "address": reverse(f"admin:{WHAT_IF}"),
-        "unsaved": unsaved or (shown and {"title": shown.title}),
-        "signed": request.POST.get("unsaved", "") if is_sent else _sign(request, shown),
-        "problems": shown.errors if shown else (),
+        "unsaved": unsaved,
         "filters": [find[name] for name in FILTERS],
         "has_filters": bool(find.filled_filters),
         "suggestions": {name: values for name, values in suggest_values().items() if name in FILTERS},
-        "runs": [_describe_run(run) for run in runs[:_LISTED]],
+        "runs": [_describe_run(run) for run in _select_readable_runs(request)[:_LISTED]],
     }
     return TemplateResponse(request, "audit/what_if.html", context)
 
 
-def _sign(request: HttpRequest, form: UnsavedForm | None) -> str:
-    """The rows of a form for the next request of the same user."""
-    if form is None or form.errors:
-        return ""
-    return signing.dumps({"title": form.title, "rows": pack_unsaved(form.rows)}, salt=_salt(request), compress=True)
+def _select_readable_runs(request: HttpRequest) -> QuerySet[CeWhatIf]:
+    runs = CeWhatIf.objects.filter(workspace_id="").order_by("-created_at")
+    for kind in READ_RIGHTS:
+        runs = runs if may_read(request, kind) else runs.exclude(configuration__startswith=f"{kind}:")
+    return runs
 
 
-def _read_unsaved(request: HttpRequest) -> dict[str, Any] | None:
+def _sign(request: HttpRequest, form: UnsavedForm) -> _Unsaved:
+    if form.errors:
+        return _Unsaved(form.title, "", problems=form.errors)
+    values = {"title": form.title, "rows": pack_unsaved(form.rows)}
+    return _Unsaved(form.title, signing.dumps(values, salt=_salt(request), compress=True))
+
+
+def _read_unsaved(request: HttpRequest) -> _Unsaved | None:
     """Raises PermissionDenied for rows that this user was not shown within the last day."""
     if not (text := request.POST.get("unsaved", "")):
         return None
     try:
-        unsaved: dict[str, Any] = signing.loads(text, salt=_salt(request), max_age=_DAY)
+        values = signing.loads(text, salt=_salt(request), max_age=_DAY)
     except signing.BadSignature:
         raise PermissionDenied("These unsaved changes cannot be used any more. Open the form again.") from None
-    return unsaved
+    return _Unsaved(values["title"], text, values["rows"])
 
 
 def _salt(request: HttpRequest) -> str:
