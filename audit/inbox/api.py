@@ -55,7 +55,7 @@ class InboxGroupSerializer(BlankAsNullSerializer):
     field = serializers.CharField(source="field_name", allow_null=True)
     reason = serializers.CharField(source="detail", allow_null=True, help_text="Why the value was refused.")
     table = serializers.CharField(
-        source="table_name", allow_null=True, help_text="Of the form or the answer that the messages met."
+        source="table_name", allow_null=True, help_text="The table of the form or the answer that the messages met."
     )
     row = serializers.CharField(source="row_pk", allow_null=True)
     assignedTo = serializers.CharField(source="assigned_to.get_username", allow_null=True)

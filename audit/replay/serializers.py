@@ -94,7 +94,7 @@ class ReplayedTurnSerializer(serializers.Serializer[Any]):
     turnId = serializers.UUIDField(allow_null=True)
     userText = serializers.CharField()
     intent = serializers.CharField(help_text="ERROR for a turn that failed or could not run.")
-    state = serializers.CharField(help_text="Likewise.")
+    state = serializers.CharField(help_text="ERROR for a turn that failed or could not run.")
     contextJson = serializers.CharField(help_text="The context, as JSON text.")
     payload = serializers.JSONField(allow_null=True)
     stages = serializers.ListField(child=serializers.CharField())

@@ -105,7 +105,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     since = IsoDateTimeField()
     until = IsoDateTimeField(help_text="Not included.")
     recount = serializers.CharField(
-        allow_null=True, help_text="Null: numbers stay complete while turns are counted again."
+        allow_null=True, help_text="Always null: the numbers stay complete while turns are counted again."
     )
     total = ReportNumbersSerializer()
     periods = ReportPeriodSerializer(many=True)

@@ -68,7 +68,7 @@ class FoundTurnPageSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
     lookedBackTo = IsoDateTimeField(allow_null=True)
-    total = ResultCountSerializer(allow_null=True, help_text="On the first page.")
+    total = ResultCountSerializer(allow_null=True, help_text="Null on all pages but the first.")
     results = FoundTurnSerializer(many=True)
 
 

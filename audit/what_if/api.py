@@ -37,8 +37,8 @@ class FiltersSerializer(ClosedSerializer):
     state = StrictTextField(required=False)
     feedback = StrictTextField(required=False)
     release = WholeNumberField(required=False, min_value=0, max_value=_BIGGEST)
-    since = StrictTextField(required=False, help_text="A time. The turns are limited by it as well.")
-    until = StrictTextField(required=False, help_text="Likewise.")
+    since = StrictTextField(required=False, help_text="A time: earlier turns are left out.")
+    until = StrictTextField(required=False, help_text="A time: later turns are left out.")
 
 
 class WhatIfSerializer(ClosedSerializer):
@@ -67,7 +67,7 @@ class WhatIfCauseSerializer(serializers.Serializer[Any]):
     """Turns of a group with the same cause."""
 
     count = serializers.IntegerField()
-    table = BlankAsNullField(help_text="Of the row that caused it.")
+    table = BlankAsNullField(help_text="The table of the row that caused it.")
     row = BlankAsNullField(source="pk")
     note = serializers.CharField(help_text="The call without a recorded answer, or why the turns cannot run again.")
 

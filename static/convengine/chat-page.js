@@ -1,4 +1,4 @@
-// The page with the chat: after each answer it shows why the bot answered so, for users of the admin.
+// The page with the chat: after each answer it shows why the bot answered as it did, for users of the admin.
 const reasons = document.querySelector("[data-why]");
 
 async function showReasons({ detail }) {

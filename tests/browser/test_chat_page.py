@@ -1,4 +1,4 @@
-"""The page with the chat, where `make demo` leads: one talks, and sees why the bot answered so."""
+"""The page with the chat, where `make demo` leads: one talks, and sees why the bot answered as it did."""
 
 from collections.abc import Callable
 

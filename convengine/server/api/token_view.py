@@ -50,7 +50,10 @@ class ConversationTokenSerializer(ClosedSerializer):
         "it and without `conversationId`, a new conversation begins.",
     )
     channel = serializers.RegexField(
-        r"^[\w.-]{1,40}$", required=False, default=CHANNEL, help_text=f"Of a new conversation; `{CHANNEL}` by default."
+        r"^[\w.-]{1,40}$",
+        required=False,
+        default=CHANNEL,
+        help_text=f"The channel of a new conversation: `{CHANNEL}` by default.",
     )
     inputParams = StrictObjectField(
         required=False, help_text="What is known about the user. It is part of every turn. The browser can read it."

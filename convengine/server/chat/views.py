@@ -69,7 +69,7 @@ def show_script_version(request: HttpRequest, version: str) -> HttpResponse:
 
 
 def show_chat(request: HttpRequest) -> HttpResponse:
-    """The chat for visitors; beside it, for users of the admin, why the bot answered so.
+    """The chat for visitors; beside it, for users of the admin, why the bot answered as it did.
 
     Raises Http404 if the deployment serves no visitors.
     """
