@@ -1,5 +1,6 @@
 """Which field a form asks for next, and the default texts of its questions (docs/forms.md)."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
 
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
+#: The input param by which a caller names the language of a conversation.
+_LOCALE_PARAM = "locale"
+_LOCALE_TEXT = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 #: Kinds of values that are chosen, not owned: "Which day?"
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
@@ -42,7 +46,13 @@ def _is_open(field: Field, open_paths: set[str]) -> bool:
 def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> str:
     """The locale of a form (`x-locale`), else of the conversation."""
     own = form.schema.get("x-locale") if form and isinstance(form.schema, Mapping) else None
-    return own if isinstance(own, str) and own else turn.config(session, LOCALE)
+    return own if isinstance(own, str) and own else find_conversation_locale(session, turn)
+
+
+def find_conversation_locale(session: Session, turn: Turn) -> str:
+    """The locale that the caller gave the conversation (`inputParams.locale`), else that of the setting."""
+    given = session.params.get(_LOCALE_PARAM)
+    return given if isinstance(given, str) and _LOCALE_TEXT.fullmatch(given) else turn.config(session, LOCALE)
 
 
 def find_form_language(session: Session, turn: Turn, form: Form | None = None) -> str:

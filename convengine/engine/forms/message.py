@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from convengine.engine.forms.asking import find_form_locale
+from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
 from convengine.engine.forms.session_form import find_known_schema, find_schema
@@ -15,7 +15,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.finder_port import FoundSpan
-from convengine.engine.turn.local_time import LOCALE, TIME_ZONE
+from convengine.engine.turn.local_time import TIME_ZONE
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import intent_key
@@ -191,7 +191,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
         turn.ports.clock.now(),
         turn.config(session, TIME_ZONE),
         find_form_locale(session, turn, form),
-        turn.config(session, LOCALE),
+        find_conversation_locale(session, turn),
         state.listed_options if state.asked_field else (),
         known_part=state.known_part if state.asked_field else "",
         held=held,
@@ -316,7 +316,7 @@ def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
     schemas = turn.snapshot.index(OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
     own = (row.json_schema.get("x-locale") for row in schemas if isinstance(row.json_schema, Mapping))
     locales = (locale for locale in own if isinstance(locale, str))
-    return get_tables(find_form_locale(session, turn, form), turn.config(session, LOCALE), *locales)
+    return get_tables(find_form_locale(session, turn, form), find_conversation_locale(session, turn), *locales)
 
 
 def _schema_order(row: OutputSchema) -> int:
@@ -338,7 +338,7 @@ def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], liste
     `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
     """
     spec = FieldSpec("", Kind.CHOICE, options=tuple(Option(key, label) for key, label in labels.items()))
-    locale = turn.config(session, LOCALE)
+    locale = find_conversation_locale(session, turn)
     situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
     taken = [item for item in read_value(session.user_text or "", spec, situation).taken if not item.is_echoed]
     # What is chosen may run at once, so that a slip, a denial or a second thought chooses nothing.
