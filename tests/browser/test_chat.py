@@ -785,6 +785,36 @@ def test_the_notice_says_who_has_the_conversation_also_after_a_reload(
     expect(line).to_be_visible(visible=bool(notice))
 
 
+_DESK = """
+from config_admin.models import CeConfig
+CeConfig.objects.filter(config_type="HandOverStep", config_key="HAS_DESK").delete()
+if {has_desk}: CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
+"""
+
+
+@pytest.mark.long
+def test_a_person_answers_from_their_first_message_on_until_the_conversation_is_given_back(visitor: Visitor) -> None:
+    server = visitor.server
+    server.manage("shell", "-v0", "-c", _DESK.format(has_desk=True))
+    try:
+        chat = Chat(visitor).open()
+        line = chat.panel.locator(".with-person")
+        for wish in ("human", "talk to a human please", "your manager"):
+            chat.send("I want to move my electricity")
+            chat.send(wish)
+            expect(line).to_have_text("Your message was passed on")
+            chat.send("is anybody there?")
+            expect(line).to_have_text("Your message was passed on")
+            desk = f"conversation/{chat.read_state()['conversationId']}/handover"
+            server._post(f"{desk}/messages", {"text": f"Ada here, about: {wish}", "author": "Ada"})
+            expect(line).to_have_text("A person is answering you")
+            expect(chat.page.locator(".item.person").last).to_contain_text(f"Ada here, about: {wish}")
+            server._post(f"{desk}/end", {"author": "Ada"})
+            expect(line).to_be_hidden()
+    finally:
+        server.manage("shell", "-v0", "-c", _DESK.format(has_desk=False))
+
+
 def test_keys_lead_between_list_and_field(visitor: Visitor) -> None:
     long_text = "line\n" * 200
     fake_server(visitor.tab, make_turn(1, long_text))
