@@ -1,8 +1,9 @@
 """The editor of a test: its turns with what of each may be ticked as an expectation, to a form and back."""
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import yaml
 from django.http import QueryDict
@@ -227,35 +228,70 @@ def _open_turn(given: Mapping[str, Json]) -> EditorTurn:
 
 def _take_ticks(expect: dict[str, Json]) -> Iterator[Tick]:
     """The expectations that the form has an input for; they are taken out."""
-    response = expect.get("response")
-    if isinstance(response, dict) and response.get("type", "TEXT") == "TEXT":
-        words = [word for word in response if word != "type"]
-        if len(words) == 1 and words[0] in MODES and isinstance(response[words[0]], str):
-            del expect["response"]
-            yield Tick(ANSWER, True, response[words[0]], words[0])
-    for key, kind in (("intent", INTENT), ("state", STATE)):
-        if isinstance(expect.get(key), str):
-            yield Tick(kind, True, expect.pop(key))
-    error = expect.get("error")
-    if isinstance(error, dict) and error.keys() == {"code"} and isinstance(error["code"], str):
-        del expect["error"]
-        yield Tick(ERROR, True, error["code"])
-    context = dict(expect.get("context") or {})
-    for path, matcher in list(context.items()):
-        if tick := _read_field(path, matcher):
-            del context[path]
-            yield tick
-    if "context" in expect:
-        expect["context"] = context
-        if not context:
-            del expect["context"]
-    if "task_calls" in expect:
-        calls = expect.pop("task_calls")
-        yield Tick(TASKS, True, "\n".join(f"{call['bean']}:{call['method']}" for call in calls))
-    calls = expect.get("tool_calls")
-    if calls is not None and all("tool_code" in call and call.keys() <= {"tool_code", "args"} for call in calls):
-        del expect["tool_calls"]
-        yield Tick(TOOLS, True, "\n".join(_write_tool_call(call["tool_code"], call.get("args")) for call in calls))
+    for kind, key in _KEYS.items():
+        if kind == FIELD:
+            yield from _take_fields(expect)
+        elif (read := _READERS[kind](expect.get(key))) is not None:
+            del expect[key]
+            yield Tick(kind, True, read.value, read.mode)
+
+
+class _Read(NamedTuple):
+    """An expectation as the form shows it."""
+
+    value: str
+    mode: str = EQUALS
+
+
+def _read_text(given: Json) -> _Read | None:
+    return _Read(given) if isinstance(given, str) else None
+
+
+def _read_answer(given: Json) -> _Read | None:
+    if not isinstance(given, dict) or given.get("type", "TEXT") != "TEXT":
+        return None
+    return _read_matcher({key: value for key, value in given.items() if key != "type"}, MODES)
+
+
+def _read_matcher(given: Mapping[str, Json], modes: Container[str]) -> _Read | None:
+    """The only operator of a matcher and its text, if it is one of the modes."""
+    mode, value = next(iter(given.items())) if len(given) == 1 else ("", None)
+    return _Read(value, mode) if mode in modes and isinstance(value, str) else None
+
+
+def _read_error(given: Json) -> _Read | None:
+    return _read_text(given["code"]) if isinstance(given, dict) and given.keys() == {"code"} else None
+
+
+def _read_tasks(given: Json) -> _Read | None:
+    return None if given is None else _Read("\n".join(f"{call['bean']}:{call['method']}" for call in given))
+
+
+def _read_tools(given: Json) -> _Read | None:
+    if given is None or not all("tool_code" in call and call.keys() <= {"tool_code", "args"} for call in given):
+        return None
+    return _Read("\n".join(_write_tool_call(call["tool_code"], call.get("args")) for call in given))
+
+
+#: None for an expectation that the form has no input for.
+_READERS: Mapping[str, Callable[[Json], _Read | None]] = {
+    ANSWER: _read_answer,
+    INTENT: _read_text,
+    STATE: _read_text,
+    ERROR: _read_error,
+    TASKS: _read_tasks,
+    TOOLS: _read_tools,
+}
+
+
+def _take_fields(expect: dict[str, Json]) -> Iterator[Tick]:
+    context = expect.get("context") or {}
+    ticks = {path: tick for path, matcher in context.items() if (tick := _read_field(path, matcher))}
+    yield from ticks.values()
+    if rest := {path: matcher for path, matcher in context.items() if path not in ticks}:
+        expect["context"] = rest
+    else:
+        expect.pop("context", None)
 
 
 def _write_tool_call(code: str, args: Json) -> str:
@@ -265,10 +301,8 @@ def _write_tool_call(code: str, args: Json) -> str:
 def _read_field(path: str, matcher: Json) -> Tick | None:
     if not isinstance(matcher, dict):
         return Tick(FIELD, True, _write_value(matcher), EQUALS, path)
-    words = list(matcher)
-    if len(words) == 1 and words[0] in (CONTAINS, MATCHES) and isinstance(matcher[words[0]], str):
-        return Tick(FIELD, True, matcher[words[0]], words[0], path)
-    return None
+    read = _read_matcher(matcher, (CONTAINS, MATCHES))
+    return Tick(FIELD, True, read.value, read.mode, path) if read else None
 
 
 def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
@@ -282,17 +316,20 @@ def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
     for kind in (INTENT, STATE):
         text = str(seen.body.get(kind) or "")
         yield Tick(kind, value=text, observed=text)
-    context = seen.body.get("context")
+    yield from _list_observed_fields(seen.body.get("context"))
+    tasks = "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls)
+    yield Tick(TASKS, value=tasks, observed=tasks)
+    tools = "\n".join(_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
+    yield Tick(TOOLS, value=tools, observed=tools)
+
+
+def _list_observed_fields(context: Json) -> Iterator[Tick]:
     fields = context.items() if isinstance(context, dict) else ()
     shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
     for key, value in shown[:_FIELDS]:
         if isinstance(value, str | int | float | bool):
             path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
             yield Tick(FIELD, value=_write_value(value), name=path, observed=_write_value(value))
-    tasks = "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls)
-    yield Tick(TASKS, value=tasks, observed=tasks)
-    tools = "\n".join(_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
-    yield Tick(TOOLS, value=tools, observed=tools)
 
 
 def _write_value(value: Json) -> str:
@@ -333,20 +370,29 @@ def _add_expectation(expect: dict[str, Json], tick: Tick, number: int) -> None:
     elif tick.kind == ERROR:
         expect["error"] = {"code": value.strip()}
     elif tick.kind == FIELD:
-        matcher = _parse_value(value) if mode == EQUALS else {mode: value}
-        is_object = mode == EQUALS and isinstance(matcher, dict)
-        expect.setdefault("context", {})[tick.name] = {"equals": matcher} if is_object else matcher
-    elif tick.kind == TASKS:
-        calls = [line.strip().partition(":") for line in value.splitlines() if line.strip()]
-        if any(not method for _, _, method in calls):
-            raise TestRefused(f"Turn {number}, Actions: write each as task:method, such as till:open.")
-        expect["task_calls"] = [{"bean": bean, "method": method} for bean, _, method in calls]
+        expect.setdefault("context", {})[tick.name] = _build_matcher(value, mode)
     else:
-        expect["tool_calls"] = [_read_tool_call(line, number) for line in value.splitlines() if line.strip()]
+        parse_call = _parse_task_call if tick.kind == TASKS else _parse_tool_call
+        lines = [line.strip() for line in value.splitlines() if line.strip()]
+        expect[_KEYS[tick.kind]] = [parse_call(line, number) for line in lines]
 
 
-def _read_tool_call(line: str, number: int) -> dict[str, Json]:
-    code, _, args = line.strip().partition(" ")
+def _build_matcher(value: str, mode: str) -> Json:
+    if mode != EQUALS:
+        return {mode: value}
+    given = _parse_value(value)
+    return {EQUALS: given} if isinstance(given, dict) else given
+
+
+def _parse_task_call(line: str, number: int) -> dict[str, Json]:
+    bean, _, method = line.partition(":")
+    if not method:
+        raise TestRefused(f"Turn {number}, Actions: write each as task:method, such as till:open.")
+    return {"bean": bean, "method": method}
+
+
+def _parse_tool_call(line: str, number: int) -> dict[str, Json]:
+    code, _, args = line.partition(" ")
     if not args.strip():
         return {"tool_code": code}
     try:
