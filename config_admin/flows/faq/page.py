@@ -76,25 +76,14 @@ def faq(request: HttpRequest) -> HttpResponse:
     form = FaqForm(request.POST, request.FILES) if request.method == "POST" else FaqForm()
     context: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
-        may_move = _may_remove_phrases(request)
-        moved = request.POST.getlist("moved") if may_move else []
-        plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"], moved=moved)
-        wants, is_previewed = "_make" in request.POST, request.POST.get("previewed") == plan.digest
-        may_make = bool(plan.planned) and (not plan.problems or form.cleaned_data["rest"])
-        if wants and may_make and is_previewed and reasons.read_reason(request):
-            made = _make(request, plan)
+        preview = _Preview(request, form)
+        if preview.is_agreed:
+            made = _make(request, preview.plan)
             if isinstance(made, HttpResponse):
                 return made
             context["refused"] = made
         form = _show_lines(form)
-        context |= _describe_plan(plan, may_make)
-        if wants and may_make and not reasons.read_reason(request):
-            context["reason_missing"] = reasons.MISSING
-        if "_compare" in request.POST and plan.planned:
-            context["compared"] = _compare(plan)
-        context["is_outdated"] = wants and not is_previewed
-        context["may_move"] = may_move
-        context["rest_missing"] = wants and not may_make and bool(plan.planned)
+        context |= preview.describe()
     context |= {
         "title": "FAQ",
         "form": form,
@@ -102,6 +91,34 @@ def faq(request: HttpRequest) -> HttpResponse:
         "reason": reasons.read_reason(request),
     }
     return TemplateResponse(request, "config_admin/faq.html", context)
+
+
+class _Preview:
+    """What the lines make, and whether the user wants it as the page showed it."""
+
+    def __init__(self, request: HttpRequest, form: FaqForm) -> None:
+        self.request, self.may_move = request, _may_remove_phrases(request)
+        moved = request.POST.getlist("moved") if self.may_move else []
+        self.plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"], moved=moved)
+        self.may_make = bool(self.plan.planned) and (not self.plan.problems or form.cleaned_data["rest"])
+        self.is_wanted = "_make" in request.POST
+        self.is_outdated = self.is_wanted and request.POST.get("previewed") != self.plan.digest
+        self.lacks_reason = self.is_wanted and self.may_make and not reasons.read_reason(request)
+
+    @property
+    def is_agreed(self) -> bool:
+        return self.is_wanted and self.may_make and not self.is_outdated and not self.lacks_reason
+
+    def describe(self) -> dict[str, Any]:
+        is_compared = bool("_compare" in self.request.POST and self.plan.planned)
+        return {
+            **_describe_plan(self.plan, self.may_make),
+            "reason_missing": reasons.MISSING if self.lacks_reason else "",
+            **({"compared": _compare(self.plan)} if is_compared else {}),
+            "is_outdated": self.is_outdated,
+            "may_move": self.may_move,
+            "rest_missing": self.is_wanted and not self.may_make and bool(self.plan.planned),
+        }
 
 
 def _compare(plan: FaqPlan) -> ComparedPhrases:

@@ -27,7 +27,6 @@ from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.steps.intents.suggestions import (
     NOTHING_SUGGESTED,
-    SuggestedIntent,
     map_intent_titles,
     suggest_intents,
 )
@@ -86,21 +85,14 @@ def teach(request: HttpRequest) -> HttpResponse:
     group = read_number(request, "group")
     given = read_given_messages(request)
     suggestions = suggest_intents(snapshot, [message.text for message in given], _SUGGESTED)
-    choice = _read_choice(request, snapshot, given, suggestions)
-    effect = _find_effect(request, snapshot, choice) if choice.intent and not choice.problem else None
+    choice = _read_choice(request, snapshot, given)
+    effect = _find_effect(request, snapshot, choice)
     context: dict[str, Any] = {}
     if request.POST.keys() & {"_save", "_to_draft"} and effect and not effect.errors:
-        is_tried = request.POST.get("tried") == effect.digest
-        if is_tried and reasons.read_reason(request):
-            if "_to_draft" in request.POST and find_working_copy() is None:
-                return offer_drafts(request, "The phrases wait in a draft until it is published.")
-            saved = _save(request, effect.lesson, group)
-            if isinstance(saved, HttpResponse):
-                return saved
-            context["refused"] = saved
-        else:
-            context["is_outdated"] = not is_tried
-            context["reason_missing"] = "" if reasons.read_reason(request) else reasons.MISSING
+        answer = _answer_wish(request, effect, group)
+        if isinstance(answer, HttpResponse):
+            return answer
+        context |= answer
     context |= {
         "title": TITLE,
         "given": given,
@@ -117,10 +109,19 @@ def teach(request: HttpRequest) -> HttpResponse:
         "nothing_suggested": NOTHING_SUGGESTED,
         "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
         "is_post": request.method == "POST",
-        "compared": _compare(effect) if effect and "_compare" in request.POST else None,
-        **(_describe_effect(snapshot, effect) if effect else {}),
+        **_describe_effect(request, snapshot, effect),
     }
     return TemplateResponse(request, "config_admin/teach.html", context)
+
+
+def _answer_wish(request: HttpRequest, effect: Effect, group: int | None) -> HttpResponse | dict[str, Any]:
+    """Save what the page showed, with a reason, or say why not."""
+    is_tried, reason = request.POST.get("tried") == effect.digest, reasons.read_reason(request)
+    if not (is_tried and reason):
+        return {"is_outdated": not is_tried, "reason_missing": "" if reason else reasons.MISSING}
+    if "_to_draft" in request.POST and find_working_copy() is None:
+        return offer_drafts(request, "The phrases wait in a draft until it is published.")
+    return _save(request, effect.lesson, group)
 
 
 def _compare(effect: Effect) -> ComparedPhrases | None:
@@ -131,33 +132,40 @@ def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:
     return sorted(map_intent_titles(snapshot).items(), key=lambda item: item[1].casefold())
 
 
-def _read_choice(
-    request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage], suggestions: Sequence[SuggestedIntent]
-) -> Choice:
+def _read_choice(request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage]) -> Choice:
     """What was sent; at first all wordings, for the intent in the address."""
-    if request.method != "POST":
-        offered = [OfferedPhrase(shorten_line(message.text, _LONGEST), is_chosen=True) for message in given]
-        choice = Choice(_drop_repeated(offered))
-        typed = request.GET.get("intent", "")
-    else:
-        sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
-        texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
-        offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
-        choice = Choice(offered, more=request.POST.get("more", "")[: _LONGEST * _MOST_PHRASES])
-        typed = request.POST.get("intent", "")
-        other = request.POST.get("other", "").strip()
-        # What was typed since the page was shown counts, whatever is chosen above it.
-        if typed in ("", "other") or (other and other != request.POST.get("other_before", "")):
-            typed = other
-    choice.typed = storable(typed).strip()
+    is_sent = request.method == "POST"
+    choice = _read_sent(request) if is_sent else _offer_messages(request, given)
     choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
-    if request.method == "POST" and not choice.problem:
-        choice.problem = "" if choice.intent else "Choose the intent that these messages mean."
-        if choice.intent and not choice.chosen:
-            choice.problem = "Tick at least one wording, or write one."
-        elif len(choice.chosen) > _MOST_PHRASES:
-            choice.problem = f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
+    if is_sent and not choice.problem:
+        choice.problem = _find_problem(choice)
     return choice
+
+
+def _offer_messages(request: HttpRequest, given: Sequence[StoredMessage]) -> Choice:
+    offered = [OfferedPhrase(shorten_line(message.text, _LONGEST), is_chosen=True) for message in given]
+    return Choice(_drop_repeated(offered), typed=storable(request.GET.get("intent", "")).strip())
+
+
+def _read_sent(request: HttpRequest) -> Choice:
+    sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
+    texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
+    offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
+    typed, other = request.POST.get("intent", ""), request.POST.get("other", "").strip()
+    # What was typed since the page was shown counts, whatever is chosen above it.
+    if typed in ("", "other") or (other and other != request.POST.get("other_before", "")):
+        typed = other
+    more = request.POST.get("more", "")[: _LONGEST * _MOST_PHRASES]
+    return Choice(offered, typed=storable(typed).strip(), more=more)
+
+
+def _find_problem(choice: Choice) -> str:
+    """Why the phrases cannot be tried; blank if they can."""
+    if len(choice.chosen) > _MOST_PHRASES:
+        return f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
+    if not choice.intent:
+        return "Choose the intent that these messages mean."
+    return "" if choice.chosen else "Tick at least one wording, or write one."
 
 
 def _drop_repeated(offered: Sequence[OfferedPhrase]) -> list[OfferedPhrase]:
@@ -182,6 +190,8 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
 
 def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Effect | None:
     """What the phrases that the intent does not have yet would change; null, with the problem, if there are none."""
+    if not choice.intent or choice.problem:
+        return None
     phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
     if not phrases:
         choice.problem = "The intent has these phrases already." if choice.chosen else ""
@@ -200,7 +210,7 @@ def _sees_tests(request: HttpRequest) -> bool:
     return bool(request.user.has_perm("config_admin.view_cetestcase"))
 
 
-def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | list[str]:
+def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | dict[str, Any]:
     """Store the phrases as one release, or in the open draft; returns the reasons if they were refused."""
     author = request.user.get_username()
     try:
@@ -212,7 +222,7 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
             messages.success(request, f"{count} phrase{pluralize(count)} of {lesson.intent} saved.")
             messages.success(request, released)
     except ImportRefused as refused:
-        return [str(error) for error in refused.plan.errors]
+        return {"refused": [str(error) for error in refused.plan.errors]}
     if group is not None and request.user.has_perm(RIGHT):
         _note_taught(group, author, lesson.intent)
         return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
@@ -250,10 +260,13 @@ class MessageList(NamedTuple):
     more: int
 
 
-def _describe_effect(snapshot: Snapshot, effect: Effect) -> dict[str, Any]:
+def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | None) -> dict[str, Any]:
+    if effect is None:
+        return {}
     titles = map_intent_titles(snapshot)
     return {
         "effect": effect,
+        "compared": _compare(effect) if "_compare" in request.POST else None,
         "lesson_title": titles.get(effect.lesson.intent, effect.lesson.intent),
         "caught_count": sum(message.times for message in effect.list_changed(ChangeKind.CAUGHT)),
         "lists": list(_list_messages(effect, titles)),
