@@ -88,6 +88,15 @@ def test_the_page_with_the_chat_names_the_port_of_the_server(options: list[str],
 
 
 @pytest.mark.parametrize("empty", [True, False])
+def test_a_project_says_which_language_its_users_have(empty: bool, tmp_path: Path) -> None:
+    make_project("school", tmp_path / "school", empty=empty)
+    tables = yaml.safe_load((tmp_path / "school/configuration.yaml").read_text())["tables"]
+    settings = {f"{row['config_type']}/{row['config_key']}": row["config_value"] for row in tables["ce_config"]}
+
+    assert settings["Session/LOCALE"] == "en"
+
+
+@pytest.mark.parametrize("empty", [True, False])
 def test_no_file_of_a_project_speaks_of_how_it_was_made(empty: bool, tmp_path: Path) -> None:
     files = make_project("school", tmp_path / "school", empty=empty)
     comments = [line for file in files for line in re.findall(r"(?:#|<!--) .*", file.read_text())]

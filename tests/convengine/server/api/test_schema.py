@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -265,6 +266,21 @@ def test_every_call_has_an_example_that_fits_its_schema() -> None:
             schema = {**content["schema"], "components": document["components"]}
             errors = [error.message for error in Draft202012Validator(schema).iter_errors(content["example"])]
             assert errors == [], operation["operationId"]
+
+
+def test_examples_have_one_language() -> None:
+    """Who copies an example of a form gets no second language with it."""
+    examples = str(list(find_values(read_document()["paths"], "example")))
+
+    assert set(re.findall(r"'(?:x-)?locale': '([a-z]+)", examples)) == {"en"}
+
+
+def find_values(node: Any, key: str) -> Iterator[Any]:
+    """What stands under this key, wherever it is."""
+    if isinstance(node, dict):
+        yield from (value for name, value in node.items() if name == key)
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from find_values(value, key)
 
 
 def test_every_failure_of_every_call_has_the_same_schema() -> None:
