@@ -23,7 +23,7 @@ class Reading:
     since: datetime
     until: datetime
     turns: int
-    #: Null for a share or a mean of nothing.
+    #: None for a share or a mean of nothing.
     value: Decimal | None
     #: Enough turns, or conversations, for a share or a mean.
     is_enough: bool
@@ -34,7 +34,7 @@ class Episode:
     """A time in which a rule would have fired, by full hours."""
 
     since: datetime
-    #: Null if it still would.
+    #: None if it still would.
     until: datetime | None
     worst: Decimal
 
@@ -45,7 +45,7 @@ class Simulation:
 
     days: int
     episodes: Sequence[Episode]
-    #: The most extreme value with enough turns; null if no hour had enough.
+    #: The most extreme value with enough turns; None if no hour had enough.
     extreme: Decimal | None
 
 
@@ -165,7 +165,7 @@ def _list_filters(rule: CeAlertRule) -> Iterator[tuple[str, str]]:
 
 
 def build_search(rule: CeAlertRule, reading: Reading) -> dict[str, str] | None:
-    """The filters of the search that lists the counted turns; null if no search lists them.
+    """The filters of the search that lists the counted turns. Returns None if no search lists them.
 
     A search lists the turns of all workspaces, so there is none for a part of them.
     """

@@ -21,7 +21,7 @@ class _Link(NamedTuple):
     """An entry, or the gap that a recorded removal left."""
 
     pk: int
-    #: Null for an entry without a readable seal.
+    #: None for an entry without a readable seal.
     previous: bytes | None
     hash: bytes | None
     is_whole: bool = True

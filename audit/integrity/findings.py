@@ -56,7 +56,7 @@ class Finding:
     """One finding."""
 
     code: str
-    #: Null for a finding about another table, which `other_table` and `other_row` name.
+    #: None for a finding about another table, which `other_table` and `other_row` name.
     conversation_id: uuid.UUID | None
     message: str
     turn_no: int | None = None

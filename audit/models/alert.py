@@ -143,7 +143,7 @@ class CeAlert(models.Model):
     turns = models.BigIntegerField(help_text="Turns behind the newest value.")
     since = models.DateTimeField(help_text="The beginning of the time that this value is about.")
     until = models.DateTimeField(help_text="The end of this time.")
-    #: When messages were made last; null while a silence holds the first ones back.
+    #: When messages were made last; None while a silence holds the first ones back.
     notified_at = models.DateTimeField("notified", null=True, help_text="When messages were made last.")
 
     class Meta:
@@ -161,7 +161,7 @@ class CeAlert(models.Model):
 
     @property
     def silenced_until(self) -> datetime | None:
-        """Until when nobody gets a message about it; null if messages are sent."""
+        """Until when nobody gets a message about it. Returns None if messages are sent."""
         is_silenced = self.status == self.Status.FIRING and self.rule and self.rule.is_silenced(database_time())
         return self.rule.silenced_until if self.rule and is_silenced else None
 

@@ -91,7 +91,7 @@ class Operand:
     text: str
     path: str
     value: str
-    #: Null for a value that was not compared.
+    #: None for a value that was not compared.
     holds: bool | None
     #: The comparison and its value as they are stored, if the texts shorten them.
     whole: str = ""
@@ -115,7 +115,7 @@ class Candidate:
 
     @cached_property
     def row(self) -> Any:
-        """The row as the turn had it; null if the release does not have it."""
+        """The row as the turn had it. Returns None if the release does not have it."""
         return self._snapshot.row(rows.ROW_TYPE_OF[self.table], self.pk)
 
     @property

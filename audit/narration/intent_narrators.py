@@ -94,7 +94,7 @@ def _describe_state_not_taken(turn: NarratedTurn, index: int, winner: Json) -> P
 
 
 def find_previous_intent(turn: NarratedTurn, index: int) -> Json:
-    """The intent before the turn looked for one; null if none is known."""
+    """The intent before the turn looked for one. Returns None if none is known."""
     start = turn.before(index, INTENT_RESOLVE_START)
     return start.payload.get("previousIntent") if start else None
 
@@ -106,7 +106,7 @@ def _find_kept_event(turn: NarratedTurn, index: int) -> Event | None:
 
 
 def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The intent that stays; null if the conversation had none, or ends the turn with another one."""
+    """The intent that stays. Returns None if the conversation had none, or ends the turn with another one."""
     start, end = turn.before(index, INTENT_RESOLVE_START), turn.after(index, ENGINE_RETURN)
     intent = find_previous_intent(turn, index)
     if NOT_UNDERSTOOD in turn.stages and turn.events[index].name == INTENT_RESOLVE_SKIPPED_POLICY:

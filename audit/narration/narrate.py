@@ -50,7 +50,7 @@ class NarratedTurn:
         return {field.path: field.spec for form in forms for field in form.leaves}
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
-        """A row as it was then, or null."""
+        """A row as it was then. Returns None if there is none."""
         row = self.snapshot.row(row_type, pk)
         return row if row else self.snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None
 

@@ -42,7 +42,7 @@ from convengine.json_value import Json
 
 #: Stages of these families are about the session that has the form.
 _OF_SESSIONS = (Family.DATA, Family.SESSION)
-#: Makes the parts that the templates of a stage need besides its payload; null if there is nothing to say.
+#: Makes the parts that the templates of a stage need besides its payload; None if there is nothing to say.
 PartsMaker = Callable[[NarratedTurn, int], ExtraParts | None]
 #: The reason of the move that a meaning of the message causes.
 _MOVES_BY_MEANING: Mapping[str, str] = {
@@ -57,7 +57,7 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
     """The fields that the message gave, with values if an event has them.
 
-    Null if other sentences already say that all of them were corrected.
+    Returns None if other sentences already say that all of them were corrected.
     """
     event = turn.events[index]
     read = event.payload.get("read")
@@ -87,7 +87,7 @@ def _name_field(turn: NarratedTurn, event: Event, path: str, context: Json) -> F
 
 
 def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Null for a form that was complete before the message."""
+    """Returns None for a form that was complete before the message."""
     is_old = turn.events[index].payload.get("schemaComplete") and not any(
         event.name == FIELDS_READ and event.payload.get("read") for event in turn.events[:index]
     )
@@ -150,14 +150,14 @@ def find_move(turn: NarratedTurn, index: int) -> ExtraParts | None:
 
 
 def check_meaning(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Null where a move of the session says what the message means."""
+    """Returns None where a move of the session says what the message means."""
     reason = _MOVES_BY_MEANING.get(str(turn.events[index].payload.get("messageIntent")))
     is_told = turn.after(-1, SESSION_LIFECYCLE, reason=reason) is not None
     return None if is_told else {}
 
 
 def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Null for a call that was left out or not made again."""
+    """Returns None for a call that was left out or not made again."""
     result = turn.after(index, TOOL_ORCHESTRATION_RESULT, tool_code=turn.events[index].payload.get("tool_code"))
     is_made = result is None or not (
         result.payload.get("reused") or str(result.payload.get("status")).startswith("SKIPPED")

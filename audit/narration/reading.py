@@ -115,8 +115,10 @@ class _MessageEvents:
 
 
 def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Snapshot | None) -> MessageReading | None:
-    """How the message of a turn was read; null where no event says it, and where the text is not the one that was read:
-    it was erased or has masks, so the positions are those of another text.
+    """How the message of a turn was read.
+
+    Returns None where no event says it, and where the text is not the one that was read: it was erased or has masks, so
+    the positions are those of another text.
     """
     recorded = _collect(events, snapshot)
     if recorded is None or not text or MASK in text or recorded.understood.get("size") != len(text):

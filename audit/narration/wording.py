@@ -61,7 +61,7 @@ class Piece(NamedTuple):
 def fill(
     template: str, payload: Mapping[str, Json], seq: int, specs: Mapping[str, FieldSpec], extra: Mapping[str, Parts]
 ) -> Parts | None:
-    """The template filled with an event; null if a required fact is missing.
+    """The template filled with an event. Returns None if a required fact is missing.
 
     `specs`: the fields of the turn's forms by path. `extra`: parts that take the place of a key.
     """
@@ -85,7 +85,7 @@ def fill(
 def _make_fact(
     payload: Mapping[str, Json], seq: int, path: tuple[str, ...], form: str, specs: Mapping[str, FieldSpec]
 ) -> Parts | None:
-    """The fact at a path in a format, or null."""
+    """The fact at a path in a format. Returns None if there is none."""
     value: Json = payload
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -62,7 +62,7 @@ class StoredEvent:
     #: The whole session, if the event begins a document; and what the event changed.
     session: Mapping[str, Json] | None = None
     changed: Mapping[str, Json] = field(default_factory=dict)
-    #: The row of the record; null while the turn runs, and in a replay.
+    #: The row of the record; None while the turn runs, and in a replay.
     record_id: int | None = None
 
     @property

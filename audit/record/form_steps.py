@@ -146,7 +146,10 @@ def _list_ends(
 
 
 def _find_loss(first: Session, last: Session, events: Sequence[AuditEvent]) -> FormStep | None:
-    """How a form ended that was not done; null if it did not end. One is cleared as done although its task failed."""
+    """How a form ended that was not done.
+
+    Returns None if it did not end. One is cleared as done although its task failed.
+    """
     before, after = DialogueState.of(first), DialogueState.of(last)
     stages = {event.stage for event in events}
     causes = {event.payload.get("cause") for event in events if event.stage == FORM_CLEARED}

@@ -24,7 +24,7 @@ _PRECISION = Decimal("0.000000001")
 
 
 def add_up_costs(costs: Iterable[float | None]) -> Decimal | None:
-    """The cost of some calls; null when none has a price."""
+    """The cost of some calls. Returns None when none has a price."""
     known = [Decimal(str(cost)).quantize(_PRECISION) for cost in costs if cost is not None]
     return sum(known, Decimal(0)).quantize(_PRECISION) if known else None
 

@@ -166,7 +166,7 @@ def expand_references(payload: Mapping[str, Json], state: Mapping[str, Json]) ->
 
 
 def get_at_path(state: Mapping[str, Json], path: Iterable[str]) -> Json:
-    """The value at a path, or null."""
+    """The value at a path. Returns None if there is none."""
     node: Json = state
     for part in path:
         node = node.get(part) if isinstance(node, Mapping) else None

@@ -15,9 +15,9 @@ class WantedOutcome(NamedTuple):
     """An outcome that is searched for."""
 
     outcome: str
-    #: Null for the conversation; blank for any form.
+    #: None for the conversation; blank for any form.
     form: str | None = None
-    #: Null for any field.
+    #: None for any field.
     field: str | None = None
 
     @classmethod

@@ -49,7 +49,7 @@ class Replay:
     record: CeConversationHistory
     #: The release that it ran on.
     config_version: int
-    #: Null when it cannot be replayed, and why.
+    #: None when it cannot be replayed, and why.
     turn: PlayedTurn | None = None
     refused: str = ""
     #: Requested and not recorded; recorded and not requested.
@@ -159,7 +159,7 @@ def get_current_release() -> int:
 
 
 def find_replay_difference(record: CeConversationHistory) -> Difference | None:
-    """Null when the replayed turn leaves the same events. Raises NotReplayable."""
+    """Returns None when the replayed turn leaves the same events. Raises NotReplayable."""
     return _require_played(replay_turn(record)).first_difference
 
 

@@ -94,7 +94,7 @@ def _read_turns(conversation: CeConversation, wanted: list[int] | None) -> list[
 
 
 def _read_release(mode: str, wanted: int | None) -> int | None:
-    """Null for each turn's own. Raises RequestInvalid."""
+    """Returns None for each turn's own. Raises RequestInvalid."""
     if mode == Mode.RECORDED:
         if wanted is not None:
             text = f"{wanted} received; turns run on their own release in mode RECORDED. Send mode WHAT_IF."

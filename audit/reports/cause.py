@@ -120,7 +120,7 @@ def select_turns(wanted: Any, first: int, last: int | None) -> Any:
 
 @lru_cache(maxsize=4096)
 def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
-    """How a turn ends on a release; null where that cannot be known. A process runs it once."""
+    """How a turn ends on a release. Returns None where that cannot be known. A process runs it once."""
     turn = CeConversationHistory.objects.defer(None).filter(turn_id=turn_id).first()
     try:
         snapshot = configuration().at(release)

@@ -78,7 +78,7 @@ class Comparison:
     """The turns of some releases, beside those of the releases before them."""
 
     after: ReleaseGroup
-    #: Null if there were none.
+    #: None if there were none.
     before: ReleaseGroup | None
     #: True if `after` has the turns of all later releases, too.
     is_open: bool = False
@@ -147,7 +147,7 @@ def choose_period(release: ReleaseNote) -> Selection:
 
 
 def compare_release(release: ReleaseNote) -> Comparison | None:
-    """The turns of a release and of those before it, or of both sides of a gradual one; null if it had none."""
+    """The turns of a release and of those before it, or of both sides of a gradual one. Returns None if it had none."""
     releases = read_releases(choose_period(release))
     if release.gradual:
         parent = release.gradual.parent_version

@@ -78,7 +78,7 @@ class Funnel:
 
     @property
     def completion(self) -> float | None:
-        """The percentage of the started forms that were completed; null if none started."""
+        """The percentage of the started forms that were completed. Returns None if none started."""
         return round(100 * (self.started - self.losses) / self.started, 1) if self.started else None
 
     @property
@@ -88,7 +88,7 @@ class Funnel:
 
     @property
     def worst_field(self) -> FieldSteps | None:
-        """The field that loses most forms; null if none loses any."""
+        """The field that loses most forms. Returns None if none loses any."""
         return max((known for known in self.fields if known.losses), key=lambda known: known.losses, default=None)
 
     @property

@@ -42,9 +42,9 @@ class Measure:
     count: Callable[[Totals], int | Decimal]
     #: What the count is divided by: for a share, what it is a part of. None for a plain number.
     base: "Measure | None" = None
-    #: Null if it is neither good nor bad.
+    #: None if it is neither good nor bad.
     higher_is_worse: bool | None = None
-    #: The filters of the search that lists the counted turns; null if no search lists them.
+    #: The filters of the search that lists the counted turns; None if no search lists them.
     search: Mapping[str, str] | None = field(default=None, hash=False)
     #: Of a measure that is neither a count nor a mean: the number itself, of the base.
     value: Callable[[Totals], int | None] | None = None

@@ -108,11 +108,11 @@ class Wording(NamedTuple):
 
     #: The name of a group.
     name: Callable[[str], str] = str
-    #: The filters of the search that lists its turns; null if none does.
+    #: The filters of the search that lists its turns; None if none does.
     search: Callable[[str], Mapping[str, str]] | None = None
     #: Its own page; blank without one.
     url: Callable[[str], str] | None = None
-    #: The names of all groups that there may be, also of those without turns; null if the others are not listed.
+    #: The names of all groups that there may be, also of those without turns; None if the others are not listed.
     list_names: Callable[[], Set[str]] | None = None
 
 

@@ -45,7 +45,7 @@ def index_new_turns() -> Iterator[Counts]:
 
 
 def _index_batch(last: int) -> tuple[int, int | None]:
-    """Index the next turns; returns how many, and where to continue, or null."""
+    """Index the next turns; returns how many, and where to continue, or None at the end."""
     is_indexed = Exists(CeTurnText.objects.filter(pk=OuterRef("pk")))
     with transaction.atomic():
         # Locked until their words are stored, so that an erasure, and its trigger, come afterwards.
@@ -124,7 +124,7 @@ class TextSource:
         return None
 
     def _find_in_range(self, first: int, last: int) -> list[int] | None:
-        """The unsorted hits among these numbers; null if they are too many to sort."""
+        """The unsorted hits among these numbers. Returns None if they are too many to sort."""
         rows = self._matching_rows().filter(history_id__gte=first, history_id__lte=last)
         numbers = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
         return None if len(numbers) > _MOST else numbers

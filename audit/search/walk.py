@@ -29,7 +29,7 @@ class Cursor(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Null for a text that no page gave out."""
+        """Returns None for a text that no page gave out."""
         match = _CURSOR.fullmatch(text)
         return cls(match[1] == "n", match[2], int(match[3])) if match else None
 
@@ -57,7 +57,7 @@ class TurnPage:
     """A page of turns, newest first."""
 
     matches: Sequence[Match]
-    #: Where the neighbours begin, or null.
+    #: Where the neighbours begin, or None.
     older: Cursor | None
     newer: Cursor | None
     #: The start time of the last examined turn, if the walk paused before the page was full.

@@ -38,7 +38,7 @@ class TurnWindow(NamedTuple):
     """Some turns of a conversation, oldest first, and the numbers that lead to older and newer ones."""
 
     turns: Sequence[Any]
-    #: The turn before these, for the initial state of the first; null when there is none.
+    #: The turn before these, for the initial state of the first; None when there is none.
     previous: Any
     older: int | None
     newer: int | None
@@ -109,7 +109,7 @@ def read_window(conversation_id: uuid.UUID, at: int | None = None, in_front: int
 
 
 def find_turn_at(conversation_id: uuid.UUID, at: datetime) -> int | None:
-    """The number of the first turn at or after a time; null when all were before; one query."""
+    """The number of the first turn at or after a time. Returns None when all were before; one query."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, created_at__gte=at)
     first: int | None = turns.order_by("created_at").values_list("turn_no", flat=True).first()
     return first

@@ -55,7 +55,7 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _common_conversation(picked: Sequence[Selection]) -> uuid.UUID | None:
-    """The conversation of both sides; null if there are two, or nothing was picked."""
+    """The conversation of both sides. Returns None if there are two, or nothing was picked."""
     conversations = {selection.conversation_id for selection in picked}
     return conversations.pop() if len(conversations) == 1 else None
 

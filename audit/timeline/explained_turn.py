@@ -50,7 +50,7 @@ class SentenceView:
 class ExplainedTurn:
     """What pages show of how a turn came about."""
 
-    #: How its message was read; null where no event says it.
+    #: How its message was read; None where no event says it.
     reading: MessageReading | None
     sentences: Sequence[SentenceView]
     #: Decisions with winners or tested rows, or all; of the others only their subjects.
@@ -66,7 +66,7 @@ def explain_played_turn(turn: Turn) -> ExplainedTurn:
 
 
 def find_release(events: Sequence[Event]) -> Snapshot | None:
-    """The configuration of a stored turn; null if no event has it."""
+    """The configuration of a stored turn. Returns None if no event has it."""
     return configuration().at(events[0].row.config_version or 0) if events else None
 
 

@@ -44,7 +44,7 @@ def _list_compared(events: Sequence[Event]) -> list[Choice]:
 
 
 def _read_confidences(choice: Choice) -> Mapping[Json, float] | None:
-    """The recorded confidences by phrase; null if they were masked."""
+    """The recorded confidences by phrase. Returns None if they were masked."""
     recorded: dict[Json, float] = {}
     for candidate in choice.payload.get("candidates") or ():
         for operand in candidate.get("operands") or ():

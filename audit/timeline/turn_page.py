@@ -193,7 +193,7 @@ class Bar:
     step: str
     #: OK, ERROR, or RUNNING for one without an end.
     status: str
-    #: Milliseconds; null if unknown.
+    #: Milliseconds; None if unknown.
     start_ms: float | None
     duration_ms: float | None
     #: Offset and width of the bar, as CSS.
@@ -282,6 +282,6 @@ def _drop_usual_values(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_opened_event(events: Sequence[Event], request: HttpRequest) -> tuple[int, SafeString] | None:
-    """The number and the content of the event of `?event=`, or null."""
+    """The number and the content of the event of `?event=`. Returns None if there is none."""
     event = next((event for event in events if str(event.row.seq) == request.GET.get("event")), None)
     return (event.row.seq, render_json(event.payload)) if event else None

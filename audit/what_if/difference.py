@@ -84,7 +84,8 @@ def find_cause(old: Sequence[DecidingRow], new: Sequence[DecidingRow], changed: 
     """The row that caused a difference.
 
     Of the rows that decided in one run only it is the changed one, else a changed one that decided in both. If a single
-    row was changed, it is that row. Else it is the first row that decided in one run only; null if there is none.
+    row was changed, it is that row. Else it is the first row that decided in one run only. Returns None
+    if there is none.
     """
     if len(changed) == 1:
         return next(iter(changed))

@@ -35,7 +35,7 @@ class ComparedTurn:
     #: An earlier turn of the conversation left another situation, so this one would not have been the same: it does not
     #: count.
     is_after_difference: bool = False
-    #: Null for a turn that cannot run again.
+    #: None for a turn that cannot run again.
     old: WhatIfTurn | None = None
     new: WhatIfTurn | None = None
 

@@ -36,7 +36,7 @@ class MoveRefused(ValueError):
 
 
 def build_moves(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
-    """The groups of stranded conversations, each with its target; null when there are none."""
+    """The groups of stranded conversations, each with its target. Returns None when there are none."""
     groups = find_stranded_conversations(merged.wanted)
     if not groups:
         return None

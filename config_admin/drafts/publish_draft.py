@@ -36,7 +36,7 @@ def publish_draft(
 ) -> CeRelease:
     """Make one release of all edits, each with its editor as the author of the row's history.
 
-    `seen`: what the publisher saw and may change. `audience`: who gets the release; null for all. `override`: why it
+    `seen`: what the publisher saw and may change. `audience`: who gets the release; None for all. `override`: why it
     is published although tests of the gate did not pass. Raises DraftEnded, DraftConflict, DraftEmpty, DraftMoved,
     AudienceInvalid; PublicationRefused when a condition is not met; RestoreRefused and RowsBelongTogether when rows do
     not fit.

@@ -63,7 +63,7 @@ def schedule_draft(
 ) -> CeDraftSchedule:
     """Publish the draft at a time, as it is now; the schedule before, if any, is cancelled.
 
-    `audience`: who gets the release; null for all. `api_key`: the prefix of the key that asks for it. Raises
+    `audience`: who gets the release; None for all. `api_key`: the prefix of the key that asks for it. Raises
     DraftEnded, ScheduleRefused, AudienceInvalid.
     """
     if audience:

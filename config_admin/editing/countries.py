@@ -24,6 +24,6 @@ def name_country(code: str) -> str:
 
 
 def find_country_code(text: str) -> str | None:
-    """The code for a name or a code in any case; null where no country has it."""
+    """The code for a name or a code in any case. Returns None where no country has it."""
     wanted = " ".join(text.split()).casefold()
     return next((code for code, name in list_countries().items() if wanted in (code.casefold(), name.casefold())), None)

@@ -75,7 +75,7 @@ def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[An
 
 
 def combine_sides(field: forms.Field, was: Any, now: Any, own: Any) -> str | None:
-    """Both changes of a text or a document, for its input; null if they cannot be combined."""
+    """Both changes of a text or a document, for its input. Returns None if they cannot be combined."""
     if isinstance(field, JsonField) and not isinstance(own, Unread):
         return str(field.prepare_value(combine_json(was, now, own)) or "")
     if isinstance(field, (JsonField, TextField)) and not isinstance(field.widget, (PickerInput, WordSelect)):

@@ -154,7 +154,7 @@ def _attributes(option: Option) -> SafeString:
 
 
 def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None, *, depends: str, code: bool) -> Any:
-    """The form field of a column with its `options`. Null for kinds that Django's own field suits."""
+    """The form field of a column with its `options`. Returns None for kinds that Django's own field suits."""
     common: dict[str, Any] = {
         "label": capfirst(column.verbose_name),
         "help_text": column.help_text,

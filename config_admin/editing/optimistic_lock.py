@@ -31,7 +31,7 @@ class SeenVersion(NamedTuple):
 
 
 def find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
-    """The row as an editor saw it; null when no release has it."""
+    """The row as an editor saw it. Returns None when no release has it."""
     try:
         content = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
     except NoSuchRelease:

@@ -142,7 +142,7 @@ class RowForm(forms.ModelForm):
         return (self[name].id_for_label, str(self[name].label), finding.message) if name else ("", "", finding.message)
 
     def field_name(self, finding: Finding) -> str | None:
-        """The form field of a finding, or null."""
+        """The form field of a finding. Returns None if there is none."""
         named = self._names.get(finding.field or "", finding.field)
         return named if named in self.fields else None
 

@@ -363,7 +363,7 @@ class _FlowPage:
             self.suggested = suggest_messages(snapshot, flow["code"], new)
 
     def _read_whole(self, bound: PageForms) -> Values | None:
-        """The flow of the page; null while its inputs are not complete."""
+        """The flow of the page. Returns None while its inputs are not complete."""
         is_valid = all([form.is_valid() for form in bound])  # noqa: C419 (all of them are checked)
         return read_document(*bound, stored=self.stored) if is_valid else None
 

@@ -53,7 +53,7 @@ class FlowReading:
 
 
 def read_flow(snapshot: Snapshot, intent_code: str) -> FlowReading | None:
-    """The flow of an intent; null when its rows are no flow."""
+    """The flow of an intent. Returns None when its rows are no flow."""
     own = _FlowRows(snapshot, code(intent_code))
     document = own.read()
     if own.find_lack(document):

@@ -43,7 +43,7 @@ def store_country(country: str) -> None:
 
 
 def export_flow(flow_code: str) -> Values | None:
-    """The document of a flow for a file, with the release that it is from; null when there is no such flow."""
+    """The document of a flow for a file, with the release that it is from. Returns None when there is no such flow."""
     snapshot = snapshots.current()
     reading = read_flow(snapshot, flow_code)
     if reading is None:

@@ -250,7 +250,7 @@ class SaveResult:
 
     verdict: CheckedEdits
     is_held: bool
-    #: Null when they were not saved, and when nothing changed.
+    #: None when they were not saved, and when nothing changed.
     release: CeRelease | None = None
 
 

@@ -36,7 +36,7 @@ class Run:
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def wait(self, seconds: float) -> Health | None:
-        """The result of the check; null when it does not end in time, or failed."""
+        """The result of the check. Returns None when it does not end in time, or failed."""
         release_connections()
         self.ended.wait(seconds)
         return self.health

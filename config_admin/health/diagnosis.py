@@ -59,7 +59,7 @@ class Diagnosis(Finding):
     consequence: str = ""
     #: Every row that takes part, its own first.
     rows: tuple[RowKey, ...] = ()
-    #: A played turn that shows it; null if the rows themselves do.
+    #: A played turn that shows it; None if the rows themselves do.
     witness: Witness | None = None
     #: True when only a turn could show it, and none was found.
     is_unproven: bool = False

@@ -110,7 +110,7 @@ class PlayedRules:
         return self.played.outcome.session
 
     def find_acting(self, rule: rows.Rule) -> AppliedRule | None:
-        """How a rule acted first, or null."""
+        """How a rule acted first. Returns None if there is none."""
         return next((step for step in self.applied if step.rule_id == rule.rule_id), None)
 
 

@@ -38,7 +38,10 @@ def find_turn(
     acting: Sequence[rows.Rule],
     shows: Callable[[PlayedRules], bool],
 ) -> ShownTurn | None:
-    """A turn from one of the scopes in which these rules may act, and that shows it; null if none is found in time."""
+    """A turn from one of the scopes in which these rules may act, and that shows it.
+
+    Returns None if none is found in time.
+    """
     wanted, unwanted_texts = [Wanted(rule) for rule in acting], list[TextPredicate]()
     for _ in range(MAX_ROUNDS if scopes else 0):
         obstacles: dict[rows.Row, None] = {}
@@ -84,7 +87,7 @@ def depends_on_answers(
 def find_turn_of_phrase(
     player: TurnPlayer, phrase: rows.Classifier, shows: Callable[[PlayedRules], bool]
 ) -> ShownTurn | None:
-    """The first message of a conversation, with a text that leads to the phrase; null when none shows it."""
+    """The first message of a conversation, with a text that leads to the phrase. Returns None when none shows it."""
     for text in list_phrase_texts(phrase)[:MAX_PLAYED]:
         beginning = begin_with(text)
         played = player.play(beginning)

@@ -34,7 +34,7 @@ class Column(NamedTuple):
     label: str
     then: str
     now: str
-    #: The difference; null if there is none, or the row is missing on one side.
+    #: The difference; None if there is none, or the row is missing on one side.
     change: Difference | None
 
 
@@ -74,7 +74,7 @@ def right_to_read(table: str) -> str:
 
 
 def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
-    """A row in a release beside the newest one; null if neither has it, or the key is invalid.
+    """A row in a release beside the newest one. Returns None if neither has it, or the key is invalid.
 
     Raises KeyError for an unknown table, NoSuchRelease.
     """

@@ -219,6 +219,6 @@ def _is_held(row: Conversation) -> bool:
 def build_choice(
     reason: ReleaseReason | None, move: Scope | None, newest: int, side: ReleaseReason | None
 ) -> ReleaseChoice | None:
-    """What the turn records; null when it simply runs on the newest release."""
+    """What the turn records. Returns None when it simply runs on the newest release."""
     reason = reason or side
     return ReleaseChoice(reason or ReleaseReason.NEWEST, newest, move) if reason or move else None

@@ -10,7 +10,7 @@ from config_admin.releases.models import CeConfigHead, CeRelease
 #: The content hash without any rows.
 EMPTY_HASH = hash_of(canonical({}))
 
-#: A scalar subquery for any statement of either database; null while the row is missing.
+#: A scalar subquery for any statement of either database; None while the row is missing.
 HEAD_SQL = (
     "(SELECT CAST(config_version AS TEXT) || ':' || CAST(write_counter AS TEXT) || ':' ||"
     " CAST(released_counter AS TEXT) || ':' || content_hash || ':' || audience FROM ce_config_head WHERE id = 1)"

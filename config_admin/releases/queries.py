@@ -43,7 +43,7 @@ def content_hash_of(config_version: int) -> str:
 
 
 def row_at(config_version: int, table: str, pk: Any) -> Content | None:
-    """One row as it was in a release, or null.
+    """One row as it was in a release. Returns None if there is none.
 
     Raises NoSuchRelease, and KeyError for an unknown table.
     """

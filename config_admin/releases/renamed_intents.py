@@ -85,7 +85,7 @@ def _get_number(intent: str) -> str:
 
 
 def find_deletion(intent: str) -> int | None:
-    """The release that deleted an intent, also after renames; null if none did."""
+    """The release that deleted an intent, also after renames. Returns None if none did."""
     model: Any = control_plane()[rows.Intent.table]
     seen = {intent}
     while (following := _find_successor(model, intent)) and following.code not in seen:

@@ -30,7 +30,7 @@ class RevertConflict(ValueError):
 def revert_row(
     table: str, pk: Any, config_version: int, *, author: Author = None, reason: str = "", checked: bool = True
 ) -> CeRelease | None:
-    """Restore one row as it was in a release, or delete it if it did not exist; null if nothing changes.
+    """Restore one row as it was in a release, or delete it if it did not exist. Returns None if nothing changes.
 
     Raises NoSuchRelease, KeyError for an unknown table, RowsBelongTogether, and, unless not `checked`, RestoreRefused.
     """
@@ -49,7 +49,7 @@ def revert_release(
     checked: bool = True,
     origin: Origin = Origin.REVERT,
 ) -> CeRelease | None:
-    """Undo what one release changed, field by field, and nothing else; null when nothing is left to undo.
+    """Undo what one release changed, field by field, and nothing else. Returns None when nothing is left to undo.
 
     Raises NoSuchRelease, RowsBelongTogether, RevertConflict when these fields were changed again since, unless `force`,
     which restores the rows as they were before it, and RestoreRefused, unless not `checked`.

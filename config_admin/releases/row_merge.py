@@ -9,7 +9,10 @@ from convengine.json_value import Json
 
 
 class RowMerge(NamedTuple):
-    """One row before both changes, as it is today, and as the draft or file wants it; null where it does not exist."""
+    """One row before both changes, as it is today, and as the draft or file wants it.
+
+    Returns None where it does not exist.
+    """
 
     before: Mapping[str, Json] | None
     now: Mapping[str, Json] | None

@@ -54,7 +54,7 @@ class Tick:
     mode: str = EQUALS
     #: The path of a field.
     name: str = ""
-    #: What the turn gave when it was played; null when it was not.
+    #: What the turn gave when it was played; None when it was not.
     observed: str | None = None
 
     @property

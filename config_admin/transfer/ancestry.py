@@ -44,7 +44,7 @@ class Base:
         return {table: {new: old for old, new in numbers.items()} for table, numbers in self._in_file.items()}
 
     def find_row(self, table: str, number: Any) -> Any:
-        """The number in this installation of a row of the file; null when the row is newer than the base."""
+        """The number in this installation of a row of the file. Returns None when the row is newer than the base."""
         original = _map_number(number, self._originals.get(table, {}))
         stored = _map_number(original, self._stored.get(table, {}))
         return stored if stored in self.contents[table] else None
@@ -58,14 +58,17 @@ def _map_number(number: Any, numbers: Mapping[int, int]) -> Any:
 
 
 def find_release(base: BaseRelease) -> int | None:
-    """The release here with the content of a base: that of its number, else the newest; null if there is none."""
+    """The release here with the content of a base: that of its number, else the newest.
+
+    Returns None if there is none.
+    """
     same = CeRelease.objects.filter(content_hash=base.content)
     numbers = set(same.order_by("-pk").values_list("pk", flat=True)[:100])
     return base.release if base.release in numbers else max(numbers, default=None)
 
 
 def find_base(document: Document) -> Base | None:
-    """The newest content that the file comes from and that is known here, or null."""
+    """The newest content that the file comes from and that is known here. Returns None if there is none."""
     if document.base is None:
         return None
     if (own := find_release(document.base)) is not None:

@@ -35,7 +35,7 @@ class ImportResult:
     """The result of an import."""
 
     plan: Plan
-    #: Null when nothing changed.
+    #: None when nothing changed.
     release: CeRelease | None = None
     #: False when it was only planned, or rows are refused.
     is_applied: bool = False

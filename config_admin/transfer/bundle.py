@@ -283,7 +283,7 @@ class _Reading:
         self._loader, self._lines = loader, lines
 
     def document(self) -> Json:
-        """The value of the only document, or null. Raises FileRefused."""
+        """The value of the only document. Returns None if there is none. Raises FileRefused."""
         event = self._next(yaml.StreamStartEvent, yaml.DocumentStartEvent)
         if isinstance(event, yaml.StreamEndEvent):
             return None

@@ -29,7 +29,7 @@ def plan_restore(config_version: int, *, only: bool = False) -> RestorePlan:
 
 
 def restore_release(config_version: int, *, only: bool = False, author: Author, reason: str = "") -> CeRelease | None:
-    """Make every row what it was in a release; null if nothing changes. `only`: take back just what it changed.
+    """Make every row what it was in a release. Returns None if nothing changes. `only`: take back just what it changed.
 
     Raises NoSuchRelease, RestoreRefused, RowsBelongTogether and RevertConflict.
     """

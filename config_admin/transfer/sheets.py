@@ -37,7 +37,7 @@ from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.json_value import Json
 
-#: The value of a cell; null when it is empty.
+#: The value of a cell; None when it is empty.
 Cell = str | int | float | bool | None
 #: A line of a sheet: its number, and its cells as texts.
 Line = tuple[int, Sequence[str]]

@@ -47,7 +47,7 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
 
 
 def find_limit_problem(column: "models.Field[Any, Any]", value: Json) -> str | None:
-    """The error of the column's own limits, or null."""
+    """The error of the column's own limits. Returns None if there is none."""
     if value is None:
         return None if column.null else "This value is required."
     try:
@@ -63,7 +63,7 @@ def get_default(column: "models.Field[Any, Any]") -> Json:
 
 
 def _find_storage_problem(value: Json) -> str | None:
-    """Why no database accepts a document; null when all do."""
+    """Why no database accepts a document. Returns None when all do."""
     if isinstance(value, str):
         return None if storable(value) == value else _NO_TEXT
     if isinstance(value, float):
@@ -87,7 +87,7 @@ def shorten_value(value: Json) -> str:
 
 
 _TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
-#: Older words of columns -> the word of today, or null.
+#: Older words of columns -> the word of today, or None.
 _ALIASES: Mapping[str, Callable[[str], str | None]] = {
     "phase": read_phase,
     "tool_group": lambda text: TOOL_GROUP_ALIASES.get(text.strip().upper()),

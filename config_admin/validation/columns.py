@@ -89,7 +89,7 @@ UNKNOWN_WORD = Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}")
 class ColumnSpec:
     """The declaration of a column, in addition to its Django field."""
 
-    #: The words that the column may hold, and what is said of another; null where the table judges that itself.
+    #: The words that the column may hold, and what is said of another; None where the table judges that itself.
     vocabulary: type[Word] | None = None
     unknown: Problem | None = UNKNOWN_WORD
     #: The attribute of the installation with further words: accepted, but not offered.
@@ -101,7 +101,7 @@ class ColumnSpec:
     refused: Problem | None = None
     #: The column whose value decides which suggestions fit.
     depends_on: str = ""
-    #: What is said of a blank value; null where it may be blank.
+    #: What is said of a blank value; None where it may be blank.
     required: Problem | None = None
     #: What is warned of a blank value.
     recommended: Problem | None = None
@@ -114,7 +114,7 @@ class ColumnSpec:
     language: str | LanguageByWord = ""
     #: True for a text that is no prose, such as a name or a path.
     is_code: bool = False
-    #: For a template: whether an unknown name fails the turn; null where the table checks templates itself.
+    #: For a template: whether an unknown name fails the turn; None where the table checks templates itself.
     is_strict: bool | None = None
     #: For the manual, where the form needs no help.
     help: str = ""

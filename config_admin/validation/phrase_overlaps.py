@@ -22,7 +22,10 @@ _Order = tuple[dict[str, int], bool]
 
 
 def choose_deciding_row(snapshot: Snapshot, row: rows.Classifier, other: rows.Classifier) -> rows.Classifier | None:
-    """The row that decides: its match type is tried earlier, or its priority is lower; null when both collide."""
+    """The row that decides: its match type is tried earlier, or its priority is lower.
+
+    Returns None when both collide.
+    """
     groups, by_priority = snapshot.memo.get("order of match types", partial(_read_order, snapshot))
     position, other_position = (groups.get(code(each.rule_type), len(groups)) for each in (row, other))
     if position != other_position:
@@ -66,7 +69,7 @@ class PhraseOverlap:
 
 
 def find_phrase_overlap(snapshot: Snapshot, row: rows.Classifier) -> PhraseOverlap | None:
-    """What else matches the sentence of a phrase of the configuration; null if nothing does."""
+    """What else matches the sentence of a phrase of the configuration. Returns None if nothing does."""
     sentence, own = row.pattern or "", code(row.intent_code)
     least = live_settings.read(snapshot, MIN_NEAR).value
     matches = match_phrases(snapshot, sentence)

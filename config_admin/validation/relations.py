@@ -156,6 +156,6 @@ def list_server_tools(snapshot: Snapshot) -> list[str]:
 
 
 def find_tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
-    """The tool of a code, even if disabled, or null."""
+    """The tool of a code, even if disabled. Returns None if there is none."""
     tools = index_rows(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
     return tools[0] if tools else None

@@ -21,12 +21,12 @@ def canonical_key(row: Any) -> tuple[str, str, str]:
 
 
 def find_setting(row: rows.Config) -> Setting[Any] | None:
-    """The setting of a row, also under an older name, or null."""
+    """The setting of a row, also under an older name. Returns None if there is none."""
     return get_setting(row.config_type, row.config_key)
 
 
 def get_setting(config_type: str | None, config_key: str | None) -> Setting[Any] | None:
-    """The setting of this type and key, also under an older name, or null."""
+    """The setting of this type and key, also under an older name. Returns None if there is none."""
     return CATALOGUE.get(live_settings.canonical_key(config_type, config_key)[:2])
 
 

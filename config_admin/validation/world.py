@@ -96,5 +96,5 @@ class World:
     unsafe_sql_allowed: bool = False
     #: False while a scenario is played: its rows may name what only variables of a deployment allow.
     is_deployed: bool = True
-    #: Names of the databases that tools may read; null if unknown.
+    #: Names of the databases that tools may read; None if unknown.
     tool_databases: frozenset[str] | None = None

@@ -66,7 +66,7 @@ class Line(NamedTuple):
     #: Why the row takes no part, or blank.
     off: str
     priority: int | None
-    #: Its recent use; null if that is not counted.
+    #: Its recent use; None if that is not counted.
     fired: str | None
     is_idle: bool
     #: The row's edit page for a frame; blank for users who may not change it.

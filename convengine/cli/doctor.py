@@ -115,7 +115,7 @@ def _examine_project() -> Iterator[Finding]:
 
 
 def _load_settings() -> Finding | None:
-    """What keeps Django from starting, or null."""
+    """What keeps Django from starting. Returns None if there is none."""
     import django
     from django.core.exceptions import ImproperlyConfigured
 

@@ -31,7 +31,7 @@ class AskedField:
     options: Sequence[Choice]
     min: Json
     max: Json
-    #: How a value is written, such as `date` or `phone`, or null.
+    #: How a value is written, such as `date` or `phone`, or None.
     format: str | None
 
     @classmethod
@@ -54,9 +54,9 @@ class StateReport:
 
     lifecycle: str
     missing_fields: Sequence[str]
-    #: `question`, `reason` and `options`, or null.
+    #: `question`, `reason` and `options`, or None.
     pending_clarification: Mapping[str, Json] | None
-    #: `actionKey` and `status`, or null.
+    #: `actionKey` and `status`, or None.
     pending_action: Mapping[str, Json] | None
     #: What the answer asks is at most one of the next three.
     asked: AskedField | None

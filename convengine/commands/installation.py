@@ -137,7 +137,7 @@ class Change:
 
     section: Section
     row: Any
-    #: The column values before and after; null if there is no entry.
+    #: The column values before and after; None if there is no entry.
     before: Mapping[str, Json] | None
     after: Mapping[str, Json] | None
     form: Any = None

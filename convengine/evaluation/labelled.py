@@ -30,7 +30,7 @@ class LabelledMessage:
     """A message, and what it means."""
 
     text: str
-    #: A blank one for "none of them"; null if nobody said.
+    #: A blank one for "none of them"; None if nobody said.
     intent: str | None = None
     #: The values that it gives, by field.
     values: Mapping[str, Json] = field(default_factory=dict)

@@ -169,7 +169,7 @@ class ReadScore:
 
 
 def find_answer(line: Mapping[str, Json]) -> str | None:
-    """What a message answers to a confirmation by its labels; null where it answers none."""
+    """What a message answers to a confirmation by its labels. Returns None where it answers none."""
     if not line.get("confirming") or "acts" not in line:
         return None
     acts = set(line["acts"])

@@ -21,7 +21,7 @@ class Threshold:
     minimum: float
 
     def find_value(self, document: Mapping[str, Any]) -> float | None:
-        """What was reached; null where nothing was measured."""
+        """What was reached. Returns None where nothing was measured."""
         return (document.get(MEASURES[self.measure]) or {}).get(self.measure)
 
     def is_reached(self, document: Mapping[str, Any]) -> bool:

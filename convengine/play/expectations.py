@@ -243,7 +243,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
 
 
 def find_first_miss(items: Sequence[Json], events: Sequence[Event]) -> tuple[str, Json, Json] | None:
-    """The first item that the events do not match: path, expected, got. Null when all match in order.
+    """The first item that the events do not match: path, expected, got. Returns None when all match in order.
 
     An item is a stage or `{stage, payload}`. The earliest matching event is taken for each, so later items lose
     nothing.

@@ -41,7 +41,7 @@ def split_path(path: str) -> tuple[str | int, ...]:
 
 
 def select(path: str, document: Json) -> Json:
-    """The value at a path, or null. Raises PathError."""
+    """The value at a path. Returns None if there is none. Raises PathError."""
     value = document
     for part in split_path(path):
         if isinstance(part, int):

@@ -86,7 +86,7 @@ class TestModel(ScriptedModel):
 
     __test__ = False
     recording: ModelRecording | None = None
-    #: The model of the installation, whose answers are recorded; null when it is not asked.
+    #: The model of the installation, whose answers are recorded; None when it is not asked.
     live: ModelPort | None = None
     #: Calls of purposes without a line are no mistake of the script: the model is unavailable for them.
     is_partial: bool = False

@@ -101,7 +101,7 @@ class RunOptions:
     extensions: str = ""
     #: Ask the model of the installation what neither script nor recording answers, and record its answers.
     record: bool = False
-    #: Collects what the turns reach; null when nobody asks.
+    #: Collects what the turns reach; None when nobody asks.
     coverage: Coverage | None = None
 
 
@@ -191,7 +191,7 @@ class ScenarioPlayer:
     name: str = ""
     #: By workspace, and whether they may approve.
     integrators: dict[tuple[str, bool], Integrator] = field(default_factory=dict)
-    #: The fixed time of the clock; null while it runs.
+    #: The fixed time of the clock; None while it runs.
     at: datetime | None = None
 
     def play(self, turn: Turn) -> SeenTurn:

@@ -150,7 +150,7 @@ class Scenario:
     tasks: Sequence[TaskStub] = ()
     tools: Sequence[Stub] = ()
     containers: Sequence[ContainerStub] = ()
-    #: The file with the configuration; null when the scenario brings its own rows.
+    #: The file with the configuration; None when the scenario brings its own rows.
     configuration: Path | None = None
     #: Who answers what no stub answers: the extensions of the installation, or nobody.
     extensions: str = STUBS

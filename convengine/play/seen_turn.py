@@ -82,7 +82,7 @@ class SeenTurn:
     status: int = 200
     #: The body of the answer, as the API gives it.
     body: Mapping[str, Json] = field(default_factory=dict)
-    #: The row of `ce_conversation` by column, or null.
+    #: The row of `ce_conversation` by column, or None.
     conversation: Mapping[str, Json] | None = None
     verbose: Sequence[Mapping[str, Json]] = ()
     calls: Sequence[Call] = ()
@@ -174,7 +174,7 @@ class SeenTurn:
 
     @property
     def input_params(self) -> Mapping[str, Json] | None:
-        """The session's input params at the end of the pipeline; null when no turn ran."""
+        """The session's input params at the end of the pipeline. Returns None when no turn ran."""
         return to_plain(self.trail[-1].session.input_params) if self.trail else None
 
     @property

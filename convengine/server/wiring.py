@@ -93,9 +93,9 @@ class OutsideWorld:
 
     registry: Registry = field(default_factory=lambda: registry)
     model: ModelPort = field(default_factory=model)
-    #: Null for the tools of the registry.
+    #: None for the tools of the registry.
     tools: ToolPort | None = None
-    #: Null for the servers that the deployment allows.
+    #: None for the servers that the deployment allows.
     servers: ServerPort | None = None
     #: Put around the tools of each turn: in tests of a bot, stubs that answer before them.
     around_tools: Callable[[TimedToolPort], TimedToolPort] = lambda tools: tools

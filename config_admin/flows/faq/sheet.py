@@ -62,7 +62,7 @@ def read_text(text: str) -> list[Line]:
 
 
 def _split(text: str, delimiter: str) -> list[Line] | None:
-    """The lines with that delimiter; null if the quotes of a CSV file do not match."""
+    """The lines with that delimiter. Returns None if the quotes of a CSV file do not match."""
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     try:
         return list(_number(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)))

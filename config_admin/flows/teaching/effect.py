@@ -87,7 +87,7 @@ class Effect:
     tests: list[ChangedTest] = field(default_factory=list)
     #: Tests with a message that changes, beyond those that were played.
     unplayed: int = 0
-    #: The configurations without and with the phrases; null if they cannot be saved.
+    #: The configurations without and with the phrases; None if they cannot be saved.
     before: Snapshot | None = None
     after: Snapshot | None = None
 

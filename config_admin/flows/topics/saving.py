@@ -119,7 +119,7 @@ def plan_delete() -> Plan:
 
 
 def store_topic(intent: str, plan: Plan, *, author: str, reason: str, apply: bool) -> TopicResult | None:
-    """Plan the change of a topic and, with `apply`, store it as one release; null if there is no such topic.
+    """Plan the change of a topic and, with `apply`, store it as one release. Returns None if there is no such topic.
 
     Raises TopicRefused and CodeRefused; then nothing is changed.
     """

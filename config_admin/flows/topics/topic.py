@@ -52,7 +52,7 @@ class Topic:
 
 
 def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
-    """The topic of an intent; null if there is no such intent."""
+    """The topic of an intent. Returns None if there is no such intent."""
     stored = snapshot.row(rows.Intent, intent)
     if stored is None:
         return None

@@ -90,7 +90,7 @@ class SoughtWord:
 
 
 def _find_cut(text: str, span: Span) -> tuple[int, int] | None:
-    """The part of the text to take out with the word; null where a hole would be left."""
+    """The part of the text to take out with the word. Returns None where a hole would be left."""
     before, after = text[: span.start], text[span.end :]
     listed = _LISTED_BEFORE.search(before)
     if listed and _LISTED_AFTER.match(after):

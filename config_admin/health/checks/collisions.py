@@ -80,7 +80,10 @@ def _need_joined_message(row: rows.Rule, other: rows.Rule) -> bool:
 
 
 class Collision(NamedTuple):
-    """Two rules in the order of acting, what both set, and the turn in which they do; null when none was found."""
+    """Two rules in the order of acting, what both set, and the turn in which they do.
+
+    Returns None when none was found.
+    """
 
     first: rows.Rule
     second: rows.Rule

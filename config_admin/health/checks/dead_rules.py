@@ -159,7 +159,7 @@ def _is_set_by_rule(survey: Survey, rule: rows.Rule) -> bool:
 
 
 def _get_set_intent(rule: rows.Rule) -> tuple[RulePhase | None, str] | None:
-    """The phase in which a rule sets the intent, and the intent, or null."""
+    """The phase in which a rule sets the intent, and the intent. Returns None if there is none."""
     return (read_phase(rule.phase), code(rule.action_value)) if code(rule.action) == RuleAction.SET_INTENT else None
 
 

@@ -49,7 +49,7 @@ def _get_moved_to(rule: rows.Rule) -> str | None:
 
 
 def _common_code(codes: Iterable[str]) -> str | None:
-    """The code that all of them match, ANY for any; null when there is none."""
+    """The code that all of them match, ANY for any. Returns None when there is none."""
     concrete = {scope_code for scope_code in codes if scope_code != ANY}
     return ANY if not concrete else concrete.pop() if len(concrete) == 1 else None
 

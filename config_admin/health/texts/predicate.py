@@ -128,7 +128,7 @@ def find_text(
     closest: bool = False,
     limit: int = MAX_STATES,
 ) -> Text | None:
-    """A text for which every wanted predicate holds and no unwanted one; null when the search finds none.
+    """A text for which every wanted predicate holds and no unwanted one. Returns None when the search finds none.
 
     Samples come first, and texts made of two that share words. `closest`: if only one text after the other works,
     search the patterns for something that they have in common.
@@ -187,7 +187,7 @@ def _natural_texts(wanted: Sequence[TextPredicate]) -> Iterator[Text]:
 def merge_texts(text: str, other: str) -> str | None:
     """A shortest text with the words of both in order, those of the first before the others where that is free.
 
-    Null when they share no word.
+    Returns None when they share no word.
     """
     first, second = tuple(text.split()), tuple(other.split())
     if not {*first} & {*second}:

@@ -20,7 +20,7 @@ def add_audience_arguments(parser: ArgumentParser) -> None:
 
 
 def read_audience(options: dict[str, Any]) -> AudienceSpec | None:
-    """The audience of the arguments; null when they name none."""
+    """The audience of the arguments. Returns None when they name none."""
     if not (options["share"] or options["participant"] or options["channel"]):
         return None
     guard = Guard(options["guard"], options["bound"], options["turns"])

@@ -20,7 +20,7 @@ class PreparedWord(NamedTuple):
 
 
 def prepare_word(request: HttpRequest, stored: Json) -> PreparedWord | None:
-    """The stored schema with the word that the address names; null where it names none."""
+    """The stored schema with the word that the address names. Returns None where it names none."""
     word = read_given_words(request)
     if not word or not isinstance(stored, dict):
         return None

@@ -59,7 +59,7 @@ def rename_value(table: str, column: str, text: str) -> str:
 
 
 def rename_context_path(values: Mapping[str, Any]) -> str | None:
-    """The path of a rule on the context alone, with the names of this engine; null if nothing changes."""
+    """The path of a rule on the context alone, with the names of this engine. Returns None if nothing changes."""
     path = values.get("match_pattern")
     if values.get("rule_type") != RuleType.CONTEXT_JSON_PATH or not isinstance(path, str):
         return None

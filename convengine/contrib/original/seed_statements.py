@@ -141,7 +141,7 @@ def _split_statements(text: str, dialect: str) -> Iterator[list[Token]]:
 
 
 def _find_duplicate_clause(tokens: Sequence[Token]) -> int | None:
-    """The offset of ON DUPLICATE KEY UPDATE in the statement, or null."""
+    """The offset of ON DUPLICATE KEY UPDATE in the statement. Returns None if there is none."""
     words = [token.text.upper() for token in tokens]
     for number in range(len(words) - 3):
         if words[number : number + 4] == ["ON", "DUPLICATE", "KEY", "UPDATE"]:
@@ -350,7 +350,10 @@ def _parse_literal(value: exp.Expression) -> Literal:
 
 
 def _join_texts(parts: Sequence[Any], *, skips_null: bool = False) -> str | None:
-    """Texts and numbers as one text; null if one of them is null. `skips_null`: CONCAT of PostgreSQL leaves it out."""
+    """Texts and numbers as one text.
+
+    Returns None if one of them is null. `skips_null`: CONCAT of PostgreSQL leaves it out.
+    """
     literals = [literal for part in parts if (literal := _parse_literal(part)) is not None or not skips_null]
     texts = [literal.text if isinstance(literal, Number) else literal for literal in literals]
     if any(text is None for text in texts):

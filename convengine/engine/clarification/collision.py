@@ -77,7 +77,7 @@ def list_options(snapshot: Snapshot, close: Sequence[Score]) -> tuple[dict[str, 
 
 
 def repeat_question(session: Session) -> Session | None:
-    """Repeat the question; null when it was asked often enough."""
+    """Repeat the question. Returns None when it was asked often enough."""
     before = session.clarification
     if before is None or before.asks >= _MAX_ASKS:
         return None
@@ -86,7 +86,7 @@ def repeat_question(session: Session) -> Session | None:
 
 
 def find_chosen_row(session: Session, turn: Turn) -> rows.Classifier | None:
-    """The classifier row that the reply chooses by number or name, or null."""
+    """The classifier row that the reply chooses by number or name. Returns None if there is none."""
     option, snapshot = _find_chosen(session, turn, CLASSIFIER), turn.snapshot
     row = snapshot.row(rows.Classifier, option.get("classifierId")) if option else None
     return row if row is not None and row.enabled and snapshot.is_active(row.intent_code) else None
@@ -103,7 +103,7 @@ def list_offered_rows(session: Session, snapshot: Snapshot) -> list[rows.Classif
 
 
 def find_chosen_intent(session: Session, turn: Turn) -> str | None:
-    """The intent that the reply chooses among the agent's options, or null."""
+    """The intent that the reply chooses among the agent's options. Returns None if there is none."""
     option = _find_chosen(session, turn, AGENT)
     return code(str(option.get("intent") or "")) or None if option else None
 
@@ -133,7 +133,10 @@ def has_name(snapshot: Snapshot, intent: str) -> bool:
 
 
 def find_chosen_option(session: Session, turn: Turn) -> dict[str, Any] | None:
-    """The option of an earlier turn's question that the reply chooses by number or name, or null."""
+    """The option of an earlier turn's question that the reply chooses by number or name.
+
+    Returns None if there is none.
+    """
     offered = _map_offered(session)
     labels = {intent: str(option.get("label", "")) for intent, option in offered.items()}
     chosen = choose_option(session, turn, labels, [*labels])

@@ -126,7 +126,7 @@ def _list_parts(schema: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
 
 
 def _find_part(rule: Mapping[str, Json], values: Mapping[str, Json]) -> Json:
-    """What holds by the values; null while one of those that decide is missing."""
+    """What holds by the values. Returns None while one of those that decide is missing."""
     condition = rule["if"]
     properties = condition.get("properties")
     if any(values.get(name) is None for name in (properties if isinstance(properties, Mapping) else ())):

@@ -285,7 +285,7 @@ class Form:
 
     @cached_property
     def problem(self) -> Fault | None:
-        """Why the schema is unusable; null if it is usable."""
+        """Why the schema is unusable. Returns None if it is usable."""
         if not is_usable(self.schema):
             remedy = 'Write {"type": "object", "properties": {…}} with at least one property.'
             content = type(self.schema).__name__ if not isinstance(self.schema, Mapping) else ", ".join(self.schema)
@@ -337,7 +337,7 @@ class Form:
             return SchemaStatus(False, False)
 
     def breaks(self, field: Field, value: Json, *, partly: bool = False) -> str | None:
-        """Validate a value with its field's own schema; null if it is valid.
+        """Validate a value with its field's own schema. Returns None if it is valid.
 
         `partly`: something may be missing that is given later.
         """

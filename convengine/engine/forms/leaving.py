@@ -91,7 +91,7 @@ def _read_answer(session: Session, turn: Turn) -> bool | None:
 
 
 def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
-    """Whether the form may be left at once, or only after a question; null if it stays."""
+    """Whether the form may be left at once, or only after a question. Returns None if it stays."""
     policy = read_on_leave(session, turn, row)
     if policy is OnLeave.STAY:
         return None

@@ -31,7 +31,7 @@ def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> 
 
 
 def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
-    """The schema of (intent, state), or null."""
+    """The schema of (intent, state). Returns None if there is none."""
     if not snapshot.rows(rows.OutputSchema) or not is_resolved(intent):
         return None
     return find_row(snapshot, rows.OutputSchema, intent, state, _find_refusal)
@@ -69,7 +69,7 @@ def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 
 def find_asked_field(session: Session, turn: Turn) -> Field | None:
-    """The field that the last answer asked for, in the form of intent and state, or null."""
+    """The field that the last answer asked for, in the form of intent and state. Returns None if there is none."""
     asked_field = DialogueState.of(session).asked_field
     schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
     return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None

@@ -98,7 +98,7 @@ def _get_unvalidated(*arguments: Any) -> tuple[()]:
 
 
 def read_confidence(value: Any) -> float | None:
-    """A number from 0 to 1, also from a text; values outside are clipped. Null for anything else."""
+    """A number from 0 to 1, also from a text; values outside are clipped. Returns None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:

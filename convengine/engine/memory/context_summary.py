@@ -86,7 +86,7 @@ def parse_summary(summary: str) -> SummaryParts:
 
 
 def parse_model_summary(text: str) -> SummaryParts | None:
-    """The four lines of a model's summary, in order; null if it has another form."""
+    """The four lines of a model's summary, in order. Returns None if it has another form."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if lines and lines[-1].startswith("TURNS:"):
         lines.pop()

@@ -41,7 +41,7 @@ _STAGES = Stages(MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT, _ERROR)
 
 
 def get_model_summary(session: Session, turn: Turn) -> str | None:
-    """The summary that a model wrote and that still applies, or null."""
+    """The summary that a model wrote and that still applies. Returns None if there is none."""
     if turn.config(session, SUMMARY_MODE) != "LLM" or get_turn_of_summary(session) is None:
         return None
     summary = get_own_summary(session)
@@ -49,7 +49,7 @@ def get_model_summary(session: Session, turn: Turn) -> str | None:
 
 
 def get_turn_of_summary(session: Session) -> int | None:
-    """The number of the turn after which a model wrote the summary, or null."""
+    """The number of the turn after which a model wrote the summary. Returns None if there is none."""
     branch = session.context.get(BRANCH)
     number = branch.get(WRITTEN_AFTER) if isinstance(branch, Mapping) else None
     return number if isinstance(number, int) else None
@@ -78,7 +78,7 @@ def _is_memory_due(session: Session, turn: Turn) -> bool:
 
 
 def fold_summary(session: Session, turn: Turn, before: str) -> str | None:
-    """The model's summary of an earlier summary and the turns after it; null if there is none."""
+    """The model's summary of an earlier summary and the turns after it. Returns None if there is none."""
     after = get_turn_of_summary(session)
     prompts = fill_prompts_or_audit(
         session,

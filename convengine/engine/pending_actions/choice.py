@@ -68,7 +68,7 @@ class Choice:
     """The chosen action, and the rows that were considered."""
 
     scope: Scope
-    #: The requested key, or null.
+    #: The requested key, or None.
     key: str | None
     action: Action | None
     #: The rows in scope, best first, each with the reason why it was not chosen. None for the chosen one.
@@ -98,7 +98,7 @@ def find_wanted_key(session: Session) -> str | None:
 
 
 def read_context_action(session: Session) -> Json:
-    """The action that a task or an integrator put into the context: a text, an object, or null."""
+    """The action that a task or an integrator put into the context: a text or an object, if there is one."""
     action = session.context.get("pending_action")
     return session.context.get("pendingAction") if action is None else action
 
@@ -156,7 +156,7 @@ def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> Ch
 
 
 def build_action(row: rows.PendingAction) -> Action | None:
-    """The action of a row; null if it names no task or no method."""
+    """The action of a row. Returns None if it names no task or no method."""
     if blank(row.bean_name) or blank(row.method_names):
         return None
     return Action(row.action_key, f"{row.bean_name.strip()}:{row.method_names.strip()}", row)

@@ -71,7 +71,7 @@ def close_question_for_named_action(session: Session) -> Session:
 
 
 def select_key(session: Session, turn: Turn) -> str | None:
-    """The key of the only option that the reply means and whose action can still run, or null."""
+    """The key of the only option that the reply means and whose action can still run. Returns None if there is none."""
     options = _read_options(session.clarification)
     labels = {option.key: option.label for option in options}
     key = choose_option(session, turn, labels, [option.key for option in options if option.offered])

@@ -134,7 +134,7 @@ def _unsafe_call(node: nodes.Call) -> str | None:
 
 
 def _path(node: nodes.Node) -> str | None:
-    """The dotted path of an expression, or null."""
+    """The dotted path of an expression. Returns None if there is none."""
     if isinstance(node, nodes.Name):
         return node.name
     if isinstance(node, nodes.Getattr) and (path := _path(node.node)):

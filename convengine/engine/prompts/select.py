@@ -85,7 +85,7 @@ def words_of_mode(mode: str | None) -> frozenset[str]:
 
 
 def read_words(contract: object, part: str) -> frozenset[str] | None:
-    """The words of one list of a contract, trimmed and in lower case; null when the list is absent."""
+    """The words of one list of a contract, trimmed and in lower case. Returns None when the list is absent."""
     words = contract.get(part) if isinstance(contract, Mapping) else None
     return frozenset(str(word).strip().lower() for word in words) if isinstance(words, list) else None
 
@@ -105,7 +105,7 @@ def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None
 
 
 def find_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> PromptTemplate | None:
-    """The best of these templates, or null."""
+    """The best of these templates. Returns None if there is none."""
     return find_row(snapshot, PromptTemplate, intent, state, _find_refusal, order=order_newest_first)
 
 

@@ -39,7 +39,7 @@ def literal(atom: str) -> str:
 
 @lru_cache(maxsize=4096)
 def sample(atom: str, ignore_case: bool) -> str | None:
-    """A character that the atom matches: a literal one, else the most common; null when there is none."""
+    """A character that the atom matches: a literal one, else the most common. Returns None when there is none."""
     if char := literal(atom):
         return char
     candidates = chain("1", USUAL, UNUSUAL)

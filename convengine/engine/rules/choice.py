@@ -18,7 +18,7 @@ _LISTED = 10
 
 @dataclass(frozen=True)
 class Choice(Generic[R]):
-    """The rows in scope, best first, each with the reason why it does not count, or null."""
+    """The rows in scope, best first, each with the reason why it does not count, if there is one."""
 
     considered: tuple[tuple[R, str | None], ...]
     cut: dict[str, int]
@@ -49,7 +49,7 @@ def choose_row(
 ) -> Choice[R]:
     """The active rows for (intent, state), most specific first, then in `order` (priority, then id).
 
-    `refused` gives the reason why a row in scope does not count, or null.
+    `refused` gives the reason why a row in scope does not count, or None.
     """
     looked_at = tuple((row, refused(row)) for row in snapshot.in_scope(row_type, intent, state, order=order))
     cut = count_out_of_scope(snapshot, row_type, intent, len(looked_at))

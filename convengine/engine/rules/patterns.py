@@ -82,7 +82,7 @@ class Match(Protocol):
     """The result of `Pattern.search`: the part of `re.Match` that RE2 has."""
 
     def group(self, *groups: int | str) -> Any:
-        """The text of a group; null if it did not match."""
+        """The text of a group. Returns None if it did not match."""
 
     def groups(self) -> tuple[str | None, ...]:
         """All groups."""
@@ -132,7 +132,7 @@ class Pattern:
         return text is not None and self._compiled_test.fullmatch(prepare_subject(text)) is not None
 
     def search(self, text: str | None) -> Match | None:
-        """The first match with its groups, or null."""
+        """The first match with its groups. Returns None if there is none."""
         if text is None:
             return None
         match: Match | None = self._compiled_capture.search(prepare_subject(text).decode())
@@ -147,7 +147,7 @@ class Pattern:
         return str(self._compiled_test.sub(by.replace("\\", "\\\\"), text.encode("utf-8", "replace").decode()))
 
     def group_number(self, name: str) -> int | None:
-        """The number of a named group, or null."""
+        """The number of a named group. Returns None if there is none."""
         number: int | None = self._compiled_capture.groupindex.get(name)
         return number
 

@@ -52,7 +52,7 @@ NOT_ASKED = "NOT_ASKED"
 
 
 def find_inactive_reason(snapshot: Snapshot, row: Row) -> str | None:
-    """Why a row takes part in no decision at all, or null."""
+    """Why a row takes part in no decision at all. Returns None if there is none."""
     if not row.enabled:
         return ROW_INVALID if row.pk in snapshot.tables[row.table].unreadable else DISABLED
     intent = getattr(row, "intent_code", None)
@@ -60,7 +60,7 @@ def find_inactive_reason(snapshot: Snapshot, row: Row) -> str | None:
 
 
 def find_scope_reason(row: Row, intent: str | None, state: str | None) -> str | None:
-    """Which scope code excludes a row; null when both match."""
+    """Which scope code excludes a row. Returns None when both match."""
     if not code_matches(getattr(row, "intent_code", ANY), intent):
         return SCOPE_INTENT
     return None if code_matches(getattr(row, "state_code", ANY), state) else SCOPE_STATE
@@ -69,7 +69,7 @@ def find_scope_reason(row: Row, intent: str | None, state: str | None) -> str | 
 def find_exclusion_reason(
     snapshot: Snapshot, rule: Rule, phase: str, intent: str | None, state: str | None
 ) -> str | None:
-    """Why a rule is not in the list of a pass, or null."""
+    """Why a rule is not in the list of a pass. Returns None if there is none."""
     if reason := find_inactive_reason(snapshot, rule):
         return reason
     if (read_phase(rule.phase) or "") != phase:

@@ -26,7 +26,7 @@ def custom_registry() -> dict[str, Action]:
 
 
 def get_action(name: str | None) -> Action | None:
-    """The action of this name, ignoring case, or null."""
+    """The action of this name, ignoring case. Returns None if there is none."""
     return BUILT_IN.get(code(name)) or _custom.get(code(name))
 
 

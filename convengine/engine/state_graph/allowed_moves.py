@@ -134,7 +134,7 @@ def _read_code(document: Mapping[str, Json], name: str) -> str:
 
 
 def _find_refusal(session: Session, turn: Turn, intent: str, state: str) -> str | None:
-    """Why the model's move is refused, or null."""
+    """Why the model's move is refused. Returns None if there is none."""
     snapshot, start = turn.snapshot, code(session.state)
     changed = intent != code(session.intent)
     if changed and (intent == ANY or snapshot.row(rows.Intent, intent) is None or not snapshot.is_active(intent)):

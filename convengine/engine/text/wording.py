@@ -9,7 +9,7 @@ _SIMILAR = 0.6
 
 
 def find_nearest(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str | None:
-    """The most similar known word, ignoring case, or null."""
+    """The most similar known word, ignoring case. Returns None if there is none."""
     by_lower = {name.lower(): name for name in known}
     matches = get_close_matches(word.lower(), by_lower, n=1, cutoff=similar)
     return by_lower[matches[0]] if matches else None

@@ -45,7 +45,7 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     """The text instead of the configured answer when a session ends or a message is unclear; never on the plain turn
     API.
 
-    Null when the configured answer must report something: an action ran, or a rule changed the state.
+    Returns None when the configured answer must report something: an action ran, or a rule changed the state.
     """
     text = (
         _TEXTS.get(_read_message_intent(session)) if turn.request.resolved and session.reply_override is None else None
@@ -113,7 +113,7 @@ def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | 
 
 
 def find_interaction_mode(session: Session, turn: Turn) -> str | None:
-    """The interaction mode of the answer's template; null when a row did not answer, or there is no mode."""
+    """The interaction mode of the answer's template. Returns None when a row did not answer, or there is no mode."""
     if session.reply_override is not None:
         return None
     row = find_interaction(turn.snapshot, session.intent, session.state)

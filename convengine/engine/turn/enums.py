@@ -27,7 +27,7 @@ class Word(StrEnum):
 
     @classmethod
     def read(cls, value: object) -> Self | None:
-        """The member that a text names, trimmed and ignoring case, or null."""
+        """The member that a text names, trimmed and ignoring case. Returns None if there is none."""
         return cls._index_members().get(str(value).strip().upper())
 
     @classmethod

@@ -62,7 +62,7 @@ class TaskPort(Protocol):
     """Registered tasks, by name."""
 
     def methods(self, task: str) -> Sequence[str] | None:
-        """The method names of a registered task, or null."""
+        """The method names of a registered task. Returns None if there is none."""
 
     def names(self) -> Sequence[str]:
         """The names of all registered tasks, for messages."""
@@ -157,7 +157,7 @@ class ContainerAnswer:
     error_type: str | None = None
     error_message: str | None = None
     duration_ms: int = 0
-    #: The input params that were really sent; null if unchanged.
+    #: The input params that were really sent; None if unchanged.
     sent: Mapping[str, Json] | None = None
 
 
@@ -200,7 +200,7 @@ class LlmAnswer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_ms: int = 0
-    #: Computed from the deployment's prices; null if the model has none.
+    #: Computed from the deployment's prices; None if the model has none.
     cost: float | None = None
     error_code: str | None = None
     error_message: str | None = None

@@ -178,7 +178,7 @@ class Session:
     turn_start_state: str = UNKNOWN
     intent_locked: bool = False
     intent_lock_reason: str | None = None
-    #: The resolver that decided the intent in this turn: CLASSIFIER, AGENT, or null.
+    #: The resolver that decided the intent in this turn: CLASSIFIER, AGENT, or None.
     intent_source: str | None = None
     #: The decision of the interaction policy, even if later steps changed it.
     interaction_decision: str | None = None
@@ -215,7 +215,7 @@ class Session:
     schema_has_any_value: bool = False
     missing_required_fields: tuple[str, ...] = ()
     missing_field_options: Mapping[str, Json] = field(default_factory=dict)
-    #: What was read from the message of this turn; null if no form read it.
+    #: What was read from the message of this turn; None if no form read it.
     fields_read: FieldsRead | None = None
     #: The question for the field that this turn's answer asks for.
     form_question: str = ""
@@ -252,7 +252,7 @@ class Session:
     # reset
     #: The text only asked to start over, so nothing is interpreted.
     reset_only: bool = False
-    #: Why this turn was reset, or null; a turn resets at most once.
+    #: Why this turn was reset, or None; a turn resets at most once.
     reset_reason: str | None = None
 
     # telemetry

@@ -107,11 +107,14 @@ class Snapshot:
         return self.tables[row_type.table].enabled  # type: ignore[return-value]
 
     def row(self, row_type: type[R], pk: Any) -> R | None:
-        """One row by primary key; null when there is none."""
+        """One row by primary key. Returns None when there is none."""
         return cast("R | None", self.table(row_type).by_pk.get(pk))
 
     def find_row(self, table: str, pk: str) -> Row | None:
-        """One row by the names of a record: its table, and the text of its primary key; null when there is none."""
+        """One row by the names of a record: its table, and the text of its primary key.
+
+        Returns None when there is none.
+        """
         return self.tables[table].by_text.get(pk) if table in self.tables else None
 
     # --- intents ------------------------------------------------------------------------------------------------

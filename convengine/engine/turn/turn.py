@@ -102,7 +102,7 @@ class Turn:
     snapshot: Snapshot
     ports: Ports
     trail: Trail
-    #: Why it runs on this release; null when that is simply the newest one.
+    #: Why it runs on this release; None when that is simply the newest one.
     release_choice: ReleaseChoice | None = None
     #: Each with the number of the event before it was recorded.
     decided_rows: dict[DecidingRow, int] = field(default_factory=dict)

@@ -87,7 +87,10 @@ class _ClaimMaker:
     situation: Situation
 
     def make(self, item: FormField, span: Span, clause: Clause, bound: Label | None) -> Claim | None:
-        """The claim of a span for a field; null where it says nothing for it. `bound`: the name that the span has."""
+        """The claim of a span for a field.
+
+        Returns None where it says nothing for it. `bound`: the name that the span has.
+        """
         if span.sort not in item.sorts or span.field not in ("", item.path):
             return None
         label = bound if bound and bound.field == item.path else None
@@ -188,7 +191,10 @@ def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
 
 
 def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | None:
-    """The claim, marked as doubtful if it fits a second field. Null if another claim on its words is as strong."""
+    """The claim, marked as doubtful if it fits a second field.
+
+    Returns None if another claim on its words is as strong.
+    """
     if claim.score >= ASKED_TIE:
         return claim
     rivals = _list_as_strong(claims, claim)
@@ -320,7 +326,7 @@ def _list_rivals(claim: Claim, others: Sequence[Claim]) -> Iterator[Claim]:
 def _join_rivals(understanding: Understanding, first: Claim, second: Claim) -> Claim | None:
     """What two spans are for one field: the later one behind a cue of correction; both are possible behind an "or".
 
-    Null where the second one may be for another field.
+    Returns None where the second one may be for another field.
     """
     if first.resolved.values == second.resolved.values:
         return first

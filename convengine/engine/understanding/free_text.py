@@ -30,7 +30,7 @@ _ENDS = frozenset(".,;:!?\n-–")
 def read_free_text(
     explained: Explained, claims: Sequence[Claim], *, is_phrase: bool
 ) -> Taken | Offered | Refused | None:
-    """The text that the asked field takes; null where the message says something else.
+    """The text that the asked field takes. Returns None where the message says something else.
 
     `is_phrase`: a phrase of another intent matches the whole message.
     """

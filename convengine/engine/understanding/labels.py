@@ -63,7 +63,7 @@ def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
 
 
 def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int | None:
-    """The word behind a name that begins here, with or without its hyphens; null where it does not begin."""
+    """The word behind a name that begins here, with or without its hyphens. Returns None where it does not begin."""
     for index, key in enumerate(label):
         at += bool(index) and keys[at : at + 1] == ("-",)
         if keys[at : at + 1] != (key,):

@@ -96,7 +96,7 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
     asks = clause.force is Force.ASKS
     beside = (*_BESIDE, "request") if asks else _BESIDE
     small = cover(cue for cue in clause.cues if cue.name in beside)
-    #: By position: the moves that cover the clause from there on; null where none do.
+    #: By position: the moves that cover the clause from there on; None where none do.
     covers: dict[int, list[Move] | None] = {clause.end: []}
     for at in range(clause.end - 1, clause.start - 1, -1):
         covers[at] = _cover_from(chart, clause, at, covers)

@@ -162,7 +162,10 @@ class Finder(Protocol):
         """The parts of the message that may be such values. `specs`: the fields of the form that take this sort."""
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
-        """What a span is for a field; null if it is no value of it. `is_asked`: the bot has just asked for it."""
+        """What a span is for a field.
+
+        Returns None if it is no value of it. `is_asked`: the bot has just asked for it.
+        """
 
 
 #: The sorts of spans that a field of a kind takes.

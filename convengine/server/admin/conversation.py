@@ -61,7 +61,7 @@ class Turns(NamedTuple):
     """One page of turns."""
 
     lines: list[TurnSummary]
-    #: The number where older turns begin; null if there are none.
+    #: The number where older turns begin; None if there are none.
     older: int | None
     #: True when this is not the newest page.
     is_older: bool

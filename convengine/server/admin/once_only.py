@@ -56,7 +56,7 @@ class SettleForm(forms.Form):
         ran.choices = _CHOICES_OF_RULES if is_of_rule else _CHOICES
 
     def clean_result(self) -> Any:
-        """The JSON value, or null."""
+        """The JSON value. Returns None if there is none."""
         text = self.cleaned_data["result"].strip()
         if not text:
             return None

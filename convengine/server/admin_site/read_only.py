@@ -104,7 +104,7 @@ class ReadOnlyAdmin(PagesAdmin):
         return row
 
     def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
-        """A row by its key, or null."""
+        """A row by its key. Returns None if there is none."""
         try:
             row = super().get_object(request, object_id, from_field)
         except (TypeError, AttributeError, OperationalError):

@@ -180,7 +180,7 @@ def describe_named_position(intent: str | None, state: str | None) -> str:
 
 @cache
 def get_options(table: str) -> Any:
-    """The model options of a table, such as its names; null if its app is not installed."""
+    """The model options of a table, such as its names. Returns None if its app is not installed."""
     return next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
 
 

@@ -96,7 +96,10 @@ class _Rest:
 
 
 def find_replica_time() -> datetime | None:
-    """The time whose record the replica has at least, by the primary's clock; null when it should not be read."""
+    """The time whose record the replica has at least, by the primary's clock.
+
+    Returns None when it should not be read.
+    """
     if not is_configured() or time.monotonic() < _Rest.until or connections[DEFAULT_DB_ALIAS].in_atomic_block:
         return None
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:

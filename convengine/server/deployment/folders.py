@@ -57,7 +57,7 @@ def is_demonstration(data: Path, database: object) -> bool:
 
 
 def read_project(folder: Path) -> dict[str, Any] | None:
-    """The table `tool.convengine` of the folder's pyproject.toml, or null."""
+    """The table `tool.convengine` of the folder's pyproject.toml. Returns None if there is none."""
     file = folder / "pyproject.toml"
     if not file.is_file():
         return None

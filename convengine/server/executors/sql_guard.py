@@ -68,7 +68,7 @@ class Allowed:
 
     functions: frozenset[str] = FUNCTIONS
     keywords: frozenset[str] = frozenset()
-    #: Null for all tables of the login except system tables.
+    #: None for all tables of the login except system tables.
     tables: frozenset[str] | None = None
 
 

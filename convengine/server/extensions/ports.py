@@ -124,7 +124,7 @@ class _Refused(Exception):
 
 
 def _find_changed_params(request: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
-    """The input params after interceptors; null if unchanged."""
+    """The input params after interceptors. Returns None if unchanged."""
     return None if sent.input_params == request.input_params else sent.input_params
 
 

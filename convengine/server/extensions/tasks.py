@@ -70,7 +70,7 @@ class Tasks(RecordedPort):
     """The tasks port."""
 
     def methods(self, task: str) -> Sequence[str] | None:
-        """The method names of a registered task, or null."""
+        """The method names of a registered task. Returns None if there is none."""
         names = self.tape.ask("task.methods", task, lambda: self._names(task))
         return None if names is None else tuple(names)
 

@@ -95,7 +95,7 @@ class RequestThreads:
         return True
 
     def finish(self, thread: "_Thread") -> Work | None:
-        """The next work for a thread that has finished one; null when it rests."""
+        """The next work for a thread that has finished one. Returns None when it rests."""
         with self._lock:
             if self._queued and not self._resuming:
                 return self._queued.popleft()

@@ -13,7 +13,7 @@ class GradualPeriod(NamedTuple):
     """When only a part of the conversations had a release."""
 
     began: datetime
-    #: Null while it runs.
+    #: None while it runs.
     ended: datetime | None
     #: The release that the others had.
     parent_version: int
@@ -93,7 +93,7 @@ class ProvenRow(NamedTuple):
     pk: str
     #: Label and text of each column.
     columns: Sequence[tuple[str, str]]
-    #: The release that made this version, and its reason; null when the document does not have it.
+    #: The release that made this version, and its reason; None when the document does not have it.
     origin: int | None
     reason: str
 
@@ -130,7 +130,7 @@ class ReleaseHistory(Protocol):
         """The right to read a row of a table. Raises KeyError for a table that is not configuration."""
 
     def then_and_now(self, table: str, pk: str, config_version: int, /) -> RowThenAndNow | None:
-        """A row in a release beside the newest one; null when neither has it."""
+        """A row in a release beside the newest one. Returns None when neither has it."""
 
     def find_row_origins(
         self, rows: Collection[tuple[str, str]], config_version: int, /

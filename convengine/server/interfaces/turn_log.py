@@ -24,7 +24,7 @@ class TurnRecord:
     session: Session
     #: TURN, or EXTERNAL for a turn handled elsewhere.
     source: str
-    #: Null for a turn that cannot be replayed.
+    #: None for a turn that cannot be replayed.
     recording: bytes | None
     #: Why it cannot be replayed. None for a turn that can.
     replay_note: str | None = None

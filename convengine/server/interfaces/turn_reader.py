@@ -63,13 +63,16 @@ class TurnReader(Protocol):
     """Reads recorded turns. A `record` is a `CeConversationHistory`."""
 
     def find_replay_difference(self, record: Any, /) -> ReplayDifference | None:
-        """Null when the replayed turn leaves the same events. Raises ValueError for a turn that cannot be replayed."""
+        """Returns None when the replayed turn leaves the same events.
+
+        Raises ValueError for a turn that cannot be replayed.
+        """
 
     def rebuild_turn(self, record: Any, /) -> Turn:
         """The replayed turn with its events. Raises ValueError for a turn that cannot be replayed."""
 
     def read_turn_trace(self, conversation_id: uuid.UUID, turn_no: int, /) -> dict[str, Any] | None:
-        """The turn as steps with their stages; null when nothing of it is stored."""
+        """The turn as steps with their stages. Returns None when nothing of it is stored."""
 
     def explain_turn(self, conversation_id: uuid.UUID, turn_no: int, /) -> list[str]:
         """What happened in a turn and why, one line each: the narration, then each decision with winners and losers."""

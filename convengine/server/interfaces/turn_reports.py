@@ -115,7 +115,7 @@ class WeekRate(NamedTuple):
     is_worse: bool
     #: So high that somebody should look, whatever it was before.
     is_high: bool
-    #: The effect of the release that made it worse; null if none is known to.
+    #: The effect of the release that made it worse; None if none is known to.
     since: ReleaseEffect | None
     #: The search that lists these turns.
     url: str
@@ -189,7 +189,7 @@ class WeekSummary(NamedTuple):
     #: What became of the conversations that began in these days; it adds up to them.
     outcomes: Sequence[WeekOutcome]
     rates: Sequence[WeekRate]
-    #: The form that loses most of its users; null if none loses more than half.
+    #: The form that loses most of its users; None if none loses more than half.
     losing_form: LosingForm | None
     #: Of the releases that had turns in these days, the newest first.
     effects: Sequence[ReleaseEffect]

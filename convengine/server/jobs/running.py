@@ -90,8 +90,8 @@ def run_or_start(name: str) -> None:
 def run(name: str, by: str = SCHEDULE) -> CeJobRun | None:
     """Run a job to its end, and return the record of the run.
 
-    Null when another process runs it, or, for the schedule, when it is no longer due. A failure is in the record, never
-    raised. Raises NoSuchJob.
+    Returns None when another process runs it, or, for the schedule, when it is no longer due. A failure is in the
+    record, never raised. Raises NoSuchJob.
     """
     job = all_jobs().get(name)
     if job is None:

@@ -52,7 +52,7 @@ class _LoadedConversation:
 
 
 def rebuild_turn(conversation_id: str, snapshot: Snapshot | None = None) -> RebuiltTurn | None:
-    """The newest committed turn, on its own release or on the given snapshot; null when there is none.
+    """The newest committed turn, on its own release or on the given snapshot. Returns None when there is none.
 
     It may call models and write events: those get the numbers after the turn's own events.
     """

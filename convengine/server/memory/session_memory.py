@@ -17,7 +17,7 @@ from convengine.server.memory.compaction import compact_thread
 
 
 def recall_previous_session(row: Conversation) -> str | None:
-    """The memory of the thread's newest ended session, for a session's first turn, or null.
+    """The memory of the thread's newest ended session, for a session's first turn. Returns None if there is none.
 
     On the plain turn API a thread is one conversation, so there is none.
     """

@@ -65,7 +65,7 @@ class _Attempts:
         return self.fallback if self.fallback and self._is_for_fallback() else self.target
 
     def count_spent_tokens(self) -> int | None:
-        """The tokens that were not enough for the last answer; null if it was not cut off."""
+        """The tokens that were not enough for the last answer. Returns None if it was not cut off."""
         return (self.tries[-1].answer.output_tokens or _UNKNOWN) if self._is_cut_off() else None
 
     def may_retry(self, attempt: Try) -> bool:
@@ -262,7 +262,10 @@ def _wait_for_pause(target: Target, ends: float) -> Try | None:
 
 
 def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
-    """Whether the service failed; null when that is not known: the request was refused, or had less than its time."""
+    """Whether the service failed.
+
+    Returns None when that is not known: the request was refused, or had less than its time.
+    """
     if attempt.answer.error_code is None:
         return False
     if attempt.answer.error_code == "LLM_TIMEOUT" and was_cut_short:

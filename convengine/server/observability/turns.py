@@ -23,7 +23,7 @@ class TurnObservation:
     """What is known of a turn so far."""
 
     conversation_id: str
-    #: Null until the turn has its lease.
+    #: None until the turn has its lease.
     turn: Turn | None = None
     outcome: EngineOutcome | None = None
     #: The call was answered before, so no turn ran.

@@ -103,7 +103,7 @@ def _read(name: str) -> bytes | None:
 
 
 def _read_or_claim(name: str) -> bytes | None:
-    """The weights; null if this process has claimed to make them. Waits while another one makes them."""
+    """The weights. Returns None if this process has claimed to make them. Waits while another one makes them."""
     while True:
         weights = _read(name)
         if weights is not None or _claim(name):

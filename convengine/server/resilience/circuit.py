@@ -97,7 +97,7 @@ class Attempt:
 
     def __init__(self, is_probe: bool) -> None:
         self.is_probe = is_probe
-        #: Whether the other side failed; null if the call says nothing about it.
+        #: Whether the other side failed; None if the call says nothing about it.
         self.failed: bool | None = None
 
 

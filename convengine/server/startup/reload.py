@@ -47,7 +47,7 @@ def find_extension_files() -> dict[Path, int]:
 
 
 def _read_change_time(file: Path) -> int | None:
-    """Null for a file that does not exist; an editor may have removed it just now."""
+    """Returns None for a file that does not exist; an editor may have removed it just now."""
     try:
         return file.stat().st_mtime_ns
     except OSError:

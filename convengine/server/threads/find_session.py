@@ -161,7 +161,7 @@ def _begin_session(
     key: IdempotencyKey | None,
     ticket: int = LAST_TICKET,
 ) -> str | None:
-    """End the open session and begin the next; null when another message was faster, or a turn runs.
+    """End the open session and begin the next. Returns None when another message was faster, or a turn runs.
 
     Raises AlreadyAnswered.
     """

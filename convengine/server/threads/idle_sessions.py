@@ -39,7 +39,7 @@ class Limits:
     """How long sessions of one channel may be idle."""
 
     stale: timedelta
-    #: Null if the user is asked on return instead (`offer_resume`).
+    #: None if the user is asked on return instead (`offer_resume`).
     timeout: timedelta | None
     #: Whether sessions that were handed over wait for a person, without a time-out.
     has_desk: bool

@@ -46,7 +46,7 @@ class Lease:
     conversation: Conversation
     #: The turn-lifetime params of the last committed turn.
     previous_turn: Mapping[str, Any]
-    #: The release of that turn; null when there is none.
+    #: The release of that turn; None when there is none.
     last_release: int | None
     #: The configuration's head, to be pinned.
     head: str

@@ -42,7 +42,10 @@ class IdempotencyKey:
 
 
 def find_answer(key: IdempotencyKey) -> Any | None:
-    """The stored answer, or null. Raises IdempotencyKeyReused when the key came with another body before."""
+    """The stored answer.
+
+    Returns None if there is none. Raises IdempotencyKeyReused when the key came with another body before.
+    """
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(

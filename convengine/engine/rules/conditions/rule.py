@@ -127,7 +127,10 @@ def get_target(rule: Rule) -> str:
 
 
 def find_fault(rule: Rule) -> Fault | None:
-    """Why a row can never hold: its pattern, path or rows cannot be read, or its target is unknown; null if usable."""
+    """Why a row can never hold: its pattern, path or rows cannot be read, or its target is unknown.
+
+    Returns None if usable.
+    """
     try:
         read_condition(rule)
     except UNREADABLE as error:

@@ -65,7 +65,7 @@ def describe_count(count: object, noun: str) -> str:
 
 
 def compare_time_points(left: TimePoint, right: TimePoint) -> int | None:
-    """-1, 0 or 1; null where the two cannot be compared.
+    """-1, 0 or 1. Returns None where the two cannot be compared.
 
     With a day on either side, days are compared; with a time of the day on either side, times of the day.
     """

@@ -162,7 +162,7 @@ def _describe_comparison(comparison: Comparison, root: str) -> str:
 
 
 def _describe_claim(left: Operand, op: str, value: Json, root: str = "") -> str | None:
-    """The meaning of a comparison: "the form is complete"; null if its parts say it better."""
+    """The meaning of a comparison: "the form is complete". Returns None if its parts say it better."""
     if isinstance(left, Path) and (op == "exists" or (value is None and op in ("==", "!="))):
         return _describe_presence(left, root, present=op != "==")
     claims = CLAIMS.get(left.name if isinstance(left, Field) else _name(left, root))
@@ -315,7 +315,7 @@ def comparison_words(op: str) -> str:
 
 
 def claim_words(path: str, op: str, literal: Json) -> str | None:
-    """The meaning of a comparison: "the form is complete"; null if its parts say it better."""
+    """The meaning of a comparison: "the form is complete". Returns None if its parts say it better."""
     try:
         parsed = parse_path(_plain(path))
     except PathError:

@@ -83,7 +83,7 @@ def conclude_action(session: Session, turn: Turn) -> Session:
 
 
 def _find_hold_reason(session: Session, decision: PolicyDecision) -> str | None:
-    """Why a yes runs nothing although an action was open; null if it runs, or if that was recorded already."""
+    """Why a yes runs nothing although an action was open. Returns None if it runs, or if that was recorded already."""
     action, current = session.action, record.read_record(session)
     if truthy(action.guardrail_blocked):
         return "GUARDRAIL"

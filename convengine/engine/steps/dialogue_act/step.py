@@ -213,7 +213,7 @@ def audit_final_act(before: Session, after: Session, turn: Turn) -> None:
 
 
 def ask_act(session: Session, turn: Turn) -> ModelAct | None:
-    """The model's answer; null if there is no readable one, with DIALOGUE_ACT_LLM_ERROR."""
+    """The model's answer. Returns None if there is no readable one, with DIALOGUE_ACT_LLM_ERROR."""
     rewriting = bool(session.history) and turn.config(session, catalogue.QUERY_REWRITE_ENABLED)
     try:
         question = _build_question(session, turn, rewriting)

@@ -194,7 +194,7 @@ def _find_own_field(form: Form, path: str, declared: Mapping[str, Json]) -> Fiel
 
 
 def _sanitise_value(result: SanitisedValues, form: Form, form_field: Field, value: Json) -> Json:
-    """The value of one field, or null."""
+    """The value of one field. Returns None if there is none."""
     if isinstance(value, Mapping) and isinstance(form_field.declared.get("properties"), Mapping):
         return _sanitise_object(result, form, form_field.declared, value, f"{form_field.path}.")
     if form_field.path in result.settled:

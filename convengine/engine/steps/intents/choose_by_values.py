@@ -59,7 +59,7 @@ def fills_offered_form(session: Session, turn: Turn) -> bool:
 
 
 def find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
-    """The first row of the intent to which the user was offered to go on; null if it has none."""
+    """The first row of the intent to which the user was offered to go on. Returns None if it has none."""
     return next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent), None)
 
 

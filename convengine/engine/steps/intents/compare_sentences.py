@@ -37,7 +37,7 @@ class Comparison:
     substitution: str = ""
 
     def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
-        """The compared values of a row, or null."""
+        """The compared values of a row. Returns None if there is none."""
         return next((compared.operands for compared in self.near if compared.row is row), None)
 
     def candidates(self) -> list[Candidate]:

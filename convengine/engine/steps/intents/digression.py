@@ -113,7 +113,7 @@ def find_returning_row(session: Session, turn: Turn, classification: Classificat
 
 
 def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | None:
-    """The session that answers this intent and stays where it is; null if there is no answer to give."""
+    """The session that answers this intent and stays where it is. Returns None if there is no answer to give."""
     digression = Digression(code(row.intent_code), code(row.state_code) or UNKNOWN, row.classifier_id)
     session_after = _note_digression(session, turn, digression)
     if session_after is not None:

@@ -27,7 +27,7 @@ def find_forcing_signal(session: Session, turn: Turn) -> str | None:
 
 
 def find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
-    """The stage of the first reason to keep the intent, or null."""
+    """The stage of the first reason to keep the intent. Returns None if there is none."""
     if session.intent_locked:
         return INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION
     if not (is_resolved(session.intent) and is_state_resolved(session.state)):

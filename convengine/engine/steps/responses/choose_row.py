@@ -56,7 +56,7 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
 
 
 def choose_exact_response(snapshot: Snapshot, intent: str | None, state: str) -> ResponseChoice | None:
-    """The rows of exactly this state, of the intent before ANY; null if there are none."""
+    """The rows of exactly this state, of the intent before ANY. Returns None if there are none."""
     choice = choose_response(snapshot, intent, state)
     ranked = tuple(row for row in choice.ranked if code(row.state_code) == state)
     return ResponseChoice(ranked, choice.cut) if ranked else None

@@ -80,7 +80,7 @@ def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> 
 
 
 def find_hand_over_intent(snapshot: Snapshot) -> str | None:
-    """The only intent whose phrases ask for a person and that has an answer; null if there are several."""
+    """The only intent whose phrases ask for a person and that has an answer. Returns None if there are several."""
     intents = [
         intent
         for intent in snapshot.hand_over_intents

@@ -256,7 +256,7 @@ def _wants_person(session: Session, turn: Turn) -> bool:
 
 
 def _hand_over(session: Session, turn: Turn) -> Session | None:
-    """The session that a person gets, because the user wants one; null if nothing hands over."""
+    """The session that a person gets, because the user wants one. Returns None if nothing hands over."""
     if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
         return give_up(session, turn)
     if _can_hand_over(session, turn):

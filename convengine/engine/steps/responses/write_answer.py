@@ -61,8 +61,9 @@ def _check_kind(row: Response) -> None:
 
 
 def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
-    """The model's answer to the prompts of the scope's template. Null if it failed, or no template applies, and the row
-    has a text instead.
+    """The model's answer to the prompts of the scope's template.
+
+    Returns None if it failed, or if no template applies and the row has a text instead.
 
     Otherwise raises LlmNotConfigured, the model's fault, PromptContextMissing, or errors of the prompt.
     """

@@ -105,7 +105,7 @@ def skip_planner(session: Session, turn: Turn, skip: Skip) -> Session:
 
 
 def find_shut_gate(session: Session, turn: Turn) -> Skip | None:
-    """The first reason against the planner, or null."""
+    """The first reason against the planner. Returns None if there is none."""
     return next((skip for check in _GATES if (skip := check(session, turn))), None)
 
 

@@ -206,7 +206,7 @@ def build_claim(session: Session, turn: Turn, plan: Plan) -> ExecutionClaim:
 
 
 def claim_call(turn: Turn, claim: ExecutionClaim) -> ToolAnswer | None:
-    """Null when the tool may run now; else the outcome of the earlier run.
+    """Returns None when the tool may run now; else the outcome of the earlier run.
 
     Raises ConversationPersistFailed: without a claim nothing may run.
     """

@@ -225,7 +225,7 @@ def find_current_tool(observations: Sequence[Mapping[str, Json]]) -> str:
 
 
 def find_refusal(session: Session, turn: Turn, current: str, following: str | None) -> str | None:
-    """Why `following` may not be called after `current`, or null."""
+    """Why `following` may not be called after `current`. Returns None if there is none."""
     if not turn.config(session, TOOL_GUARDRAIL_ENABLED):
         return None
     if not code(following):

@@ -45,7 +45,7 @@ def resolve_group(name: str | None) -> str:
 
 
 def read_request(value: Json) -> ToolRequest | None:
-    """The request in a param, an object or a JSON text; null if there is none.
+    """The request in a param, an object or a JSON text. Returns None if there is none.
 
     Arguments that are not an object are ignored. Raises InvalidToolRequest for everything else.
     """

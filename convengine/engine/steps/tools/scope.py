@@ -60,7 +60,7 @@ def split_tool_name(tool_code: str) -> str:
 
 
 def find_server(snapshot: Snapshot, tool_code: str) -> rows.McpServer | None:
-    """The enabled server of a code, or null."""
+    """The enabled server of a code. Returns None if there is none."""
     prefix, _, rest = tool_code.partition(".")
     name, dot, tool = rest.partition(".")
     if f"{prefix.lower()}." != _PREFIX or not (dot and tool):

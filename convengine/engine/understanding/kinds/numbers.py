@@ -134,7 +134,7 @@ def _list_parts(phrase: Phrase, locale: str) -> Iterator[tuple[bool, tuple[Decim
 
 
 def _add_up(are_scales: Sequence[bool], numbers: Sequence[Decimal]) -> Decimal | None:
-    """ "Two hundred and fifty thousand". Null for what is several numbers: "two hundred and three hundred"."""
+    """ "Two hundred and fifty thousand". Returns None for what is several numbers: "two hundred and three hundred"."""
     total, group, last_scale = Decimal(0), Decimal(0), Decimal("Infinity")
     for is_scale, number in zip(are_scales, numbers, strict=True):
         if not is_scale:

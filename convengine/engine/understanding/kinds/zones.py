@@ -20,7 +20,7 @@ def split_zoned(phrase: Phrase) -> tuple[Phrase | None, Phrase]:
 
 
 def find_zone(clock: Phrase | None) -> tzinfo | None:
-    """The zone that a time is said in; null where none is said."""
+    """The zone that a time is said in. Returns None where none is said."""
     zone = clock.slots.get("zone") or clock.slots.get("written_zone") if clock else None
     if isinstance(zone, Phrase):
         slots = zone.slots

@@ -38,7 +38,7 @@ class Encoder:
 
     #: Blank for the encoder of this process.
     name: str = ""
-    #: What the vectors of all texts of a service have in common; null if they are compared as they are.
+    #: What the vectors of all texts of a service have in common; None if they are compared as they are.
     center: Vector | None = None
 
     def encode(self, text: str) -> Vector:

@@ -19,7 +19,7 @@ class WordShare(NamedTuple):
     """A word of a message, and how sure the intent would be without it."""
 
     word: str
-    #: Null if the message without the word does not bring the intent into question.
+    #: None if the message without the word does not bring the intent into question.
     without: float | None
 
 

@@ -64,7 +64,7 @@ class InterimClassifier:
         return (self._vectors @ vector).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
-        """Null for an intent that has no phrases any more."""
+        """Returns None for an intent that has no phrases any more."""
         members = np.flatnonzero(self._intents == intent)
         if not members.size:
             return None
