@@ -1,7 +1,7 @@
 """Verify the tables that are chained: the access log, feedback, the ledger, and the states of rows that may change."""
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
@@ -32,7 +32,8 @@ def verify_chains(ledger: Ledger) -> Iterator[Finding]:
     chains = {row.pk: row for row in read_rows(CeChain.objects.all())}
     for entries in list_entries():
         for name in sorted(_list_names(entries, chains)):
-            yield from _verify_chain(name, entries, chains.get(name), ledger)
+            own = entries.filter(table_name=name) if entries.model is CeSealedState else entries
+            yield from _verify_chain(name, own, chains.get(name), ledger)
     yield from _verify_states()
     yield from _verify_replacements()
 
@@ -55,17 +56,23 @@ def _list_state_tables() -> set[str]:
 
 def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[Finding]:
     table, listed = entries.model._meta.db_table, ledger.list_ends(name)
-    if entries.model is CeSealedState:
-        entries = entries.filter(table_name=name)
     if chain is None:
         if listed or entries.exists():
             yield create_table_finding("LOG_MISSING", table, name, f"The end of the chain of {name} was removed.")
         return
     if not chain.is_genuine():
         yield create_table_finding("LOG_CHANGED", _CHAINS, name, f"The end of the chain of {name} was changed.")
-    last: bytes | None = bytes(chain.base)
     gaps = (_Link(*removed) for removed in ledger.list_removed(name) if removed[0] > chain.removed_to)
-    for link in heapq.merge(_read_links(entries, ledger.list_emptied(table)), gaps, key=lambda link: link.pk):
+    links = heapq.merge(_read_links(entries, ledger.list_emptied(table)), gaps, key=lambda link: link.pk)
+    last = yield from _verify_links(table, bytes(chain.base), links, listed)
+    yield from _verify_end(name, table, chain, last, listed)
+
+
+def _verify_links(
+    table: str, last: bytes | None, links: Iterable[_Link], listed: dict[int, bytes]
+) -> Generator[Finding, None, bytes | None]:
+    """Returns the hash of the last link. Takes out of `listed`, the ends that the ledger has, those that are there."""
+    for link in links:
         if not link.is_whole:
             yield create_table_finding("LOG_CHANGED", table, link.pk, "It does not match its seal.")
         if None not in (link.previous, last) and link.previous != last:
@@ -74,10 +81,14 @@ def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger
         wanted = listed.pop(link.pk, None)
         if wanted and last not in (wanted, None):
             yield create_table_finding("LEDGER_DIFFERS", table, link.pk, "The ledger lists another entry.")
+    return last
+
+
+def _verify_end(name: str, table: str, chain: CeChain, last: bytes | None, missing: Iterable[int]) -> Iterator[Finding]:
     if last is not None and last != bytes(chain.head):
         text = f"The last entries of {name}, up to {chain.last}, were removed or replaced."
         yield create_table_finding("LOG_MISSING", table, chain.last, text)
-    for pk in sorted(pk for pk in listed if pk > chain.removed_to):
+    for pk in sorted(pk for pk in missing if pk > chain.removed_to):
         yield create_table_finding("LOG_MISSING", table, pk, "The ledger lists this entry, which was removed.")
 
 

@@ -3,7 +3,7 @@
 A step is `schema/KIND:field`, such as `2/ASKED:phone`. The steps of a turn are the role of its first stage of forms.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from audit.record.task_errors import find_rule_role, is_task_undone
@@ -88,99 +88,114 @@ def list_steps(turn: Turn) -> list[Step]:
     if not events:
         return []
     loaded = next((event for event in turn.trail.events if event.stage in _LOADED), turn.trail.events[0])
-    return list(dict.fromkeys(_iterate_steps(turn, loaded.session, turn.trail.events[-1].session, events)))
+    form_turn = _FormTurn(turn, loaded.session, turn.trail.events[-1].session, events)
+    return list(dict.fromkeys(form_turn.iterate_steps()))
 
 
-def _iterate_steps(turn: Turn, first: Session, last: Session, events: Sequence[AuditEvent]) -> Iterator[Step]:
-    before, after = DialogueState.of(first), DialogueState.of(last)
-    cleared = [event.payload for event in events if event.stage == FORM_CLEARED]
-    causes = {payload.get("cause") for payload in cleared}
-    schema = after.last_schema or before.last_schema or next(map(_read_schema, cleared), None)
-    if schema is None:
-        return
-    started = after.last_schema == schema and (before.last_schema != schema or ClearCause.RESTART in causes)
-    if started or before.last_schema is None:
-        yield Step(schema, FormStep.STARTED)
-    yield from _list_readings(schema, before, after, events)
-    if after.asked_field and (started or after.asked_field != before.asked_field):
-        yield Step(schema, FormStep.ASKED, after.asked_field)
-    is_filled = bool((started or before.asked_field) and last.schema_complete and not after.asked_field)
-    if is_filled:
-        yield Step(schema, FormStep.FILLED)
-    yield from _list_ends(turn, before.last_schema or schema, first, last, events, is_filled=is_filled)
+class _FormTurn:
+    """A turn with events of forms, with the sessions before it and after it."""
 
+    def __init__(self, turn: Turn, first: Session, last: Session, events: Sequence[AuditEvent]) -> None:
+        self.turn, self.first, self.last = turn, first, last
+        self.before, self.after = DialogueState.of(first), DialogueState.of(last)
+        self.stages = {event.stage for event in events}
+        self.readings = [event.payload for event in events if event.stage == FIELDS_READ]
+        self.cleared = [event.payload for event in events if event.stage == FORM_CLEARED]
+        self.causes = {payload.get("cause") for payload in self.cleared}
+        self.schema = self.after.last_schema or self.before.last_schema or next(map(_read_schema, self.cleared), None)
 
-def _list_readings(
-    schema: int, before: DialogueState, after: DialogueState, events: Sequence[AuditEvent]
-) -> Iterator[Step]:
-    given: list[str] = []
-    offered: list[str] = []
-    refused: list[str] = []
-    for event in events:
-        if event.stage == FIELDS_READ:
-            given += event.payload.get("read") or ()
-            offered += event.payload.get("offered") or ()
-            refused += [refusal["field"] for refusal in event.payload.get("refused") or ()]
-    yield from (Step(schema, FormStep.GIVEN, name) for name in given)
-    yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
-    yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
-    asked_field = before.asked_field if before.last_schema == schema else None
-    is_missed = after.asked_field == asked_field and after.misses > before.misses
-    if asked_field and asked_field not in (*given, *offered, *refused) and is_missed:
-        yield Step(schema, FormStep.MISSED, asked_field)
+    @property
+    def is_started(self) -> bool:
+        """True if the form of the session after the turn is another one, or began again."""
+        is_open = self.after.last_schema == self.schema
+        return is_open and (self.before.last_schema != self.schema or ClearCause.RESTART in self.causes)
 
+    @property
+    def asked_before(self) -> str | None:
+        """The field that the same form asked for before the turn."""
+        return None if self.is_started else self.before.asked_field
 
-def _list_ends(
-    turn: Turn, schema: int, first: Session, last: Session, events: Sequence[AuditEvent], *, is_filled: bool
-) -> Iterator[Step]:
-    """How the form ended that was open before the turn, or in it. `is_filled`: this turn gave its last field."""
-    stages = {event.stage for event in events}
-    asked_field = DialogueState.of(first).asked_field or ""
-    if FORM_REFUSED in stages:
-        yield Step(schema, FormStep.DECLINED)
-    is_done = _is_completed(turn, schema, events) or (is_filled and _is_answered(turn, schema, last, stages))
-    if is_done and not _has_failed(turn):
-        yield Step(schema, FormStep.COMPLETED)
-    elif loss := _find_loss(first, last, events):
-        yield Step(schema, loss, asked_field)
+    @property
+    def is_filled(self) -> bool:
+        """True if this turn gave the last field."""
+        was_open = self.is_started or bool(self.before.asked_field)
+        return was_open and bool(self.last.schema_complete) and not self.after.asked_field
 
+    def iterate_steps(self) -> Iterator[Step]:
+        schema, asked_field = self.schema, self.after.asked_field
+        if schema is None:
+            return
+        if self.is_started or self.before.last_schema is None:
+            yield Step(schema, FormStep.STARTED)
+        yield from self._list_readings(schema)
+        if asked_field and asked_field != self.asked_before:
+            yield Step(schema, FormStep.ASKED, asked_field)
+        if self.is_filled:
+            yield Step(schema, FormStep.FILLED)
+        yield from self._list_ends(self.before.last_schema or schema)
 
-def _find_loss(first: Session, last: Session, events: Sequence[AuditEvent]) -> FormStep | None:
-    """How a form ended that was not done.
+    def _list_readings(self, schema: int) -> Iterator[Step]:
+        given, offered = self._list_read("read"), self._list_read("offered")
+        refused = [refusal["field"] for refusal in self._list_read("refused")]
+        yield from (Step(schema, FormStep.GIVEN, name) for name in given)
+        yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
+        yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
+        if (missed := self._find_missed()) and missed not in (*given, *offered, *refused):
+            yield Step(schema, FormStep.MISSED, missed)
 
-    Returns None if it did not end. One is cleared as done although its task failed.
-    """
-    before, after = DialogueState.of(first), DialogueState.of(last)
-    stages = {event.stage for event in events}
-    causes = {event.payload.get("cause") for event in events if event.stage == FORM_CLEARED}
-    if FORM_GIVEN_UP in stages or ClearCause.DONE in causes:
-        return FormStep.GAVE_UP
-    if code(first.state) != HAND_OVER == code(last.state):
-        return FormStep.HANDED_OVER
-    is_left = FORM_LEFT in stages or ClearCause.CANCEL in causes
-    return FormStep.LEFT if is_left or before.last_schema not in (None, after.last_schema) else None
+    def _list_read(self, key: str) -> list[Any]:
+        return [entry for payload in self.readings for entry in payload.get(key) or ()]
 
+    def _find_missed(self) -> str | None:
+        """The field that was asked for and is asked for again, if that counts as a failed answer."""
+        asked_field = self.before.asked_field if self.before.last_schema == self.schema else None
+        is_missed = self.after.asked_field == asked_field and self.after.misses > self.before.misses
+        return asked_field if is_missed else None
 
-def _has_failed(turn: Turn) -> bool:
-    events = turn.trail.events
-    return is_task_undone({(base_name(event.stage), find_rule_role(event.stage, event.payload)) for event in events})
+    def _list_ends(self, schema: int) -> Iterator[Step]:
+        """How the form ended that was open before the turn, or in it."""
+        if FORM_REFUSED in self.stages:
+            yield Step(schema, FormStep.DECLINED)
+        is_done = self._is_completed(schema) or (self.is_filled and self._is_answered(schema))
+        if is_done and not self._has_failed():
+            yield Step(schema, FormStep.COMPLETED)
+        elif loss := self._find_loss():
+            yield Step(schema, loss, self.before.asked_field or "")
 
+    def _find_loss(self) -> FormStep | None:
+        """How a form ended that was not done.
 
-def _is_completed(turn: Turn, schema: int, events: Sequence[AuditEvent]) -> bool:
-    """A form that clears its fields is done then; another one when the user confirms it."""
-    row = turn.snapshot.row(OutputSchema, schema)
-    if row is None or not clears_on(row, ClearCause.DONE):
-        return any(event.stage == CORRECTION_STEP_CONFIRM_ACCEPT for event in events)
-    cleared = (event.payload for event in events if event.stage == FORM_CLEARED)
-    return any(payload.get("cause") == ClearCause.DONE and _read_schema(payload) == schema for payload in cleared)
+        Returns None if it did not end. One is cleared as done although its task failed.
+        """
+        if FORM_GIVEN_UP in self.stages or ClearCause.DONE in self.causes:
+            return FormStep.GAVE_UP
+        if code(self.first.state) != HAND_OVER == code(self.last.state):
+            return FormStep.HANDED_OVER
+        is_left = FORM_LEFT in self.stages or ClearCause.CANCEL in self.causes
+        return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None
 
+    def _has_failed(self) -> bool:
+        events = self.turn.trail.events
+        return is_task_undone(
+            {(base_name(event.stage), find_rule_role(event.stage, event.payload)) for event in events}
+        )
 
-def _is_answered(turn: Turn, schema: int, last: Session, stages: Collection[str]) -> bool:
-    """True for a look-up that has its answer: a form that keeps its fields and leaves nothing to confirm or to do."""
-    row = turn.snapshot.row(OutputSchema, schema)
-    is_lookup = row is not None and not clears_on(row, ClearCause.DONE)
-    is_for_a_person = FORM_GIVEN_UP in stages or code(last.state) == HAND_OVER
-    return is_lookup and not is_for_a_person and is_final_state(turn.snapshot, last.intent, last.state)
+    def _is_completed(self, schema: int) -> bool:
+        """A form that clears its fields is done then; another one when the user confirms it."""
+        row = self.turn.snapshot.row(OutputSchema, schema)
+        if row is None or not clears_on(row, ClearCause.DONE):
+            return CORRECTION_STEP_CONFIRM_ACCEPT in self.stages
+        done = (payload for payload in self.cleared if payload.get("cause") == ClearCause.DONE)
+        return schema in map(_read_schema, done)
+
+    def _is_answered(self, schema: int) -> bool:
+        """True for a look-up with its answer: a form that keeps its fields and leaves nothing to confirm or to do."""
+        row = self.turn.snapshot.row(OutputSchema, schema)
+        is_lookup = row is not None and not clears_on(row, ClearCause.DONE)
+        is_for_a_person = FORM_GIVEN_UP in self.stages or code(self.last.state) == HAND_OVER
+        return (
+            is_lookup and not is_for_a_person and is_final_state(self.turn.snapshot, self.last.intent, self.last.state)
+        )
 
 
 def _read_schema(payload: Mapping[str, Any]) -> int | None:

@@ -207,25 +207,35 @@ class Bar:
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     """The steps in order, with exact times where the turn came to its end; those without an end come last."""
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), {})
-    listed = timing.get("stepList")
-    timed = [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
-    run, counts = build_steps(events), Counter(event.step for event in events if event.name not in _FRAME)
+    timed, untimed = _list_timed(timing), build_steps(events)
+    counts = Counter(event.step for event in events if event.name not in _FRAME)
     whole = max([float(timing.get("wallMs") or 0), *(sum(_read_times(step)) for step in timed), 0.01])
-    bars = []
-    for step in timed:
-        name = str(step.get("step"))
-        of_trace = next((each for each in run if each["step"] == name), None)
-        if of_trace:
-            run.remove(of_trace)
-        start, took = _read_times(step)
-        width = max(100 * took / whole, _MIN_WIDTH)
-        offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
-        error = (of_trace["error"] if of_trace else None) or ""
-        bars.append(Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name]))
+    bars = [_build_bar(step, _take_error(untimed, str(step.get("step"))), whole, counts) for step in timed]
     return bars + [
         Bar(step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]])
-        for step in run
+        for step in untimed
     ]
+
+
+def _list_timed(timing: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = timing.get("stepList")
+    return [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
+
+
+def _take_error(steps: list[dict[str, Any]], name: str) -> str:
+    """Take the first step of a name out, and return its error."""
+    step = next((step for step in steps if step["step"] == name), None)
+    if step is None:
+        return ""
+    steps.remove(step)
+    return step["error"] or ""
+
+
+def _build_bar(step: Mapping[str, Any], error: str, whole: float, counts: Mapping[str | None, int]) -> Bar:
+    name, (start, took) = str(step.get("step")), _read_times(step)
+    width = max(100 * took / whole, _MIN_WIDTH)
+    offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
+    return Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name])
 
 
 def _read_times(step: Mapping[str, Json]) -> tuple[float, float]:

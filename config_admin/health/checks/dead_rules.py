@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice, product
 
 from config_admin.health.checks.collisions import get_rule_order
 from config_admin.health.checks.words import rule_name, scope_name
@@ -192,34 +192,26 @@ def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]
 
 def _needs_other_scope(survey: Survey, rule: rows.Rule) -> bool:
     """True when the condition holds in an intent or state that it names, and never in the rule's own scope."""
-    phase = read_phase(rule.phase)
-    named = {
-        (mention.path[0], code(value))
-        for mention in list_mentions(rule)
-        if mention.path in (("intent",), ("state",))
-        for value in mention.values
-        if isinstance(value, str) and value
-    }
-    if phase is None or needs_model(rule) or not named:
+    phase, intents, states = read_phase(rule.phase), _list_named(rule, "intent"), _list_named(rule, "state")
+    if phase is None or needs_model(rule) or not [*intents, *states]:
         return False
-    own, is_late = find_shared_scopes(survey.snapshot, phase, rule), survey.player.is_late
-    if next(find_beginnings(survey.snapshot, phase, own, [Wanted(rule)], is_late=is_late), None) is not None:
+    find = partial(find_beginnings, survey.snapshot, phase, wanted=[Wanted(rule)], is_late=survey.player.is_late)
+    own = find_shared_scopes(survey.snapshot, phase, rule)
+    if next(find(own), None) is not None:
         return False
-    intents = [value for name, value in sorted(named) if name == "intent"]
-    states = [value for name, value in sorted(named) if name == "state"]
-    elsewhere = [
-        (other_intent, other_state)
-        for intent, state in own
-        for other_intent in (intent, *intents)
-        for other_state in (state, *states)
-    ]
-    possible = find_beginnings(survey.snapshot, phase, elsewhere, [Wanted(rule)], is_late=is_late)
-    beginnings = [*islice(possible, MAX_PLAYED)]
+    elsewhere = chain.from_iterable(product((intent, *intents), (state, *states)) for intent, state in own)
+    beginnings = [*islice(find([*elsewhere]), MAX_PLAYED)]
     # An earlier rule of the list may move the conversation there.
     moved = (
         replace(beginning, intent=intent, state=state) for beginning in beginnings for intent, state in own[:MAX_PLAYED]
     )
     return bool(beginnings) and not any(survey.player.play(turn).find_acting(rule) for turn in moved)
+
+
+def _list_named(rule: rows.Rule, fact: str) -> list[str]:
+    """The intents or states that the condition names."""
+    mentioned = (value for mention in list_mentions(rule) if mention.path == (fact,) for value in mention.values)
+    return sorted({code(value) for value in mentioned if isinstance(value, str) and value})
 
 
 # --- earlier rows -----------------------------------------------------------------------------------------------
