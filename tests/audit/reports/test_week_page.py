@@ -67,8 +67,10 @@ def test_what_matters_is_on_it(week: int, monkeypatch: pytest.MonkeyPatch) -> No
     (flow,) = context["flows"]
     assert (flow.name, [number.value for number in flow.numbers.values()]) == ("HOURS", [300, 300, 20, 12, 2, 0])
     assert all(bool(number.url) == bool(number.value) for number in flow.numbers.values())
-    assert "Not understood: 6.7 % → 26.7 %" in text
-    assert f"since release {week} by ben on" in text
+    assert (
+        "Not understood: 26.7 % of 300 turns in these seven days, 6.7 % in the same days a week before. "
+        f"It got worse with release {week} by ben on"
+    ) in text
     assert "“Shorter phrases”" in text
     assert "it would answer 31 of 80 messages" in text
 
