@@ -1,7 +1,7 @@
 """Compare the events of two turns: align them, and find the differences of each pair. Pure functions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from typing import TypeVar
@@ -27,6 +27,8 @@ _DECIDING = frozenset(
     }
 )
 _FRAME = frozenset({STEP_ENTER, STEP_EXIT})
+#: How many steps are open at first: the others say in one line what differs, so that a phone shows all steps.
+_MOST_OPEN = 3
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class StepPair:
     in_left: bool
     in_right: bool
     events: Sequence[EventPair]
+    #: True for the first steps that decide and have new differences.
+    is_open: bool = False
 
     @property
     def differs(self) -> bool:
@@ -94,7 +98,12 @@ def compare_events(left: Sequence[Event], right: Sequence[Event]) -> list[StepPa
         step = (own or other or ("", []))[0]
         events = list(_pair_events(own[1] if own else [], other[1] if other else [], reported))
         pairs.append(StepPair(step, own is not None, other is not None, events))
-    return pairs
+    return _open_first(pairs)
+
+
+def _open_first(steps: Sequence[StepPair]) -> list[StepPair]:
+    telling = [index for index, step in enumerate(steps) if step.decides and step.new][:_MOST_OPEN]
+    return [replace(step, is_open=index in telling) for index, step in enumerate(steps)]
 
 
 def align(left: Sequence[T], right: Sequence[T], get_key: Callable[[T], str]) -> Iterator[tuple[T | None, T | None]]:

@@ -26,7 +26,7 @@ from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns per page.
-WINDOW_SIZE = 40
+WINDOW_SIZE = 16
 #: Shorter pauses are not shown.
 SILENCE = timedelta(minutes=10)
 #: Maximum named deciding rows, and the longest name.

@@ -88,3 +88,19 @@ def test_what_cannot_be_compared_is_said(words: Words, picks: list[str], says: s
 
 def test_what_only_one_side_has_stands_alone() -> None:
     assert list(align("abc", "axc", str)) == [("a", "a"), ("b", None), (None, "x"), ("c", "c")]
+
+
+def test_three_steps_are_open_at_first_and_the_others_folded(reader: Client) -> None:
+    create_help_desk()
+    caller = Caller()
+    caller.say("hours please")
+    caller.say("fees please")
+    picks = f"{caller.conversation_id}.1", f"{caller.conversation_id}.2"
+    response = reader.get(compare_url(*picks))
+
+    open_steps = [step for step in response.context["steps"] if step.is_open]
+    assert len(open_steps) == response.content.count(b'<details class="ce-card ce-step" open') == 3
+    assert all(step.decides and step.new for step in open_steps)
+    assert b"more differences</summary>" in response.content
+    again = reader.get(compare_url(picks[0], picks[0])).context["steps"]
+    assert not any(step.is_open for step in again)

@@ -37,12 +37,12 @@ def test_the_newest_turns_come_first_and_every_other_one_can_be_reached(reader: 
     row = long_conversation(100)
     home = timeline_url(row.pk)
 
-    assert list_shown_turns(reader, home) == list(range(61, 101))
-    assert list_shown_turns(reader, f"{home}?before=61") == list(range(21, 61))
-    assert list_shown_turns(reader, f"{home}?before=21") == list(range(1, 21))
-    assert list_shown_turns(reader, f"{home}?after=0") == list(range(1, 41))
-    assert list_shown_turns(reader, f"{home}?after=60") == list(range(61, 101))
-    assert list_shown_turns(reader, f"{home}?turn=50") == list(range(30, 70))
+    assert list_shown_turns(reader, home) == list(range(85, 101))
+    assert list_shown_turns(reader, f"{home}?before=85") == list(range(69, 85))
+    assert list_shown_turns(reader, f"{home}?before=6") == list(range(1, 6))
+    assert list_shown_turns(reader, f"{home}?after=0") == list(range(1, 17))
+    assert list_shown_turns(reader, f"{home}?after=84") == list(range(85, 101))
+    assert list_shown_turns(reader, f"{home}?turn=50") == list(range(42, 58))
     assert list_shown_turns(reader, f"{home}?at={(BEGAN + timedelta(minutes=49, seconds=1)):%Y-%m-%dT%H:%M:%S}")[
         :2
     ] == [49, 50]
@@ -205,7 +205,7 @@ def test_only_readers_come_in_and_their_look_is_noted(reader: Client) -> None:
     assert reader.get("/admin/audit/ceaudit/00000000-0000-0000-0000-000000000000/timeline/").status_code == 404
     reader.get(timeline_url(row.pk))
     assert CeAccessLog.objects.filter(kind="CONVERSATION", conversation_id=row.pk, reader="quinn").count() == 1
-    assert WINDOW_SIZE == 40
+    assert WINDOW_SIZE == 16
 
 
 def test_a_timeline_waits_for_new_turns_only_where_streams_are_served(reader: Client) -> None:
