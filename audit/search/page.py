@@ -97,7 +97,7 @@ _LABELS: Mapping[str, Callable[[str], str]] = {
 #: An evidence file has the events of the turns, too.
 EVIDENCE_RIGHT = "audit.view_ceaudit"
 #: Lines per page.
-SIZE = 16
+SIZE = 15
 CURSOR = "at"
 #: The parameter with the format of a file of all results.
 EXPORT = "export"

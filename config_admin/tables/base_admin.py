@@ -48,7 +48,7 @@ class RowAdmin(
     change_form_template = "config_admin/change_form.html"
     save_as = True
     #: On a phone each row is a card: this many are as long as a page may be.
-    list_per_page = 18
+    list_per_page = 15
     list_filter: Any = (InUseFilter,)
     list_filter_submit = True
     show_facets = admin.ShowFacets.NEVER

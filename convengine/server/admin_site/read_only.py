@@ -81,7 +81,7 @@ class ReadOnlyAdmin(PagesAdmin):
     """No adding, changing or deleting. `ordering` names indexed columns, the primary key last."""
 
     actions = None
-    list_per_page = 18
+    list_per_page = 15
     show_full_result_count = False
     show_facets = ShowFacets.NEVER
     sortable_by = ()

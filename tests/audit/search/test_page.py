@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.models import CeAccessLog, CeSavedSearch
+from audit.search.page import SIZE
 from config_admin.models import CeIntent, CeResponse
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.server.interfaces.configuration import configuration
@@ -207,7 +208,7 @@ def test_the_page_costs_the_same_number_of_statements_for_any_number_of_turns(re
     turn(0, intent_code="TRACK", costs=["0.5"])
     statements()
     few = statements()
-    for number in range(1, 16):
+    for number in range(1, SIZE):
         turn(number, conversation(remote_jid=f"+{number}"), intent_code="TRACK", costs=["0.1"])
 
     assert statements() == few
