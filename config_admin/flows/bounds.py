@@ -46,6 +46,12 @@ EXAMPLES: Mapping[str, str] = {
     "number": "a number",
     "money": "a number",
 }
+#: What the two bounds are called for the types of days and times, as in conditions, and for the other types.
+_ORDER_LABELS: Mapping[bool, Mapping[str, str]] = {
+    True: {"min": "On or after", "max": "On or before"},
+    False: {"min": "At least", "max": "At most"},
+}
+_TYPES_OF_TIMES = frozenset({"date", "time", "datetime"})
 #: A time as people type it: 9, 17:30.
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d\d))?")
 _UNITS = {"minute": "min", "hour": "h", "day": "d", "week": "w", "month": "m", "year": "y"}
@@ -66,6 +72,11 @@ class BoundInvalid(ValueError):
 
     def __init__(self, field_type: str, text: str) -> None:
         super().__init__(f"“{text}” is not understood. Use {EXAMPLES[field_type]}.")
+
+
+def get_bound_labels(field_type: str) -> Mapping[str, str]:
+    """The labels of `min` and `max` for a type of field."""
+    return _ORDER_LABELS[field_type in _TYPES_OF_TIMES]
 
 
 def read_bound(field_type: str, text: str) -> Any:

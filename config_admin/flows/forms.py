@@ -11,7 +11,7 @@ from django import forms
 from django.forms import BaseFormSet, formset_factory
 
 from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
-from config_admin.flows.bounds import BoundInvalid, format_bound, is_in_order, read_bound
+from config_admin.flows.bounds import BoundInvalid, format_bound, get_bound_labels, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, read_choices
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.faq.entries import make_code
@@ -138,6 +138,8 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["country"].widget.attrs["list"] = "countries"
+        for name, label in get_bound_labels(self["type"].value() or "").items():
+            self.fields[name].label = label
 
     @property
     def heading(self) -> str:
@@ -198,7 +200,8 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             except BoundInvalid as error:
                 self.add_error(name, str(error))
         if "min" in cleaned and "max" in cleaned and not is_in_order(field_type, cleaned["min"], cleaned["max"]):
-            self.add_error("max", "“To” comes before “From”.")
+            labels = get_bound_labels(field_type)
+            self.add_error("max", f"The value of “{labels['max']}” comes before that of “{labels['min']}”.")
 
     def _check_choices(self, text: str) -> None:
         try:

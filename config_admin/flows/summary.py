@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from config_admin.flows.bounds import format_bound
+from config_admin.flows.bounds import format_bound, get_bound_labels
 from config_admin.flows.choices import format_choices
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema, write_condition
 from config_admin.flows.field_kinds import find_field_kind, get_field_kind, has_input
@@ -74,11 +74,10 @@ def _describe_field(field: Document, question: str) -> Iterator[str]:
 
 
 def _describe_bounds(field: Document) -> str:
-    bounds = {key: field[key] for key in ("min", "max") if field.get(key) not in (None, "")}
     words = (
-        f"{word} {format_bound(field['type'], bounds[key])}"
-        for key, word in (("min", "from"), ("max", "to"))
-        if key in bounds
+        f"{label.lower()} {format_bound(field['type'], field[key])}"
+        for key, label in get_bound_labels(field["type"]).items()
+        if field.get(key) not in (None, "")
     )
     return "".join(f", {text}" for text in words)
 
@@ -145,10 +144,14 @@ def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference
 
 
 def _compare_field(old: Values, new: Values) -> Iterator[Difference]:
-    for key, label in _FIELD_LABELS.items():
+    for key in _FIELD_LABELS:
         if old.get(key) != new.get(key):
             was, now = (_say_field_value(field["type"], key, field.get(key)) for field in (old, new))
-            yield Difference(("fields", new["name"], key), was, now, f"{new['title']}, {label}")
+            yield Difference(("fields", new["name"], key), was, now, f"{new['title']}, {_get_label(new['type'], key)}")
+
+
+def _get_label(kind: str, key: str) -> str:
+    return get_bound_labels(kind).get(key) or _FIELD_LABELS[key]
 
 
 def _say_field_value(kind: str, key: str, value: Any) -> str:
@@ -173,8 +176,9 @@ def describe_form_difference(difference: Difference, old: Json, new: Json) -> Di
             label, say = declared["title"], partial(say_value, declared)
         case ["properties", str(field), str(name)] if name in FIELD:
             key, declared_field = FIELD[name].key, _find_property(field, old, new)
-            label = f"{declared_field.get('title') or field}, {_FIELD_LABELS[key]}"
-            say = partial(_say_field_value, find_field_kind(declared_field) or "", key)
+            kind = find_field_kind(declared_field) or str(declared_field.get("format") or "")
+            label = f"{declared_field.get('title') or field}, {_get_label(kind, key)}"
+            say = partial(_say_field_value, kind, key)
         case _:
             return difference
     before, after = ("" if value is ABSENT else say(value) for value in (difference.before, difference.after))

@@ -10,6 +10,9 @@
         date: ["today", "in 90 days"], time: ["08:00", "18:00"], datetime: ["in 2 hours", "in 90 days"],
         duration: ["15 minutes", "4 hours"], number: ["1", "10"], money: ["1", "500"],
     };
+    // As `get_bound_labels` does on the server.
+    const TIMES = ["date", "time", "datetime"];
+    const BOUNDS = {min: ["On or after", "At least"], max: ["On or before", "At most"]};
     const WAIT = 300;
     const LISTS = {currency: "currencies", country: "countries"};
 
@@ -27,9 +30,11 @@
             if (part.dataset.types) part.hidden = !part.dataset.types.split(" ").includes(type);
         }
         for (const bound of row.querySelectorAll("[name$=-min], [name$=-max]")) {
+            const name = bound.name.split("-").at(-1);
+            bound.labels[0].textContent = BOUNDS[name][TIMES.includes(type) ? 0 : 1];
             bound.setAttribute("list", `bounds-${type}`);
             bound.autocomplete = "off";
-            bound.placeholder = EXAMPLES[type]?.[bound.name.endsWith("-max") ? 1 : 0] || "";
+            bound.placeholder = EXAMPLES[type]?.[name === "max" ? 1 : 0] || "";
         }
         for (const [name, list] of Object.entries(LISTS)) row.querySelector(`[name$=-${name}]`)?.setAttribute("list", list);
     }

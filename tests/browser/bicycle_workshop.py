@@ -81,8 +81,10 @@ REPAIR = FlowPage(
             "racing\tracing bike\troad bike\tracer\nchild\tchild's bike\tkids bike, children's bike",
         }),
         FieldCard("Problem", "text", {"Question": "What is wrong with it?"}),
-        FieldCard("Day", "date", {"Question": "On which day can you bring it?", "From": "today", "To": "today+60d"}),
-        FieldCard("Time", "time", {"Question": "At what time?", "From": "09:00", "To": "18:00"}),
+        FieldCard("Day", "date", {
+            "Question": "On which day can you bring it?", "On or after": "today", "On or before": "today+60d",
+        }),
+        FieldCard("Time", "time", {"Question": "At what time?", "On or after": "09:00", "On or before": "18:00"}),
         FieldCard("Name", "text", {"Question": "What is your name?"}),
         FieldCard("Phone number", "phone", {"Question": "What is your phone number?", "Country": "GB"}),
     ),
@@ -107,12 +109,12 @@ RENTAL = FlowPage(
     "Your {{ numberOfBicycles }} bicycles are reserved. We sent a note to {{ emailAddress }}.",
     (
         FieldCard("Number of bicycles", "number", {
-            "Question": "How many bicycles do you need?", "From": "1", "To": "8",
+            "Question": "How many bicycles do you need?", "At least": "1", "At most": "8",
         }),
         FieldCard("Start", "datetime", {
-            "Question": "From when? Please give day and time.", "From": "now", "To": "today+90d",
+            "Question": "From when? Please give day and time.", "On or after": "now", "On or before": "today+90d",
         }),
-        FieldCard("Duration", "duration", {"Question": "For how long?", "From": "PT1H", "To": "P2W"}),
+        FieldCard("Duration", "duration", {"Question": "For how long?", "At least": "PT1H", "At most": "P2W"}),
         FieldCard("Helmets", "yes_no", {"Question": "Do you need helmets?"}),
         FieldCard("Email address", "email", {"Question": "What is your email address?"}),
     ),
@@ -130,7 +132,7 @@ PURCHASE = FlowPage(
             "Question": "What is the frame number? It has two letters and six digits.", "Pattern": "[A-Z]{2}[0-9]{6}",
         }),
         FieldCard("Price", "money", {
-            "Question": "What price do you ask?", "Currency": "GBP", "From": "20", "To": "3000",
+            "Question": "What price do you ask?", "Currency": "GBP", "At least": "20", "At most": "3000",
         }),
         FieldCard("Post code", "postcode", {"Question": "At which post code can we collect it?", "Country": "GB"}),
         FieldCard("IBAN", "iban", {"Question": "To which IBAN shall we pay?"}),

@@ -58,7 +58,7 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     expect(card.get_by_role("textbox", name="Field", exact=True)).to_be_focused()
     fill(card, "Field", "Branch")
     card.get_by_label("Type").select_option("choice")
-    expect(card.get_by_role("textbox", name="From", exact=True)).to_be_hidden()
+    expect(card.get_by_role("textbox", name="At least", exact=True)).to_be_hidden()
     card.get_by_label("Choice, row 1").focus()
     for key_strokes in ("north", 2, "river", 2, "south", 2, "market, town hall"):
         if isinstance(key_strokes, str):

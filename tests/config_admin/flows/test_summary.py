@@ -27,7 +27,10 @@ def test_a_new_flow_is_summarised() -> None:
     parts = {part.title: part.lines for part in summarise_flow(FLOW)}
 
     assert parts["Phrases of Book a table"] == ["book a table", "I want a table"]
-    assert parts["Field 1: day"] == ["Date, required, from tomorrow, to in 3 months", "Asks: Which day?"]
+    assert parts["Field 1: day"] == [
+        "Date, required, on or after tomorrow, on or before in 3 months",
+        "Asks: Which day?",
+    ]
     assert "Choice: in: inside" in parts["Field 2: place"]
     assert parts["Field 3: phone"][1] == "Never asked, because it is optional and has no question"
     assert parts["After a no"] == ["Ask what to change"]
@@ -56,7 +59,7 @@ def test_changes_are_named_as_on_the_page() -> None:
         ("Phrase", ABSENT, "a table please"),
         ("Field", "place", ABSENT),
         ("phone, Needed", "Optional", "Required"),
-        ("day, To", "in 3 months", "in 90 days"),
+        ("day, On or before", "in 3 months", "in 90 days"),
         ("Field", ABSENT, "x (Text)"),
         ("Order of the fields", "day, place, phone", "phone, day, x"),
         ("Answered beside the flow", "how much is it – It is free.", ABSENT),
@@ -74,7 +77,7 @@ def test_bounds_and_choices_of_the_page_have_its_words() -> None:
     differences = [describe_form_difference(each, old, new) for each in diff_json(old, new)]
 
     assert {each.label or each.path_text: [part.text for part in each.segments] for each in differences} == {
-        "time, To": ["19:00", "20:00"],
+        "time, On or before": ["19:00", "20:00"],
         "When the user wants to leave": ["Ask first, if values were given", "Leave at once"],
         "x-spoken": ["true", "false"],
     }
