@@ -34,6 +34,15 @@ def _is_numbered(entry: Any) -> bool:
     return isinstance(entry, dict) and bool(entry.get("stage")) and type(entry.get("seq")) is int
 
 
+def _list_missing(row: Row, seal: Seal, entries: Sequence[Any]) -> list[int]:
+    """The numbers that no event has; none where events may lawfully be missing."""
+    seqs = {entry["seq"] for entry in entries}
+    if seal.cuts or not seqs or any("auditFiltered" in (entry.get("payload") or ()) for entry in entries):
+        return []
+    first = 1 if row["source"] != "ADDITION" or row["turn_no"] is None else min(seqs)
+    return sorted(set(range(first, row["last_seq"] + 1)) - seqs)
+
+
 @dataclass
 class ChainWalk:
     """A walk through the turns of one conversation, in order."""
@@ -174,13 +183,15 @@ class ChainWalk:
             self._add_finding("EVENTS_UNREADABLE", text, row["turn_no"])
             return
         entries = [entry for entry in stored if _is_numbered(entry)]
-        seqs: list[int] = [entry["seq"] for entry in entries]
         reported = len(self.findings)
-        has_gaps = seal.cuts or any("auditFiltered" in (entry.get("payload") or ()) for entry in entries)
-        first = 1 if row["source"] != "ADDITION" or row["turn_no"] is None else min(seqs, default=1)
-        missing = [] if has_gaps or not seqs else sorted(set(range(first, row["last_seq"] + 1)) - set(seqs))
-        for seq in missing[:20]:
+        for seq in _list_missing(row, seal, entries)[:20]:
             self.findings.append(Finding("EVENT_MISSING", self.key, "It was removed.", row["turn_no"], seq))
+        self._report_order(row, entries)
+        if len(self.findings) == reported:
+            self._add_finding("EVENT_CHANGED", "The events of the turn do not match its seal.", row["turn_no"])
+
+    def _report_order(self, row: Row, entries: Sequence[Any]) -> None:
+        """The events that have the number of another one, or one after the last, and those that were swapped."""
         for before, entry in pairwise([{"seq": 0}, *entries]):
             seq, stage = entry["seq"], str(entry.get("stage"))
             if seq == before["seq"] or seq > row["last_seq"]:
@@ -189,8 +200,6 @@ class ChainWalk:
             elif seq < before["seq"]:
                 text = f"It and event {before['seq']} {before.get('stage')} were swapped."
                 self.findings.append(Finding("EVENTS_SWAPPED", self.key, text, row["turn_no"], seq, stage))
-        if len(self.findings) == reported:
-            self._add_finding("EVENT_CHANGED", "The events of the turn do not match its seal.", row["turn_no"])
 
     def _check_additions(self) -> None:
         expected = GENESIS

@@ -1,7 +1,8 @@
 """The Health page: the findings, their consequences, and the accepted ones."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
@@ -111,38 +112,44 @@ def health(request: HttpRequest) -> HttpResponse:
     # Read once, because the check goes on while the page is made.
     done = run.health
     store_run(run)
-    ages = read_ages()
-    findings = done.findings if done else ()
-    accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
-    marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
-    wanted, wanted_impact = request.GET.get("code", ""), request.GET.get("impact", "")
-    open_findings = [(finding, mark) for finding, mark in marked if mark not in accepted]
-    chosen = [
-        (finding, mark)
-        for finding, mark in open_findings
-        if wanted in ("", finding.code) and wanted_impact in ("", finding.impact)
-    ]
     context = {
         "title": "Health",
         "run": run,
         "done": done,
         "config_version": snapshot.config_version,
         "percent": round(100 * run.done / run.parts),
-        "codes": _count_codes([finding for finding, _ in open_findings]),
-        "code": wanted,
-        "impacts": _count_impacts([finding for finding, _ in open_findings]),
-        "impact": wanted_impact,
         "has_intents": bool(snapshot.rows(rows.Intent)),
-        "findings": [_build_finding(request, snapshot, finding, mark, ages) for finding, mark in chosen[:SHOWN]],
-        "more": max(0, len(chosen) - SHOWN),
-        "accepted": [
-            (_build_finding(request, snapshot, finding, mark, ages), accepted[mark])
-            for finding, mark in marked
-            if mark in accepted
-        ][:SHOWN],
+        **_describe_findings(request, snapshot, done.findings if done else ()),
         "may_accept": may_accept,
     }
     return TemplateResponse(request, "config_admin/health.html", context)
+
+
+def _describe_findings(request: HttpRequest, snapshot: Snapshot, findings: Iterable[Diagnosis]) -> dict[str, Any]:
+    """The open findings that are wanted, and the accepted ones."""
+    accepted = _read_accepted()
+    describe = partial(_build_finding, request, snapshot, read_ages())
+    marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
+    open_findings = [finding for finding, mark in marked if mark not in accepted]
+    chosen = [(finding, mark) for finding, mark in marked if mark not in accepted and _is_wanted(request, finding)]
+    return {
+        "codes": _count_codes(open_findings),
+        "code": request.GET.get("code", ""),
+        "impacts": _count_impacts(open_findings),
+        "impact": request.GET.get("impact", ""),
+        "findings": [describe(finding, mark) for finding, mark in chosen[:SHOWN]],
+        "more": max(0, len(chosen) - SHOWN),
+        "accepted": [(describe(finding, mark), accepted[mark]) for finding, mark in marked if mark in accepted][:SHOWN],
+    }
+
+
+def _read_accepted() -> dict[str, CeHealthAcknowledgement]:
+    return {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
+
+
+def _is_wanted(request: HttpRequest, finding: Diagnosis) -> bool:
+    wanted, impact = request.GET.get("code", ""), request.GET.get("impact", "")
+    return wanted in ("", finding.code) and impact in ("", finding.impact)
 
 
 def _save_acknowledgement(request: HttpRequest) -> None:
@@ -180,7 +187,7 @@ def _count_impacts(findings: list[Diagnosis]) -> list[tuple[Impact, int]]:
 
 
 def _build_finding(
-    request: HttpRequest, snapshot: Snapshot, finding: Diagnosis, mark: str, ages: Mapping[str, int]
+    request: HttpRequest, snapshot: Snapshot, ages: Mapping[str, int], finding: Diagnosis, mark: str
 ) -> dict[str, Any]:
     since = ages.get(finding.key)
     return {

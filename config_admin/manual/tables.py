@@ -95,18 +95,31 @@ _TYPES: Sequence[tuple[type[Any], str]] = (
 
 def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
     if field.model._meta.db_table in ROW_TYPE_OF:
-        yield "Type", next((name for kind, name in _TYPES if isinstance(field, kind)), "text")
-        if get_column_spec(field).required or not (
-            field.null or field.blank or field.has_default() or field.primary_key
-        ):
+        yield "Type", _describe_type(field)
+        if _is_required(field):
             yield "Required", "yes"
-    if field.has_default() and not callable(field.default) and field.default not in ("", None):
-        value = field.default
-        yield "Default", {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if default := _describe_default(field):
+        yield "Default", default
     if field.unique and not field.primary_key:
         yield "Unique", "Values must be unique."
     if not field.choices and (getattr(field, "max_length", None) or 999) <= 200:
         yield "Maximum length", f"{field.max_length} characters"
+
+
+def _describe_type(field: Any) -> str:
+    return next((name for kind, name in _TYPES if isinstance(field, kind)), "text")
+
+
+def _is_required(field: Any) -> bool:
+    may_be_left_out = field.null or field.blank or field.has_default() or field.primary_key
+    return bool(get_column_spec(field).required) or not may_be_left_out
+
+
+def _describe_default(field: Any) -> str:
+    """Blank without a default, and for one that is made for each row."""
+    if not field.has_default() or callable(field.default) or field.default is None:
+        return ""
+    return {True: "on", False: "off"}[field.default] if isinstance(field.default, bool) else str(field.default)
 
 
 #: By table, and by table and column if that differs.
