@@ -140,8 +140,8 @@ class _FormTurn:
         yield from (Step(schema, FormStep.GIVEN, name) for name in given)
         yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
         yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
-        if (missed := self._find_missed()) and missed not in (*given, *offered, *refused):
-            yield Step(schema, FormStep.MISSED, missed)
+        if (unanswered := self._find_missed()) and unanswered not in (*given, *offered, *refused):
+            yield Step(schema, FormStep.MISSED, unanswered)
 
     def _list_read(self, key: str) -> list[Any]:
         return [entry for payload in self.readings for entry in payload.get(key) or ()]
