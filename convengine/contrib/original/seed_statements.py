@@ -257,20 +257,36 @@ def _read_query(query: exp.Select, target: str = "") -> tuple[Sequence[_Row], bo
     parts = {name.strip("_") for name, part in query.args.items() if part}
     if parts - {"expressions", "from", "where", "kind"}:
         raise refused
-    where = query.args.get("where")
-    conditions = (
-        list(where.this.flatten()) if where and isinstance(where.this, exp.And) else [where.this] if where else []
-    )
-    conditions = [each.unnest() for each in conditions]
-    unless_there = [each for each in conditions if isinstance(each, exp.Not) and isinstance(each.this, exp.Exists)]
-    others = [each for each in conditions if each not in unless_there]
-    source = query.args.get("from_") or query.args.get("from")
-    table = source.this.name.lower() if source and isinstance(source.this, exp.Table) else ""
+    conditions = _list_conditions(query)
+    others = [each for each in conditions if not _is_unless_there(each)]
+    table = _find_table(query)
     tool = _read_tool_condition(others) if table in _TOOL_NAMES else None
     counts_up = table == target and any(_is_next_id(each) for each in query.expressions)
-    if (source and table != "dual" and tool is None and not counts_up) or (others and tool is None):
+    is_one_row = table in (None, "dual") or counts_up
+    if tool is None and (others or not is_one_row):
         raise refused
-    return [_Row([each.unalias() for each in query.expressions], tool)], bool(unless_there)
+    return [_Row([each.unalias() for each in query.expressions], tool)], len(others) < len(conditions)
+
+
+def _list_conditions(query: exp.Select) -> list[Any]:
+    """The conditions of WHERE that AND joins."""
+    where = query.args.get("where")
+    if not where:
+        return []
+    joined = where.this.flatten() if isinstance(where.this, exp.And) else (where.this,)
+    return [each.unnest() for each in joined]
+
+
+def _is_unless_there(condition: exp.Expression) -> bool:
+    return isinstance(condition, exp.Not) and isinstance(condition.this, exp.Exists)
+
+
+def _find_table(query: exp.Select) -> str | None:
+    """The table of FROM; blank for anything else there. Returns None without a FROM."""
+    source = query.args.get("from_") or query.args.get("from")
+    if not source:
+        return None
+    return source.this.name.lower() if isinstance(source.this, exp.Table) else ""
 
 
 def _is_next_id(value: exp.Expression) -> bool:

@@ -201,13 +201,11 @@ def note_fields_read(
 
     `is_answer`: false for a message that asks about the field.
     """
-    state = DialogueState.of(session)
-    offered = {item.field: item.value for item in reading.offered} if reading else {}
-    echoed = tuple(item.field for item in reading.taken if item.is_echoed) if reading else ()
-    wishes = reading.wishes if reading else ()
-    noted = FieldsRead(
-        tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=MoveKind.PERSON in wishes
-    )
+    state, reading = DialogueState.of(session), reading or Reading()
+    offered = {item.field: item.value for item in reading.offered}
+    echoed = tuple(item.field for item in reading.taken if item.is_echoed)
+    wants_person = MoveKind.PERSON in reading.wishes
+    noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=wants_person)
     turn.audit(
         session,
         FIELDS_READ,
@@ -215,17 +213,22 @@ def note_fields_read(
         refused=[{"field": refusal.field, "text": refusal.text, "reason": refusal.reason} for refusal in noted.refused],
         asked=state.asked_field,
         offered=offered,
-        by={item.field: item.by for item in reading.taken} if reading else {},
-        unexplained=[list(position) for position in reading.unexplained] if reading else [],
+        by={item.field: item.by for item in reading.taken},
+        unexplained=[list(position) for position in reading.unexplained],
         schemaId=row.schema_id,
-        positions=list(_list_positions(reading)) if reading else [],
+        positions=list(_list_positions(reading)),
     )
     session = session.evolve(fields_read=noted)
-    if state.asked_field is None or session.only_digresses or not is_answer or offered or wishes:
+    return session if offered or reading.wishes or not is_answer else _count_miss(session, turn, noted)
+
+
+def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:
+    state = DialogueState.of(session)
+    if state.asked_field is None or session.only_digresses:
         return session
     if noted.find_refusal(state.asked_field):
         return update_dialogue(session, misses=state.misses + 1)
-    if read:
+    if noted.read:
         # What gives another field is understood.
         return update_dialogue(session, misses=0)
     is_miss = not (noted.refused or says_only(session, turn, *_SMALL_TALK, MoveKind.WAIT))

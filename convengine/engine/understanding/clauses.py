@@ -123,26 +123,41 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
-    plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
-    inner = {index for span in plain for index in range(span.start + 1, span.end)}
-    inner |= set(_list_move_words(chart)) | {index for cue in cues for index in range(cue.start + 1, cue.end)}
+    inner = _find_inner(chart, spans, cues)
     ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
-    cues = [cue for cue in cues if cue not in ranges]
+    others = [cue for cue in cues if cue not in ranges]
     sentences = list(_list_sentences(chart, inner))
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _is_about_before(chart.words, cue, sentences)}
-    starts = {start for start, _, _ in sentences}
-    starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
-    cuts |= set(_list_opening_ends(chart, starts, spans, cues))
+    cuts = _find_cuts(chart, spans, others, sentences)
+    cues = [*others, *(replace(cue, name="joint") for cue in ranges)]
     clauses: list[Clause] = []
     for start, end, asks in sentences:
         parts = list(_split_sentence(chart.words, start, end, inner, cuts))
-        for number, (first, last) in enumerate(parts):
-            own = tuple(cue for cue in cues if first <= cue.start < last)
-            own += tuple(Cue("joint", cue.start, cue.end) for cue in ranges if first <= cue.start < last)
-            is_asked = asks and number == len(parts) - 1
-            clauses.append(Clause(first, last, _find_force(own, first, is_asked=is_asked), own))
+        clauses += [_make_clause(cues, *part, is_asked=asks and part == parts[-1]) for part in parts]
     # A message of signs alone is a clause, too: "-" leaves a field empty.
     return tuple(clauses) or ((Clause(0, len(chart.words), Force.STATES),) if chart.words else ())
+
+
+def _find_inner(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> set[int]:
+    """The words of values, cues and moves behind their first one: no clause begins or ends there."""
+    plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
+    extents: list[Extent] = [*plain, *cues]
+    inner = {index for extent in extents for index in range(extent.start + 1, extent.end)}
+    return inner | set(_list_move_words(chart))
+
+
+def _find_cuts(
+    chart: Chart, spans: Sequence[Span], cues: Sequence[Cue], sentences: Sequence[tuple[int, int, bool]]
+) -> set[int]:
+    """The words that begin a clause inside of a sentence."""
+    starts = {start for start, _, _ in sentences}
+    starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
+    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _is_about_before(chart.words, cue, sentences)}
+    return cuts | set(_list_opening_ends(chart, starts, spans, cues))
+
+
+def _make_clause(cues: Sequence[Cue], start: int, end: int, *, is_asked: bool) -> Clause:
+    own = tuple(cue for cue in cues if start <= cue.start < end)
+    return Clause(start, end, _find_force(own, start, is_asked=is_asked), own)
 
 
 def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
@@ -195,16 +210,25 @@ def _list_opening_ends(
         behind = _skip_small(cues, opening.end, ("correction", "filler", "courtesy"))
         follow = [span for span in spans if span.start in (opening.end, behind)]
         if start not in starts:
-            before = {span.sort for span in spans if span.end <= start}
-            if opening.value == "no" and any(span.sort in before for span in follow):
-                yield opening.end
-        elif (
-            opening.value == "yes"
-            or any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
-            or any(cue.start == opening.end and cue.name in _BEHIND_NO for cue in cues)
-            or _begins_move(chart, start, opening.end)
-        ):
+            is_end = opening.value == "no" and _has_sort_before(spans, start, follow)
+        else:
+            is_end = opening.value == "yes" or _denies_nothing(chart, start, opening.end, follow, cues)
+        if is_end:
             yield opening.end
+
+
+def _has_sort_before(spans: Sequence[Span], start: int, follow: Sequence[Span]) -> bool:
+    before = {span.sort for span in spans if span.end <= start}
+    return any(span.sort in before for span in follow)
+
+
+def _denies_nothing(chart: Chart, start: int, end: int, follow: Sequence[Span], cues: Sequence[Cue]) -> bool:
+    """True where a plain value, a cue or a move of its own stands behind a no."""
+    return (
+        any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
+        or any(cue.start == end and cue.name in _BEHIND_NO for cue in cues)
+        or _begins_move(chart, start, end)
+    )
 
 
 def _begins_move(chart: Chart, start: int, end: int) -> bool:

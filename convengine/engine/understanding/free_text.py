@@ -93,21 +93,32 @@ def list_related_texts(
     """Texts that were not asked for, behind a word that only one open field means: "from Fremont to Napa"."""
     if not holds(Principle.RELATED_TEXTS):
         return
-    understanding, form, grammar = explained.understanding, explained.form, explained.understanding.chart.grammar
-    left_over, touched = LeftOver(explained, claims), {item.field for item in results}
+    understanding, left_over = explained.understanding, LeftOver(explained, claims)
     taken = [(item.start, item.end) for item in results if not isinstance(item, Refused)]
-    fields = {
-        item: list_relations(item, grammar)
-        for item in form.fields
-        if is_text(item) and form.is_open(item.path) and item.path not in touched and not takes_sentences(item, grammar)
-    }
+    fields = _find_unasked(explained, {item.field for item in results})
     for piece in left_over.pieces if left_over.uses_capitals else ():
         first, last = understanding.find_position(piece.start, piece.end)
         means = [item for item, relations in fields.items() if relations & piece.relations]
-        states = piece.clause is None or piece.clause.force is Force.STATES or piece.clause.is_wish
-        if len(means) == 1 and piece.is_capital and states and not any(a < last and first < b for a, b in taken):
+        is_free = not any(start < last and first < end for start, end in taken)
+        if len(means) == 1 and is_free and _is_stated_name(piece):
             del fields[means[0]]
             yield Taken(means[0].path, understanding.text[first:last], first, last, RELATION, is_echoed=True)
+
+
+def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, frozenset[str]]:
+    """The open fields for a short text that the message says nothing else for, with the relations that mean them."""
+    form, grammar = explained.form, explained.understanding.chart.grammar
+    untouched = [item for item in form.fields if form.is_open(item.path) and item.path not in touched]
+    return {
+        item: list_relations(item, grammar)
+        for item in untouched
+        if is_text(item) and not takes_sentences(item, grammar)
+    }
+
+
+def _is_stated_name(piece: Piece) -> bool:
+    clause = piece.clause
+    return piece.is_capital and (clause is None or clause.force is Force.STATES or clause.is_wish)
 
 
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:

@@ -48,23 +48,44 @@ def _read_numeral(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]
     """A number in digits with its signs: `1.200,50`, `1 200`. Not part of a code, a time or a date."""
     if start >= len(words) or not words[start].is_number or len(words[start].key) > _MOST_DIGITS:
         return
-    if start and words[start].is_glued and (words[start - 1].key.isalnum() or words[start - 1].key in "._/:@"):
+    if words[start].is_glued and _goes_before(words, start):
         return
+    text, end = _join_blanks(words, *_join_signs(words, start))
+    if _is_plain(text) and not _goes_on(words, end):
+        yield end, text
+
+
+def _goes_before(words: Sequence[Word], start: int) -> bool:
+    """True where what stands before a number without a blank makes a code, a time or a date of it."""
+    return start > 0 and (words[start - 1].key.isalnum() or words[start - 1].key in "._/:@")
+
+
+def _join_signs(words: Sequence[Word], start: int) -> tuple[str, int]:
+    """The digits from a word on with the full stops and commas in them, and where they end."""
     text, end = words[start].key, start + 1
     while end + 1 < len(words) and words[end].key in ".," and words[end].is_glued and words[end + 1].is_glued:
         if not words[end + 1].is_number:
             break
         text, end = text + words[end].key + words[end + 1].key, end + 2
+    return text, end
+
+
+def _join_blanks(words: Sequence[Word], text: str, end: int) -> tuple[str, int]:
+    """The digits with the thousands behind blanks: "1 250 000", and not "2000 500"."""
+    if len(text) > 3 or not text.isdecimal():
+        return text, end
     while end < len(words) and words[end].is_number and not words[end].is_glued and len(words[end].key) == 3:
-        # "1 250 000", and not "2000 500".
-        if not text.isdecimal() or len(words[start].key) > 3 or len(text) >= _MOST_DIGITS:
+        if len(text) >= _MOST_DIGITS:
             break
         text, end = text + words[end].key, end + 1
-    parts = text.replace(",", ".").split(".")
-    is_plain = len(parts) < 3 or all(len(part) == 3 for part in parts[1:-1])
-    is_code = len(text) > 1 and text[0] == "0" and text.isdecimal()
-    if is_plain and not is_code and not _goes_on(words, end):
-        yield end, text
+    return text, end
+
+
+def _is_plain(text: str) -> bool:
+    """False for the code "007", and for signs that do not part thousands: "1.20.5"."""
+    if text[0] == "0" and len(text) > 1 and text.isdecimal():
+        return False
+    return all(len(part) == 3 for part in text.replace(",", ".").split(".")[1:-1])
 
 
 def _goes_on(words: Sequence[Word], end: int) -> bool:
