@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema as describe
+from rest_framework.fields import CharField
 
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.json_value import Json
@@ -103,7 +104,7 @@ def extend_schema(*, example: Mapping[str, Json] | None = None, **described: Any
     return decorate
 
 
-#: With one of these a text has no NUL anyway.
+#: With one of these, the description of a text says already what it may be.
 _LIMITING = frozenset({"enum", "format", "pattern"})
 
 
@@ -121,6 +122,14 @@ class ApiSchema(AutoSchema):
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Json:
         schema: dict[str, Json] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         return {**schema, "additionalProperties": False} if isinstance(serializer, ClosedSerializer) else schema
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """Say of texts that may not be blank that white space alone is blank, too."""
+        schema: Any = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        is_filled = isinstance(field, CharField) and field.trim_whitespace and not field.allow_blank
+        if direction == "request" and is_filled and schema.get("type") == "string" and _LIMITING.isdisjoint(schema):
+            schema["pattern"] = r"\S"
+        return schema
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Json] | None:
         operation: dict[str, Json] | None = super().get_operation(*args, **kwargs)
