@@ -38,7 +38,7 @@ from config_admin.editing.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.editing.links import draft_url, release_url, row_name, row_url
+from config_admin.editing.links import draft_url, release_url, row_url
 from config_admin.editing.row_diff import diff_column
 from config_admin.history.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
@@ -48,6 +48,7 @@ from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.row_versions import find_last_versions
 from config_admin.releases.tree import Content, RowDifference
 from config_admin.test_cases.gate import describe_problems
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right

@@ -23,7 +23,8 @@ from config_admin.drafts.review import (
     send_for_review,
 )
 from config_admin.drafts.schedule import find_loss, find_obstacle, find_schedule
-from config_admin.editing.links import draft_url, row_name
+from config_admin.editing.links import draft_url
+from config_admin.validation.labels import row_name
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.rights import describe_groups_with

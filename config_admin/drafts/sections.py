@@ -12,13 +12,14 @@ from config_admin.drafts.edits import MergedEdits
 from config_admin.drafts.models import CeDraft
 from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import read_draft
-from config_admin.editing.links import row_name, row_url
+from config_admin.editing.links import row_url
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.releases.active import snapshots
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.validation.installation import describe_installation
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.interfaces.configuration import ConfigurationName
 

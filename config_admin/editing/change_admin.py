@@ -15,11 +15,11 @@ from unfold.admin import ModelAdmin
 from config_admin.editing import enable_rows, reasons
 from config_admin.editing.confirmation import Refusal, link_rows, list_refusals
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import column_label
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.usages import Group, group_usages
 from config_admin.releases.change_set import current
 from config_admin.validation.findings import Finding
+from config_admin.validation.labels import column_label
 from config_admin.validation.save_checks import check_delete
 from config_admin.validation.uses import find_references
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest, QueryDict
 
-from config_admin.editing.links import describe_content, find_readable_url, row_name, row_url, table_title
+from config_admin.editing.links import find_readable_url, row_url
 from config_admin.editing.row_diff import changes
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import RowDifference
+from config_admin.validation.labels import describe_content, row_name, table_title
 from convengine.engine.text.difference import Difference
 
 #: Rows per page.

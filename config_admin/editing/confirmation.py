@@ -11,12 +11,13 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
 from config_admin.editing.configuration_diff import ChangedRow, count_by_table, first_rows
-from config_admin.editing.links import column_label, row_name, row_title, row_url
+from config_admin.editing.links import row_url
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.restore_checks import compile_rows
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.releases.revert import RevertConflict
 from config_admin.validation.findings import Finding
+from config_admin.validation.labels import column_label, row_name, row_title
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.rights import describe_groups_with

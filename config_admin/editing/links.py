@@ -1,18 +1,13 @@
-"""Addresses of the admin's pages, and names of rows in links."""
+"""Addresses of the admin's pages."""
 
-from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.utils import quote
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.text import capfirst
 
 from config_admin.validation.stored_columns import control_plane
-from convengine.engine.rules.row_names import name_row
-from convengine.engine.turn.rows import Row
 
 
 def release_url(config_version: int) -> str:
@@ -43,46 +38,10 @@ def find_readable_url(request: HttpRequest, table: str, pk: Any, page: str = "ch
     return row_url(table, pk, page) if is_readable else ""
 
 
-def row_name(table: str, pk: Any) -> str:
-    """The name of a row in a link, such as `Rule 41`."""
-    name = table_label(table)
-    return f"{name[:1].upper()}{name[1:]} {pk}"
-
-
-def row_title(row: Row) -> str:
-    """The name of a row with what distinguishes it, such as `Rule 41 · too late to cancel`."""
-    about = name_row(row.table, row)
-    return row_name(row.table, row.pk) + (f" · {about}" if about else "")
-
-
 def put_back_url(table: str, pk: Any, config_version: int) -> str:
     """The page that asks whether to restore a row as it was in a release."""
     opts = control_plane()[table]._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_put_back", args=[quote(pk), config_version])
-
-
-def table_label(table: str) -> str:
-    """The name of a row of a table."""
-    return str(control_plane()[table]._meta.verbose_name)
-
-
-def column_label(table: str, field: str) -> str:
-    """The label of a column."""
-    columns = {column.attname: column for column in control_plane()[table]._meta.concrete_fields}
-    return str(columns[field].verbose_name) if field in columns else field
-
-
-def table_title(table: str) -> str:
-    """The plural name of a table's rows."""
-    return capfirst(str(control_plane()[table]._meta.verbose_name_plural))
-
-
-def describe_content(table: str, content: Mapping[str, Any]) -> str:
-    """The name of a row by its columns; blank for columns of an older table."""
-    try:
-        return name_row(table, SimpleNamespace(**content))
-    except AttributeError:
-        return ""
 
 
 def flow_page_url(intent: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils.text import capfirst
 
-from config_admin.editing.links import column_label
 from config_admin.releases.tree import Content
 from config_admin.validation.columns import TEMPLATE, list_column_specs
+from config_admin.validation.labels import column_label
 from config_admin.validation.secret_columns import mask_row, mask_value
 from config_admin.validation.stored_columns import EXTRA_COLUMNS, kept_columns, key_of
 from convengine.engine.prompts import render

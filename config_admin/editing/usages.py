@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from config_admin.editing.links import row_name, row_url, table_label, workspace_url
+from config_admin.editing.links import row_url, workspace_url
+from config_admin.validation.labels import row_name, table_label
 from config_admin.validation.uses import list_uses
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn import rows

@@ -9,11 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing.links import find_readable_url, row_name
+from config_admin.editing.links import find_readable_url
 from config_admin.evaluation.matrix import Matrix, build_matrix
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import KEPT, EvaluationBusy, evaluations, start_evaluation
 from config_admin.test_cases.run_pages import RUN
+from config_admin.validation.labels import row_name
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label

@@ -16,15 +16,7 @@ from config_admin.editing.condition_fields import FACTS, describe_operators, fin
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
-from config_admin.editing.links import (
-    column_label,
-    flow_page_url,
-    row_title,
-    row_url,
-    table_label,
-    table_title,
-    workspace_url,
-)
+from config_admin.editing.links import flow_page_url, row_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.sample_turns import RIGHT
 from config_admin.editing.workspace_return import FLOW
@@ -75,6 +67,7 @@ from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.validation.labels import column_label, row_title, table_label, table_title
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.forms.settings import COUNTRY

@@ -13,13 +13,14 @@ from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import find_readable_url, release_url, row_name, row_title
+from config_admin.editing.links import find_readable_url, release_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import read_ages, store_run
 from config_admin.releases.working_copy import write_outside
+from config_admin.validation.labels import row_name, row_title
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps

@@ -22,7 +22,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import draft_url, release_url, row_name, row_url
+from config_admin.editing.links import draft_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.health.page import health_url
 from config_admin.history import compare_page
@@ -35,6 +35,7 @@ from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.restore_checks import check_restored_rows
 from config_admin.releases.revert import revert_release, wanted_by_revert
 from config_admin.releases.roll_back import differences_by_roll_back, roll_back
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.pages import SidebarEntry, page

@@ -15,7 +15,7 @@ from config_admin.editing import reasons
 from config_admin.editing.configuration_diff import changed_row
 from config_admin.editing.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import put_back_url, row_name, row_url
+from config_admin.editing.links import put_back_url, row_url
 from config_admin.editing.request_change_set import record_request
 from config_admin.editing.row_diff import changes
 from config_admin.releases.content import content_of, contents
@@ -25,6 +25,7 @@ from config_admin.releases.restore_checks import check_restored_rows, compile_ro
 from config_admin.releases.revert import revert_row
 from config_admin.releases.row_versions import history_of, select_author
 from config_admin.releases.tree import Content, RowDifference, has_same_text
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import key_of
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF

@@ -9,7 +9,7 @@ from django.contrib.auth import get_permission_codename
 from django.core.exceptions import ValidationError
 
 from config_admin.editing.configuration_diff import ChangedRow, first_rows
-from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.editing.links import release_url, row_url
 from config_admin.editing.row_diff import changes, list_columns, text_of
 from config_admin.releases.diff import changes_of
 from config_admin.releases.head import newest
@@ -18,6 +18,7 @@ from config_admin.releases.queries import row_at
 from config_admin.releases.renamed_intents import find_renamed_intent
 from config_admin.releases.tree import Content
 from config_admin.validation.columns import Reference, list_column_specs
+from config_admin.validation.labels import row_name
 from config_admin.validation.secret_columns import mask_row
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.difference import Difference

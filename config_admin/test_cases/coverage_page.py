@@ -7,9 +7,10 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from config_admin.editing.links import find_readable_url, row_name
+from config_admin.editing.links import find_readable_url
 from config_admin.test_cases.coverage import GENERAL, TestCoverage, count_by_intent, measure_coverage
 from config_admin.test_cases.run_pages import RUN
+from config_admin.validation.labels import row_name
 from convengine.engine.turn.labels import code_label
 from convengine.play.coverage import MOVES, STATES
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for

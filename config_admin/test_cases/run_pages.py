@@ -8,10 +8,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing.links import find_readable_url, row_name
+from config_admin.editing.links import find_readable_url
 from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, count_tags, list_folders, read_results, start_run, test_runs
+from config_admin.validation.labels import row_name
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json

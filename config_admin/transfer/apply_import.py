@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
-from config_admin.editing.links import row_name
 from config_admin.releases.change_set import change_set, lock_content
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
@@ -15,6 +14,7 @@ from config_admin.transfer.ancestry import store_source
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.labels import row_name
 
 
 class ImportRefused(ValueError):

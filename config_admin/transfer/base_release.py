@@ -7,7 +7,6 @@ changed differently are conflicts.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from config_admin.editing.links import column_label
 from config_admin.releases.row_merge import RowMerge, is_same_row
 from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.transfer.ancestry import Base
@@ -16,6 +15,7 @@ from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import Content, MatchedRows, NewId, match_rows
 from config_admin.transfer.values import shorten_value
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.labels import column_label
 from config_admin.validation.secret_columns import mask_value
 
 Wanted = Mapping[str, Mapping[Any, Content | None]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from config_admin.editing.links import table_title
+from config_admin.validation.labels import table_title
 from convengine.json_value import Json
 
 #: Maximum rows of a file, and maximum values: cells of its tables, lines and items of its text.

@@ -8,7 +8,6 @@ from django.apps import apps
 from django.db import models
 from django.db.models.functions import Cast
 
-from config_admin.editing.links import column_label, row_name
 from config_admin.releases import tree
 from config_admin.releases.change_set import get_content_hash, get_released_head
 from config_admin.releases.diff import compare_wanted
@@ -24,6 +23,7 @@ from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_row
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from config_admin.transfer.values import find_limit_problem
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.labels import column_label, row_name
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
 

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import Content, RowDifference
 from config_admin.transfer.apply_import import ImportResult
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
+from config_admin.validation.labels import column_label, describe_content, row_name, table_title
 from config_admin.validation.secret_columns import mask_row, mask_value
 from config_admin.validation.stored_columns import key_of
 from convengine.json_value import Json

@@ -11,12 +11,12 @@ from typing import Any
 from django.core.validators import RegexValidator
 from django.db import models
 
-from config_admin.editing.links import column_label, table_title
 from config_admin.manual.tables import get_column_help
 from config_admin.releases.content import as_json
 from config_admin.transfer.document import SECTIONS, Mode
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
+from config_admin.validation.labels import column_label, table_title
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
 from convengine.engine.rules.conditions.schema import build_condition_schema

@@ -18,7 +18,7 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
 from config_admin.editing.configuration_diff import ChangedRow, changed_row
-from config_admin.editing.links import release_url, table_title
+from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
@@ -36,6 +36,7 @@ from config_admin.transfer.files import (
 from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
+from config_admin.validation.labels import table_title
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.utils import timezone
 
-from config_admin.editing.links import table_title
 from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
@@ -25,6 +24,7 @@ from config_admin.transfer.natural_keys import (
 )
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.labels import table_title
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
 from convengine.json_value import Json

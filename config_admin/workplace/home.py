@@ -28,7 +28,7 @@ from config_admin.drafts.schedule import UNSETTLED, list_schedules
 from config_admin.editing.configuration_diff import first_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
-from config_admin.editing.links import draft_url, find_readable_url, release_url, row_title, row_url, undo_url
+from config_admin.editing.links import draft_url, find_readable_url, release_url, row_url, undo_url
 from config_admin.health.impact import Impact
 from config_admin.health.page import health_url
 from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
@@ -39,6 +39,7 @@ from config_admin.releases.release_seal import history_model
 from config_admin.releases.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
+from config_admin.validation.labels import row_title
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows

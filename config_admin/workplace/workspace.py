@@ -13,8 +13,9 @@ from django.urls import reverse
 from django.utils import formats, timezone
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_name, row_url, workspace_url
+from config_admin.editing.links import row_url, workspace_url
 from config_admin.editing.workspace_return import WORKSPACE, popup_url
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import (
     OWN,

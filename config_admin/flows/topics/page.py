@@ -21,7 +21,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import flow_page_url, row_title, table_title, workspace_url
+from config_admin.editing.links import flow_page_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.flows.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.flows.topics.export import export_topic, list_needed_tools
@@ -40,6 +40,7 @@ from config_admin.releases.renamed_intents import filter_open_conversations
 from config_admin.releases.restore_checks import Wanted
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
+from config_admin.validation.labels import row_title, table_title
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleAction

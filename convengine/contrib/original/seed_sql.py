@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.editing.links import table_title
 from config_admin.transfer.document import Document, FileRow, Mode, Note
 from config_admin.transfer.natural_keys import (
     SCOPE,
@@ -22,6 +21,7 @@ from config_admin.transfer.natural_keys import (
     suggest_table,
 )
 from config_admin.transfer.values import ValueRefused, get_default, parse_text
+from config_admin.validation.labels import table_title
 from config_admin.validation.stored_columns import control_plane
 from convengine.contrib.original.flow_starts import complete_flow_starts
 from convengine.contrib.original.names import (

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.editing.links import column_label, row_name, table_title
 from config_admin.health.check import IN_FULL, Health, build_report, check_all
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.releases.active import snapshots
 from config_admin.validation.installation import describe_installation
+from config_admin.validation.labels import column_label, row_name, table_title
 from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.deployment.exact_command import ExactCommand
