@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from config_admin.validation.stored_columns import control_plane
+from convengine.engine.turn.live_settings import Setting
 
 
 def release_url(config_version: int) -> str:
@@ -52,3 +53,21 @@ def flow_page_url(intent: str) -> str:
 def workspace_url(intent: str) -> str:
     """The workspace of an intent."""
     return reverse("admin:config_admin_ceintent_workspace", args=[intent])
+
+
+def health_url() -> str:
+    """The page of the health check."""
+    return reverse("admin:config_admin_cerule_health")
+
+
+def chart_url(intent: str = "") -> str:
+    """The map of an intent, or of all."""
+    if not intent:
+        return reverse("admin:config_admin_ceintent_map")
+    return reverse("admin:config_admin_ceintent_map_of", args=[intent])
+
+
+def settings_url(setting: Setting[Any] | None = None) -> str:
+    """The address of the page at a setting."""
+    anchor = f"#{setting.name.replace('/', '-')}" if setting else ""
+    return reverse("admin:config_admin_ceconfig_effective") + anchor

@@ -17,14 +17,13 @@ from django.utils.text import capfirst
 
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import release_url, row_url
+from config_admin.editing.links import health_url, release_url, row_url
 from config_admin.editing.optimistic_lock import digest_of
 from config_admin.editing.pickers import find_source
 from config_admin.editing.request_change_set import describe_saved_draft
 from config_admin.grid.cells import text_of
 from config_admin.grid.edits import CheckedEdits, Edit, SaveResult, SavingFailed, get_finding_key, save_edits
 from config_admin.health.diagnosis import RowKey
-from config_admin.health.page import health_url
 from config_admin.health.saved_row_messages import TOLD, news_of
 from config_admin.releases.content import contents
 from config_admin.releases.row_versions import RowVersion

@@ -9,11 +9,10 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import find_readable_url, release_url
+from config_admin.editing.links import find_readable_url, health_url, release_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
 from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
@@ -87,10 +86,6 @@ _CODE_LABELS = {
     "TOOL_SCOPE_ANY": "Tool for every intent",
     "VALUE_UNCHECKED": "Value written after its check",
 }
-
-
-def health_url() -> str:
-    return reverse("admin:config_admin_cerule_health")
 
 
 @page(

@@ -7,10 +7,10 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
+from config_admin.editing.links import health_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import Diagnosis, RowKey
-from config_admin.health.page import health_url
 from config_admin.releases.active import snapshots
 from config_admin.validation.codes import HEALTH_CODES
 from config_admin.validation.installation import describe_installation

@@ -22,9 +22,8 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.first_steps import FirstStep, note_first_step
-from config_admin.editing.links import draft_url, release_url, row_url
+from config_admin.editing.links import draft_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
-from config_admin.health.page import health_url
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release

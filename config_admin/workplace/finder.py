@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import release_url
+from config_admin.editing.links import release_url, settings_url
 from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.working_copy import write_outside
@@ -24,7 +24,6 @@ from config_admin.validation.labels import column_label
 from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import RowTexts, list_row_texts
 from config_admin.workplace.recent_rows import find_recent_rows
-from config_admin.workplace.settings_page import settings_url
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
 from convengine.engine.text.whole_numbers import parse_whole_number

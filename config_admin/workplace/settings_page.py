@@ -9,12 +9,12 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.functional import cached_property
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.countries import name_country
+from config_admin.editing.links import settings_url
 from config_admin.editing.request_change_set import record_request
 from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.validation.settings import describe_allowed_values, find_setting, format_value
@@ -130,12 +130,6 @@ class EditedSetting(NamedTuple):
     def name(self) -> str:
         """Its name in the address of the page."""
         return f"{self.setting.type}/{self.key}"
-
-
-def settings_url(setting: Setting[Any] | None = None) -> str:
-    """The address of the page at a setting."""
-    anchor = f"#{setting.name.replace('/', '-')}" if setting else ""
-    return reverse("admin:config_admin_ceconfig_effective") + anchor
 
 
 def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import formats, timezone
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_url, workspace_url
+from config_admin.editing.links import chart_url, row_url, workspace_url
 from config_admin.editing.workspace_return import WORKSPACE, popup_url
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
@@ -28,7 +28,7 @@ from config_admin.workplace.intent_overview import (
     sections,
     states_of,
 )
-from config_admin.workplace.map.page import chart_url, may_see_charts
+from config_admin.workplace.map.page import may_see_charts
 from config_admin.workplace.renamed import redirect_to_renamed
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -7,6 +7,7 @@ from django.db.models.functions import Lower
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from config_admin.editing.links import settings_url
 from config_admin.editing.setting_fields import value_field
 from config_admin.releases.compile import row_of
 from config_admin.tables.base_admin import RowAdmin
@@ -63,14 +64,14 @@ class ConfigAdmin(RowAdmin):
 
     def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
         """Back to the page of all settings."""
-        return HttpResponseRedirect(settings_page.settings_url(get_declared_setting(obj)))
+        return HttpResponseRedirect(settings_url(get_declared_setting(obj)))
 
     def response_post_save_change(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
-        return HttpResponseRedirect(settings_page.settings_url(get_declared_setting(obj)))
+        return HttpResponseRedirect(settings_url(get_declared_setting(obj)))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         super().response_delete(request, obj_display, obj_id)
-        return HttpResponseRedirect(settings_page.settings_url())
+        return HttpResponseRedirect(settings_url())
 
     def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
         """True when the setting is reserved and this user may not change it."""

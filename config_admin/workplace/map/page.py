@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_url, workspace_url
+from config_admin.editing.links import chart_url, row_url, workspace_url
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
@@ -43,13 +43,6 @@ _RUN = "config_admin.run_test_case"
 #: How many rows a node or an edge lists.
 SPELLED = 30
 _NAMES = {Kind.START: "A message", Kind.ANYWHERE: "Any state"}
-
-
-def chart_url(intent: str = "") -> str:
-    """The map of an intent, or of all."""
-    if not intent:
-        return reverse("admin:config_admin_ceintent_map")
-    return reverse("admin:config_admin_ceintent_map_of", args=[intent])
 
 
 @page("<path:intent>/map/", of="config_admin.CeIntent", name="map_of")

@@ -180,7 +180,7 @@ class ApiSchema(AutoSchema):
 def _exclude_nul(operation: dict[str, Json]) -> None:
     """Say of texts in a query that NUL is refused (`refuse_unstorable_parameters`)."""
     for parameter in operation.get("parameters", ()):
-        schema = parameter["schema"]
+        schema = parameter["schema"].get("items", parameter["schema"])
         if parameter["in"] == "query" and schema.get("type") == "string" and schema.keys().isdisjoint(_LIMITING):
             schema["pattern"] = r"^[^\u0000]*$"
 

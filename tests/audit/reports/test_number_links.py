@@ -14,9 +14,9 @@ from django.test import Client, RequestFactory
 from django.urls import resolve, reverse
 
 from audit.models import CeInboxGroup
+from config_admin.editing.links import chart_url
 from config_admin.models import CeIntent
 from config_admin.releases.models import CeRelease
-from config_admin.workplace.map.page import chart_url
 from tests.audit.reports.seeded_worlds import TRADES, build_world
 
 pytestmark = [pytest.mark.django_db, pytest.mark.nightly]

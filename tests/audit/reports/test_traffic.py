@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from audit.reports.traffic import read_traffic
-from config_admin.workplace.map.page import chart_url
+from config_admin.editing.links import chart_url
 from tests.audit.reports.test_funnel import talk
 from tests.audit.reports.test_page import reader
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from config_admin import models as m
-from config_admin.health.page import health_url
+from config_admin.editing.links import health_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.builders import make
 

@@ -11,12 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
+from config_admin.editing.links import settings_url
 from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from config_admin.validation import settings as validation_settings
-from config_admin.workplace.settings_page import settings_url
 from convengine.engine.turn import live_settings as settings
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server import settings_catalogue

@@ -11,9 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
-from config_admin.editing.links import workspace_url
+from config_admin.editing.links import chart_url, workspace_url
 from config_admin.releases.change_set import change_set
-from config_admin.workplace.map.page import chart_url
 from tests.config_admin.builders import make, new
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 
 from config_admin import models as m
+from config_admin.editing.links import chart_url
 from config_admin.releases.change_set import change_set
-from config_admin.workplace.map.page import chart_url
 from tests.config_admin.builders import make
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.config_admin.workplace.map.test_page import drawing
