@@ -1,7 +1,7 @@
 """Load scenario files. scenario.schema.json describes the document; the tables describe rows."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -76,11 +76,16 @@ def read_scenario(document: Json) -> Scenario:
     return _build_scenario(document, Path())
 
 
+def _read_tables(given: Mapping[str, Json]) -> Iterator[tuple[str, tuple[Mapping[str, Json], ...]]]:
+    for table in given:
+        tables.check_table(table, f"tables.{table}")
+    for table, rows in given.items():
+        yield table, tuple(tables.read_row(row, table, f"tables.{table}[{n}]") for n, row in enumerate(rows))
+
+
 def _build_scenario(given: Json, folder: Path) -> Scenario:
     is_bot = "configuration" in given
     settings = world_settings(given.get("settings", {}), with_defaults=not is_bot)
-    for table in given.get("tables", {}):
-        tables.check_table(table, f"tables.{table}")
     return Scenario(
         id=given["id"],
         title=given["title"],
@@ -89,10 +94,7 @@ def _build_scenario(given: Json, folder: Path) -> Scenario:
         why=given.get("why", ""),
         requires=tuple(given.get("requires", ())),
         settings=settings,
-        tables={
-            table: tuple(tables.read_row(row, table, f"tables.{table}[{number}]") for number, row in enumerate(rows))
-            for table, rows in given.get("tables", {}).items()
-        },
+        tables=dict(_read_tables(given.get("tables", {}))),
         edges=(
             *(Edge(start, end) for start, end in settings.transitions),
             *(Edge(edge["from"], edge["to"], edge.get("intent")) for edge in given.get("state_graph", ())),

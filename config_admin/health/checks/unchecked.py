@@ -1,6 +1,6 @@
 """Values that are written after the rules that check them have run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
@@ -21,14 +21,20 @@ from convengine.engine.turn.scope import ANY
 _CHECKED = RulePhase.POST_SCHEMA_EXTRACTION
 
 
-def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
-    """Every rule that writes a value which an earlier rule refuses when it tests the context after data collection."""
-    usable = [rule for rule in survey.of(rows.Rule) if survey.active(rule) and not find_fault(rule)]
+def _index_checks(usable: Sequence[rows.Rule]) -> Mapping[FactPath, Sequence[rows.Rule]]:
+    """By path in the context, the rules that test it after data collection."""
     checks: dict[FactPath, list[rows.Rule]] = {}
     for rule in usable:
         if read_phase(rule.phase) == _CHECKED:
             for path in {mention.path[:2] for mention in list_mentions(rule) if mention.path[0] == "context"}:
                 checks.setdefault(path, []).append(rule)
+    return checks
+
+
+def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
+    """Every rule that writes a value which an earlier rule refuses when it tests the context after data collection."""
+    usable = [rule for rule in survey.of(rows.Rule) if survey.active(rule) and not find_fault(rule)]
+    checks = _index_checks(usable)
     for rule in usable if checks else ():
         for path in dict.fromkeys(effect.path[:2] for effect in list_effects(rule)):
             checking = [check for check in checks.get(path, ()) if _share_intent(rule, check)]

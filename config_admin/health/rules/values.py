@@ -175,11 +175,7 @@ def list_schema_values(schema: Mapping[str, Json]) -> Iterator[Json]:
 def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]:
     match kind:
         case "integer" | "number":
-            bounds = (schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
-            step = schema["multipleOf"] if is_number(schema.get("multipleOf")) else 1
-            for bound in bounds:
-                yield from (bound, bound + step, bound - step) if is_number(bound) else ()
-            yield from (step, 10, 100)
+            yield from _list_numbers(schema)
         case "boolean":
             yield from (True, False)
         case "array":
@@ -190,11 +186,23 @@ def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]
             properties = schema.get("properties")
             yield _sample_object(properties if isinstance(properties, Mapping) else {})
         case "string" | None:
-            yield from _FORMATS.get(str(schema.get("format")), ())
-            if isinstance(pattern := schema.get("pattern"), str) and (text := _find_matching_text(pattern)) is not None:
-                yield text
-            shortest = schema.get("minLength")
-            yield from ("a" * max(shortest if isinstance(shortest, int) else 1, size) for size in (4, 1))
+            yield from _list_texts(schema)
+
+
+def _list_numbers(schema: Mapping[str, Json]) -> Iterator[Json]:
+    bounds = (schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
+    step = schema["multipleOf"] if is_number(schema.get("multipleOf")) else 1
+    for bound in filter(is_number, bounds):
+        yield from (bound, bound + step, bound - step)
+    yield from (step, 10, 100)
+
+
+def _list_texts(schema: Mapping[str, Json]) -> Iterator[Json]:
+    yield from _FORMATS.get(str(schema.get("format")), ())
+    if isinstance(pattern := schema.get("pattern"), str) and (text := _find_matching_text(pattern)) is not None:
+        yield text
+    shortest = schema.get("minLength")
+    yield from ("a" * max(shortest if isinstance(shortest, int) else 1, size) for size in (4, 1))
 
 
 def make_pattern_predicate(pattern: str) -> TextPredicate:

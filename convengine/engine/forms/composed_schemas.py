@@ -69,21 +69,25 @@ def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -
     for key in (*_ALTERNATIVES, "allOf"):
         if isinstance(node.get(key), list):
             written = _join_branches(written, key, root, depth)
-    properties = written.get("properties")
-    if isinstance(properties, Mapping):
-        every = dict(properties)
-        for part in _list_parts(written):
-            more = part.get("properties")
-            if isinstance(more, Mapping):
-                every |= {name: added for name, added in more.items() if name not in every}
+    if isinstance(written.get("properties"), Mapping):
         written["properties"] = {
             name: _write_out(part, root, depth - 1) if isinstance(part, Mapping) and depth else part
-            for name, part in every.items()
+            for name, part in _join_properties(written).items()
         }
     items = written.get("items")
     if isinstance(items, Mapping) and depth:
         written["items"] = _write_out(items, root, depth - 1)
     return written
+
+
+def _join_properties(node: Mapping[str, Json]) -> dict[str, Json]:
+    """The properties of a schema and of its parts. The first one of a name counts."""
+    every: dict[str, Json] = {}
+    for part in (node, *_list_parts(node)):
+        more = part.get("properties")
+        if isinstance(more, Mapping):
+            every |= {name: added for name, added in more.items() if name not in every}
+    return every
 
 
 def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], depth: int) -> dict[str, Json]:

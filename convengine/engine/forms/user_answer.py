@@ -84,6 +84,11 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     return find_confirmation(understanding, reading, lambda: _says_more(session, turn, understanding, reading))
 
 
+def _is_doubtful(understanding: Understanding) -> bool:
+    is_unfinished = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
+    return is_unfinished or understanding.has_value_beside_moves
+
+
 def find_confirmation(understanding: Understanding, reading: Reading, says_more: Callable[[], bool]) -> bool | None:
     """Read the yes or no to a confirmation. Returns None if the message changes, doubts, or says neither.
 
@@ -96,9 +101,7 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    is_doubtful = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
-    is_doubtful = is_doubtful or understanding.has_value_beside_moves
-    if not answers or says_both or others or is_doubtful or reading.gives_anything:
+    if not answers or says_both or others or _is_doubtful(understanding) or reading.gives_anything:
         return None
     if MoveKind.NEGATE in answers:
         return False

@@ -139,8 +139,24 @@ def _judge_qualified_columns(tree: "exp.Expr") -> None:
     """`t.name` is a column of a table, a query or VALUES. Of anything else it may be the function `name` of `t`."""
     from sqlglot import exp
 
+    relations, columns_of = _read_sources(tree)
+    for column in tree.find_all(exp.Column):
+        of, name = column.table.lower(), column.name.lower()
+        if not of or isinstance(column.this, exp.Star) or of in relations or name in columns_of.get(of, ()):
+            continue
+        known = ", ".join(sorted(f"{of}.{each}" for each in columns_of.get(of, ())))
+        raise SqlRefused(
+            f"{of}.{name} is not allowed: {of} is not a table of the statement, so {name} may be a function. "
+            + (f"Its columns are {known}; name more as AS {of}(…)." if known else "Name a table or its alias.")
+        )
+
+
+def _read_sources(tree: "exp.Expr") -> tuple[set[str], dict[str, set[str]]]:
+    """The names of tables and queries, and the columns of functions that stand in the place of tables."""
+    from sqlglot import exp
+
     relations: set[str] = set()
-    #: The columns of functions that stand in the place of tables: those of the alias, else one with its name.
+    #: By alias: the columns that it names, else one with its name.
     columns_of: dict[str, set[str]] = {}
     for source in tree.find_all(exp.Table, exp.Subquery, exp.Values, exp.Unnest, exp.Lateral):
         alias, queried = source.alias.lower(), source.this
@@ -152,16 +168,7 @@ def _judge_qualified_columns(tree: "exp.Expr") -> None:
             relations.add(alias or source.name.lower())
         elif alias:
             columns_of[alias] = {name.lower() for name in source.alias_column_names} or {alias}
-    relations -= columns_of.keys()
-    for column in tree.find_all(exp.Column):
-        of, name = column.table.lower(), column.name.lower()
-        if not of or isinstance(column.this, exp.Star) or of in relations or name in columns_of.get(of, ()):
-            continue
-        known = ", ".join(sorted(f"{of}.{each}" for each in columns_of.get(of, ())))
-        raise SqlRefused(
-            f"{of}.{name} is not allowed: {of} is not a table of the statement, so {name} may be a function. "
-            + (f"Its columns are {known}; name more as AS {of}(…)." if known else "Name a table or its alias.")
-        )
+    return relations - columns_of.keys(), columns_of
 
 
 def _is_table_name(source: "exp.Expr") -> bool:

@@ -90,21 +90,27 @@ def find_or_begin_session(thread: Thread, message: str | None, key: IdempotencyK
 
 
 def _try_to_resolve(thread: Thread, message: str | None, key: IdempotencyKey | None) -> ResolvedSession | None:
-    snapshot = configuration().current()
     seen, now = _read_newest_session(thread)
-    with_person = seen is not None and is_kept_for_person(snapshot, seen.handed_over)
-    latest = LatestSession(seen.lifecycle, seen.last_message_at, seen.offered, with_person) if seen else None
-    known = seen is not None or _thread_exists(thread)
-    reason = resolve_session(snapshot, thread.channel, message, latest, now, known=known)
-    may_drift = reason is Reason.WITHIN_TIMEOUT and not with_person
-    if seen and may_drift and is_another_topic(snapshot, seen.session_id, message):
-        reason = Reason.TOPIC_DRIFT
+    reason = _find_reason(thread, seen, message, now)
     if seen and not reason.is_new:
         return ResolvedSession(seen.session_id, reason, seen.previous_id)
     if session_id := _begin_session(thread, seen, reason, now, key):
         stale = reason is Reason.STALE or (reason is Reason.SESSION_CLOSED and seen is not None and seen.stale)
         return ResolvedSession(session_id, reason, seen.session_id if seen else None, stale)
     return _begin_when_free(thread, seen, reason, key) if seen and _is_busy(seen) else None
+
+
+def _find_reason(thread: Thread, seen: ObservedSession | None, message: str | None, now: datetime) -> Reason:
+    """Why the message goes on in the newest session, or begins another."""
+    snapshot = configuration().current()
+    with_person = seen is not None and is_kept_for_person(snapshot, seen.handed_over)
+    latest = LatestSession(seen.lifecycle, seen.last_message_at, seen.offered, with_person) if seen else None
+    known = seen is not None or _thread_exists(thread)
+    reason = resolve_session(snapshot, thread.channel, message, latest, now, known=known)
+    may_drift = reason is Reason.WITHIN_TIMEOUT and not with_person
+    if seen and may_drift and is_another_topic(snapshot, seen.session_id, message):
+        return Reason.TOPIC_DRIFT
+    return reason
 
 
 def _is_busy(seen: ObservedSession) -> bool:

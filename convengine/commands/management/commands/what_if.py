@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -49,17 +50,7 @@ class Command(ExactCommand):
 
     def handle(self, *args: Any, json: bool, **options: Any) -> None:
         """Run, print and exit. Raises CommandError with the status 2 for what cannot be read."""
-        run = CeWhatIf(
-            configuration=options["configuration"] or _find_draft(options["draft"]),
-            base=CeWhatIf.Base.LIVE if options["compare_with"] == "live" else CeWhatIf.Base.RECORDED,
-            last=options["last"],
-            filters={name: options[name] for name in FILTERS if options[name]},
-        )
-        if not 0 < run.last <= MAX_CONVERSATIONS:
-            raise CommandError(f"--last must be between 1 and {MAX_CONVERSATIONS}.", returncode=NOT_RUN)
-        form = FindForm(run.filters)
-        for name, errors in form.errors.items():
-            raise CommandError(f"--{name}: {errors[0]}", returncode=NOT_RUN)
+        run = _read_run(options)
         try:
             run.title, comparison = describe_configuration(run), read_comparison(run)
         except (LookupError, ValueError) as error:
@@ -88,6 +79,20 @@ class Command(ExactCommand):
         status = DIFFERENT if answer["differing"] else UNKNOWN if counts[Kind.NEEDS_MODEL] else SAME
         if status:
             sys.exit(status)
+
+
+def _read_run(options: Mapping[str, Any]) -> CeWhatIf:
+    run = CeWhatIf(
+        configuration=options["configuration"] or _find_draft(options["draft"]),
+        base=CeWhatIf.Base.LIVE if options["compare_with"] == "live" else CeWhatIf.Base.RECORDED,
+        last=options["last"],
+        filters={name: options[name] for name in FILTERS if options[name]},
+    )
+    if not 0 < run.last <= MAX_CONVERSATIONS:
+        raise CommandError(f"--last must be between 1 and {MAX_CONVERSATIONS}.", returncode=NOT_RUN)
+    for name, errors in FindForm(run.filters).errors.items():
+        raise CommandError(f"--{name}: {errors[0]}", returncode=NOT_RUN)
+    return run
 
 
 def _find_draft(title: str) -> str:

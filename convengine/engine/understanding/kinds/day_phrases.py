@@ -161,12 +161,17 @@ def _read_day_of_month(slots: Slots, context: DayContext) -> Days:
     return _place_day(slots, context, slots["month_day"], slots["month"])
 
 
+def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
+    """The days of this number in the months around `base`, and in that of the period."""
+    months = [add_units(base.replace(day=1), offset, "month") for offset in range(1 - _MONTHS, _MONTHS)]
+    months += [context.period[0].replace(day=1)] if context.period else []
+    return [day for month in dict.fromkeys(months) if (day := make_date(month.year, month.month, number))]
+
+
 def _read_day_only(slots: Slots, context: DayContext) -> Days:
     number = next(slots[name] for name in _NUMBERS if name in slots)
     base = context.held if context.held and context.held >= context.today else context.earlier or context.today
-    months = [add_units(base.replace(day=1), offset, "month") for offset in range(1 - _MONTHS, _MONTHS)]
-    months += [context.period[0].replace(day=1)] if context.period else []
-    days = [day for month in dict.fromkeys(months) if (day := make_date(month.year, month.month, number))]
+    days = _list_near_days(number, base, context)
     if not days:
         return refuse(Reason.INVALID_DATE, day=number)
     if "weekday" in slots:

@@ -49,11 +49,7 @@ class NumberFinder:
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
             spans = bind_counts(chart, [part for span in spans for part in list_counts(chart, span, specs)], specs)
-        counts = [span for span in spans if span.end - span.start > 1 or not chart.match("one_thing", span.start)]
-        counted = [span for span in counts if span.phrase.means == "counted"]
-        if len(counted) > 1:
-            counts = [_mark_part(span) if span in counted else span for span in counts]
-        return counts or spans
+        return _mark_parts([span for span in spans if not _is_article(chart, span)]) or spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
         """The number within the bounds of a field."""
@@ -87,9 +83,19 @@ def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None
     return replace(resolved, supplied=frozenset({"sum"})) if resolved.is_value else resolved
 
 
-def _mark_part(span: Span) -> Span:
-    """The "2 adults" of "2 adults and 2 kids", which are not all of the guests."""
-    return replace(span, phrase=Phrase(span.phrase.means, {**span.phrase.slots, "is_part": True}))
+def _is_article(chart: Chart, span: Span) -> bool:
+    return span.end - span.start == 1 and bool(chart.match("one_thing", span.start))
+
+
+def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
+    """The "2 adults" of "2 adults and 2 kids" are not all of the guests."""
+    counted = [span for span in spans if span.phrase.means == "counted"]
+    if len(counted) < 2:
+        return spans
+    return [
+        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True})) if span in counted else span
+        for span in spans
+    ]
 
 
 def _is_part(chart: Chart, span: Span) -> bool:

@@ -87,8 +87,11 @@ def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:
             span = _make_span(chart, spec, start, end, value, is_weak=not is_code)
             if span is not None and (has_digits or not codes):
                 codes.setdefault(span.end, span)
-    if codes:
-        return list(codes.values())
+    return list(codes.values()) or _find_instead(chart, spec, parts)
+
+
+def _find_instead(chart: Chart, spec: FieldSpec, parts: Sequence[tuple[int, int]]) -> list[Span]:
+    """What may be meant where no text has the form: a part of one that has it, or numbers in a short message."""
     inside = _compile(rf"\b(?:{spec.pattern})\b", ignore_case=False)
     match = inside.search(chart.text) if inside else None
     numbers = [part for part in parts if any(map(str.isdecimal, chart.text[slice(*part)]))]
