@@ -187,7 +187,9 @@ def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> Re
     """The effect for other pages."""
     after, before = comparison.after, comparison.before
     rates = [
-        RateChange(rate.measure.label.lower(), rate.before.share, rate.after.share, rate.verdict, rate.cause)
+        RateChange(
+            rate.measure.name, rate.measure.label.lower(), rate.before.share, rate.after.share, rate.verdict, rate.cause
+        )
         for rate in comparison.rates
     ]
     turns_before = before.totals.turns if before else 0

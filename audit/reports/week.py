@@ -90,6 +90,7 @@ def _list_rates(
         is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH.get(measure, 101.0)
         since, cause = find_turning_point(measure, groups) if is_worse or is_high else (None, "")
         yield WeekRate(
+            measure.name,
             measure.label.lower(),
             str(measure.unit),
             rate.part,

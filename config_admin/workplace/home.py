@@ -72,11 +72,11 @@ MOST_SHIFTS, MOST_CHANGED = 3, 3
 #: What a rate says of its turns; the others “were” what they are called.
 _VERBS = {
     "failed": "failed",
-    "forms completed": "were completed",
-    "task or tool failed": "had a failed task or tool",
+    "forms_completed": "were completed",
+    "task_failed": "had a failed task or tool",
 }
 #: Home names these rates also when they count a single turn.
-_NEVER_SILENT = ("failed", "task or tool failed")
+_NEVER_SILENT = ("failed", "task_failed")
 FOR_YOU = "For you"
 
 
@@ -217,8 +217,8 @@ def _judge_rate(
 ) -> Iterator[Notice]:
     if rate.is_worse or rate.is_high:
         yield _describe_rate(request, week, rate, releases)
-    elif rate.label in _NEVER_SILENT and rate.number:
-        text = f"{rate.counted} {_VERBS[rate.label]} in the last seven days."
+    elif rate.name in _NEVER_SILENT and rate.number:
+        text = f"{rate.counted} {_VERBS[rate.name]} in the last seven days."
         yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
 
 
@@ -226,13 +226,13 @@ def _describe_rate(
     request: HttpRequest, week: WeekSummary, rate: WeekRate, releases: Mapping[int, CeRelease]
 ) -> Notice:
     """A rate that is worse, or too high, with the release that stands out."""
-    verb = _VERBS.get(rate.label, f"were {rate.label}")
+    verb = _VERBS.get(rate.name, f"were {rate.label}")
     text = f"{format_percent(rate.share)} of the {rate.unit} of the last seven days {verb}"
     if rate.previous_share is not None:
         text += f", after {format_percent(rate.previous_share)} in the same days a week before"
     notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
     if rate.since:
-        change = next(each for each in rate.since.rates if each.label == rate.label)
+        change = next(each for each in rate.since.rates if each.name == rate.name)
         name = _name_releases(rate.since, releases.get(rate.since.last))
         text = f"{notice.text} It got worse with {name}: in the last 14 days "
         text += f"{format_percent(change.before)} before and {format_percent(change.after)} since."
@@ -240,7 +240,7 @@ def _describe_rate(
         text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
         return _add_release(request, notice._replace(text=text), rate.since)
     notice = notice._replace(text=f"{notice.text} {rate.cause}".strip())
-    if rate.label == "not understood":
+    if rate.name == "not_understood":
         return notice._replace(links=[HomeLink("See what to teach", week.inbox_url)])
     return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])
 

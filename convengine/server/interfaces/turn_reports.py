@@ -66,6 +66,8 @@ class Verdict(Enum):
 class RateChange(NamedTuple):
     """A rate before and after something, in percent; null without turns."""
 
+    #: The name of its measure in the API of reports.
+    name: str
     label: str
     before: float | None
     after: float | None
@@ -104,6 +106,8 @@ class ReleaseEffect(NamedTuple):
 class WeekRate(NamedTuple):
     """How many turns or conversations of a week had something, beside the week before."""
 
+    #: The name of its measure in the API of reports.
+    name: str
     label: str
     #: What is counted: turns, conversations or forms.
     unit: str
