@@ -160,7 +160,7 @@ _UP, _DOWN = Q(feedback_type="THUMBS_UP"), Q(feedback_type="THUMBS_DOWN")
 
 
 def rate_row(table: str, pk: str) -> RowRating | None:
-    """All ratings of one row's answers; null without any. One query by an index."""
+    """All ratings of one row's answers; None without any. One query by an index."""
     feedback = CeMcpUserFeedback.objects.filter(replaced_at=None, table_name=table, row_pk=str(pk))
     counts = feedback.aggregate(ups=Count("pk", filter=_UP), downs=Count("pk", filter=_DOWN))
     return RowRating(table, str(pk), counts["ups"], counts["downs"]) if counts["ups"] or counts["downs"] else None

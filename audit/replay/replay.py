@@ -69,7 +69,7 @@ class Replay:
 
     @property
     def answers(self) -> tuple[Json, Json]:
-        """Both answers; null on a side where the turn failed or did not run."""
+        """Both answers; None on a side where the turn failed or did not run."""
         replayed = self.turn and not self.turn.error and to_plain(self.turn.outcome.session.last_assistant)
         return drop_times(self.record.assistant_output), drop_times(replayed or None)
 

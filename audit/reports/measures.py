@@ -70,7 +70,7 @@ class Measure:
         return int(self.count(totals)), int(self.base.count(totals))
 
     def read_share(self, totals: Totals) -> float | None:
-        """The percentage of the base; null without a base, or if it is empty."""
+        """The percentage of the base; None without a base, or if it is empty."""
         part, whole = self.read_part(totals) if self.is_share else (0, 0)
         return round(100 * part / whole, 1) if whole else None
 

@@ -21,7 +21,7 @@ class Proportion(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """In percent; null of nothing."""
+        """In percent; None of nothing."""
         return round(100 * self.part / self.whole, 1) if self.whole else None
 
     @property

@@ -109,7 +109,7 @@ class TextSource:
         return Batch(candidates, len(candidates) < size)
 
     def _find_nearest(self, position: int, mark: int, *, newer: bool) -> Batch | None:
-        """The hits of the nearest range behind a position that has any, the nearest first; null without any."""
+        """The hits of the nearest range behind a position that has any, the nearest first; None without any."""
         span = _SPAN
         while position < mark if newer else position > 0:
             first, last = (position + 1, min(position + span, mark)) if newer else (position - span, position - 1)

@@ -79,7 +79,7 @@ def explain_events(
     *,
     all_rows: bool = False,
 ) -> ExplainedTurn:
-    """Explain a turn by its events. `snapshot` is its configuration; null without events."""
+    """Explain a turn by its events. `snapshot` is its configuration; None without events."""
     limit = FULL_LIMIT if all_rows else DEFAULT_LIMIT
     made = build_decisions(events, snapshot, limit, is_untested_listed=all_rows) if snapshot else []
     decisions = [

@@ -27,7 +27,7 @@ class Matrix(NamedTuple):
 
 
 def build_matrix(intents: Mapping[str, Any]) -> Matrix | None:
-    """The matrix of the intents of a document; null without confusions. Confused intents are beside each other."""
+    """The matrix of the intents of a document; None without confusions. Confused intents are beside each other."""
     counts = {(each["intent"], each["decision"]): each["count"] for each in intents["confusions"] if each["intent"]}
     if not counts:
         return None

@@ -56,7 +56,7 @@ class GridAdmin(PagesAdmin):
         return response
 
     def describe_condition_column(self, request: HttpRequest) -> dict[str, Json] | None:
-        """The column with a condition, the columns of its kind and intent, and what its editor offers; null without."""
+        """The column with a condition, the columns of its kind and intent, and what its editor offers; None without."""
         return None
 
     @page("grid/")

@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
 
 
 class RowDifference(NamedTuple):
-    """A row that differs between two configurations; null on one side: the row is missing."""
+    """A row that differs between two configurations; None on one side: the row is missing."""
 
     pk: Pk
     before: Content | None

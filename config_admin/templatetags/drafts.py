@@ -11,6 +11,6 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def find_draft_of_page(context: template.Context) -> NeededDraft | None:
-    """Why changes on this page go to a draft; null on pages that change nothing, and for readers."""
+    """Why changes on this page go to a draft; None on pages that change nothing, and for readers."""
     request: Any = context.get("request")
     return find_needed_draft(request) if request is not None and is_editing_page(request) else None

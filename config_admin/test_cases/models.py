@@ -149,7 +149,7 @@ class CeTestResult(SealedStateModel):
     deciding_rows = models.JSONField(default=list, help_text="The rows that decided something.")
     #: [[[intent, state], …], …].
     positions = models.JSONField(default=list, help_text="Where the session stood, turn by turn.")
-    #: {run, config_version, at, is_edited, rows: [{table, pk, how}]}; null without a run in which it passed.
+    #: {run, config_version, at, is_edited, rows: [{table, pk, how}]}; None without a run in which it passed.
     since_passed = models.JSONField(null=True, help_text="What changed since it last passed.")
     milliseconds = models.IntegerField(default=0, help_text="How long it took.")
 

@@ -62,7 +62,7 @@ class StateReport:
     asked: AskedField | None
     confirm: Confirm | None
     choices: Sequence[Choice] | None
-    #: By field, the values that a yes to `confirm` stores; null without such a question.
+    #: By field, the values that a yes to `confirm` stores; None without such a question.
     offered: Mapping[str, Json] | None = None
 
     @classmethod

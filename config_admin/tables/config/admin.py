@@ -27,7 +27,7 @@ RELEASE_SETTINGS = "config_admin.change_release_settings"
 
 
 def get_declared_setting(row: CeConfig) -> Setting[Any] | None:
-    """The setting of a row, or null when nothing reads it."""
+    """The setting of a row, or None when nothing reads it."""
     return find_setting(cast(rows.Config, row_of(row)))
 
 

@@ -159,7 +159,7 @@ class _Reading:
     def _resolve_column(
         self, table: str, name: str, literal: Literal, values: dict[str, Json], where: str
     ) -> str | None:
-        """The name of the column, or null if it is ignored."""
+        """The name of the column. Returns None if it is ignored."""
         columns = list_file_columns(table)
         if table in TOOL_PARTS and name == TOOL_ID:
             if isinstance(literal, ToolReference):

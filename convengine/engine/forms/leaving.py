@@ -108,7 +108,7 @@ def notices_other_subjects(session: Session, turn: Turn, row: OutputSchema) -> b
 
 
 def find_left_schema(session: Session, turn: Turn) -> OutputSchema | None:
-    """The schema of the form that a message may leave; null in a final state, and if the turn is answered already."""
+    """The schema of the form that a message may leave; None in a final state, and if the turn is answered already."""
     row = find_open_schema(session, turn)
     if row is None or session.reply_override is not None or session.reset_only:
         return None

@@ -208,7 +208,7 @@ def list_held(session: Session, form: Form) -> dict[str, Json]:
 
 
 def find_value(context: Mapping[str, Json], path: str) -> Json:
-    """The value under a dotted path of the context; null without one."""
+    """The value under a dotted path of the context; None without one."""
     value: Json = context
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None

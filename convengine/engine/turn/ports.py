@@ -38,7 +38,7 @@ class TaskAnswer:
     context_removed: Sequence[str] = ()
     #: Input params it wrote.
     input_params: Mapping[str, Json] = field(default_factory=dict)
-    #: Type and text of the exception or of the reported failure; null on success.
+    #: Type and text of the exception or of the reported failure; None on success.
     error_type: str | None = None
     error_message: str | None = None
     #: NULL_RESULT or RETURNED_FALSE: no value, or `False`, which for a confirmed action is a failure.

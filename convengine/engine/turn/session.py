@@ -222,7 +222,7 @@ class Session:
     #: The values of the form in full, as a confirmation repeats them.
     form_summary: str = ""
 
-    #: The question that this turn answers before the open one; null in nearly every turn.
+    #: The question that this turn answers before the open one; None in nearly every turn.
     digression: Digression | None = None
     #: A message of an earlier turn that begins the form of the intent that was chosen now.
     earlier_message: EarlierMessage | None = None

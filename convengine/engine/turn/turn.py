@@ -34,7 +34,7 @@ class TurnRequest:
     workspace_id: str = "default"
     #: True when the caller named no conversation, so the id is new.
     new: bool = False
-    #: Why the session of a thread was found or made; null on the plain turn API.
+    #: Why the session of a thread was found or made; None on the plain turn API.
     resolved: str | None = None
     #: The session before it ended because nobody wrote for days.
     after_stale: bool = False
@@ -124,7 +124,7 @@ class Turn:
     uninterruptible: bool = False
     #: How often each rule has run its task, by rule id.
     task_runs: dict[int, int] = field(default_factory=dict)
-    #: Called with kind, name and exception when code of the deployment fails; null in a replay.
+    #: Called with kind, name and exception when code of the deployment fails; None in a replay.
     on_fault: Callable[[str, str, BaseException], None] | None = None
     #: Set when the turn goes on in a new session.
     previous_session: PreviousSession | None = None

@@ -34,7 +34,7 @@ class ReleaseNote(NamedTuple):
 
 
 class RowChange(Protocol):
-    """A row that differs between two releases; null on a side without it."""
+    """A row that differs between two releases; None on a side without it."""
 
     @property
     def before(self) -> Mapping[str, Any] | None: ...

@@ -64,7 +64,7 @@ class Verdict(Enum):
 
 
 class RateChange(NamedTuple):
-    """A rate before and after something, in percent; null without turns."""
+    """A rate before and after something, in percent; None without turns."""
 
     #: The name of its measure in the API of reports.
     name: str
@@ -112,7 +112,7 @@ class WeekRate(NamedTuple):
     #: What is counted: turns, conversations or forms.
     unit: str
     number: int
-    #: In percent; null without turns.
+    #: In percent; None without turns.
     share: float | None
     previous_share: float | None
     #: More than chance explains.
@@ -142,7 +142,7 @@ class WeekOutcome(NamedTuple):
     label: str
     help: str
     number: int
-    #: In percent; null without conversations.
+    #: In percent; None without conversations.
     share: float | None
     previous_share: float | None
     #: The search that lists them; blank for none.
@@ -297,7 +297,7 @@ class TurnReports(Protocol):
         """The turns on newer releases than the parent, and the others, while a release was gradual."""
 
     def rate_row(self, table: str, pk: str, /) -> RowRating | None:
-        """The feedback on a row's answers; null without any."""
+        """The feedback on a row's answers; None without any."""
 
 
 turn_reports: Callable[[], TurnReports] = partial(conf.load, "TURN_REPORTS")

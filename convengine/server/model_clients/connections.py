@@ -69,7 +69,7 @@ class Connection:
         return is_plainly_private(host) or is_listed(host, port, self.private_hosts)
 
     def cost(self, model: str, answer: LlmAnswer) -> float | None:
-        """The cost of an answer; null without a price or a token count."""
+        """The cost of an answer; None without a price or a token count."""
         price = self.prices.get(model)
         if price is None or (answer.input_tokens is None and answer.output_tokens is None):
             return None

@@ -87,7 +87,7 @@ class Tracing:
 
     @contextmanager
     def trace_turn(self) -> "Iterator[TurnSpan | None]":
-        """Around a turn; null without traces."""
+        """Around a turn; None without traces."""
         if not self.is_on:
             yield None
             return

@@ -34,7 +34,7 @@ class RunningSlots(Protocol):
         """Take a slot again, ahead of new requests."""
 
 
-#: The slots that this thread holds one of; null in threads without slots.
+#: The slots that this thread holds one of; None in threads without slots.
 running_slots: ContextVar[RunningSlots | None] = ContextVar("running_slots", default=None)
 _is_waiting: ContextVar[bool] = ContextVar("is_waiting", default=False)
 

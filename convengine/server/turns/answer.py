@@ -48,7 +48,7 @@ class TurnAnswer:
     left_id: str | None = None
     #: What the answer asks; empty for an error.
     open_question: Mapping[str, Json] = field(default_factory=dict)
-    #: The request that was answered; null in tests of the JSON.
+    #: The request that was answered; None in tests of the JSON.
     request: TurnRequest | None = None
 
     @cached_property

@@ -54,7 +54,7 @@ class ToolFault(Exception):
     `stage_payloads` go to the audit as for a success (`ToolAnswer.stage_payloads`).
     """
 
-    #: The status of an HTTP answer; null without one.
+    #: The status of an HTTP answer; None without one.
     status: int | None = None
     #: What its header `Retry-After` says.
     retry_after: str | None = None

@@ -27,7 +27,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @property
     def pool(self) -> Any:
-        """The process's pool, which lends the most recently returned connection; null without one."""
+        """The process's pool, which lends the most recently returned connection; None without one."""
         try:
             pool = super().pool
         except KeyError:
