@@ -11,21 +11,14 @@ from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.record.prompts import strip_prompts
 from convengine.engine.errors import ConversationNotFound
-from convengine.engine.prompts.stages import PROMPT_RENDERING
-from convengine.engine.stages import base_name
-from convengine.engine.turn.codec import dumps, loads
-from convengine.json_value import Json
 from convengine.server.api.clean_input import drop_unstorable_cookies
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 
 #: `audit`: everything of the workspace, like the group `qa`. `own_audit`: what the group `integrator` may read.
 SCOPE_WORKSPACE, SCOPE_OWN = "audit", "own_audit"
-_MODEL_INPUT = "_LLM_INPUT"
-_PROMPT_KEYS = frozenset(
-    {"system_prompt", "user_prompt", "systemPrompt", "userPrompt", "derivation_hint", "rendered_template"}
-)
 
 
 def may_read(key: CeApiKey, row: CeConversation) -> bool:
@@ -37,40 +30,6 @@ def may_read(key: CeApiKey, row: CeConversation) -> bool:
     # The columns of a key from a request do not include its maker.
     mine = CeApiKey.objects.filter(pk=key.pk, made_by__isnull=False).values("made_by")
     return CeApiKey.objects.filter(prefix=row.opened_by, made_by__in=mine).exists()
-
-
-def strip_prompts(document: Json) -> Json:
-    """Events, at any depth of an answer, without prompts."""
-    if isinstance(document, list):
-        return [strip_prompts(item) for item in document]
-    if not isinstance(document, dict):
-        return document
-    if not isinstance(document.get("stage"), str):
-        return {name: strip_prompts(item) for name, item in document.items()}
-    if "payloadJson" in document:
-        return {
-            **document,
-            "payloadJson": dumps(_strip_event_prompts(document["stage"], loads(document["payloadJson"]))),
-        }
-    return {**document, "payload": _strip_event_prompts(document["stage"], document.get("payload"))}
-
-
-def _strip_event_prompts(stage: str, payload: Json) -> Json:
-    """The payload of an event without a prompt."""
-    if not isinstance(payload, dict):
-        return payload
-    name = base_name(stage)
-    if name.endswith(_MODEL_INPUT) or name == PROMPT_RENDERING:
-        return {"redacted": True, **({"_meta": payload["_meta"]} if "_meta" in payload else {})}
-    # An event about a prompt that could not be rendered shows the prompt.
-    stripped = _strip_prompt_keys(payload)
-    return payload if stripped == payload else {**stripped, "redacted": True}
-
-
-def _strip_prompt_keys(value: Json) -> Json:
-    if isinstance(value, dict):
-        return {name: _strip_prompt_keys(item) for name, item in value.items() if name not in _PROMPT_KEYS}
-    return [_strip_prompt_keys(item) for item in value] if isinstance(value, list) else value
 
 
 class OwnScopeMixin:

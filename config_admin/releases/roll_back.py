@@ -14,7 +14,7 @@ from config_admin.releases.working_copy import find_working_copy
 def roll_back(
     config_version: int, *, author: Author = None, reason: str = "", checked: bool = True
 ) -> CeRelease | None:
-    """Restore all rows as they were in a release; returns the new release. Returns None when nothing differs.
+    """Restore all rows as they were in a release. Returns the new release, or None when nothing differs.
 
     Running turns keep the version they pinned. Raises NoSuchRelease, and, unless not `checked`, RestoreRefused.
     """
