@@ -26,6 +26,7 @@ from audit.narration.decisions import FULL_LIMIT, build_decisions
 from audit.narration.reading import read_message_of_turn
 from audit.record import queries
 from audit.record.events import Event, expand_events
+from audit.record.prompts import strip_prompts
 from audit.record.queries import EventFilter, EventPage, get_position
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.engine.turn.codec import dumps
@@ -78,7 +79,7 @@ def iterate_events(key: uuid.UUID, wanted: EventFilter, full_meta: bool) -> Iter
 def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
     for event in events:
         document = _EVENTS.to_representation(event)
-        yield document if prompts else access_scope.strip_prompts(document)
+        yield document if prompts else strip_prompts(document)
 
 
 def expand_page(page: EventPage, full_meta: bool) -> list[Event]:

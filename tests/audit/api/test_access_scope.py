@@ -8,9 +8,9 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audit.record.prompts import strip_prompts
 from audit.live.cursor import StreamCursor
 from audit.live.stream import StreamRequest
+from audit.record.prompts import strip_prompts
 from convengine.server.admin_site.rights import INTEGRATOR
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
