@@ -158,7 +158,8 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     sections = _list_sections(content, lines)
     notes = [Note(name, "left out. `convengine apply` takes them.") for name in sections]
     head = {name: value for name, value in content.items() if name not in sections}
-    if "tables" not in head and "format" not in head:
+    if head.keys().isdisjoint(_KEYS - {"$schema"}):
+        head.pop("$schema", None)
         return Document(_list_tables(head, lines), notes=notes, sections=sections)
     _check_head(head)
     tables = head.get("tables", {} if sections else None)

@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if command.words != "init":
         use_project(command)
     is_help = {"-h", "--help"} & set(rest) and command.words not in ("init", "doctor")
-    if is_help or (rest[:1] == ["audit_verify"] and "--evidence" in rest):
+    checks_file = rest[:1] == ["audit_verify"] and "--evidence" in {word.partition("=")[0] for word in rest}
+    if is_help or checks_file:
         # Neither help nor the check of an evidence file needs an installation.
         os.environ.setdefault("CE_SECRET_KEY", secrets.token_urlsafe(48))
     return _run_command(command, rest)

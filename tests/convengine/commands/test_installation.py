@@ -14,6 +14,7 @@ from audit.models import CeAlertRule
 from config_admin.models import CePolicy
 from config_admin.transfer.document import SECTIONS as NAMES
 from convengine.commands.installation import SECTIONS
+from convengine.commands.management.commands import apply, config_import
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
 from convengine.server.webhooks.models import CeWebhook
@@ -163,3 +164,21 @@ def test_an_import_takes_the_rows_and_says_what_it_leaves_out(tmp_path: Path) ->
 
 def test_every_section_of_a_file_can_be_applied() -> None:
     assert set(NAMES) == SECTIONS.keys()
+
+
+@pytest.mark.parametrize("command", [apply.Command, config_import.Command])
+@pytest.mark.parametrize("given", [["--plna"], [], ["some.json", "--reason"], ["some.json", "another.json"]])
+def test_an_error_of_usage_ends_with_1_as_every_error(command: Any, given: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command().run_from_argv(["convengine", "apply", *given])
+    assert ended.value.code == 1
+
+
+@pytest.mark.parametrize(
+    "head",
+    [{"mode": "update"}, {"$schema": "configuration.schema.json"}, {"version": 1}, {"mode": "add", "$schema": "x"}],
+)
+def test_a_file_without_rows_may_have_a_head(head: Mapping[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "short.json"
+    file.write_text(json.dumps({**head, "webhooks": [WEBHOOK]}))
+    assert run("apply", file, "--plan")[0] == 2

@@ -1,7 +1,6 @@
 """`manage.py apply FILE`: let the installation become what one file says; with `--plan` print what would change."""
 
 import os
-import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from config_admin.management.authors import add_author_argument, read_author
+from config_admin.management.authors import read_author
 from config_admin.releases.changes import name_author
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import FileRefused
@@ -20,15 +19,13 @@ from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
 from config_admin.transfer.page import RIGHT
+from convengine.commands.file_command import FileCommand
 from convengine.commands.installation import SectionPlan
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
-from convengine.server.deployment.exact_command import ExactCommand
-
-WOULD_CHANGE = 2
 
 
-class Command(ExactCommand):
+class Command(FileCommand):
     """Everything is applied, or nothing."""
 
     help = (
@@ -37,7 +34,7 @@ class Command(ExactCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
+        super().add_arguments(parser)
         parser.add_argument(
             "--plan",
             action="store_true",
@@ -49,8 +46,6 @@ class Command(ExactCommand):
             metavar="FILE",
             help="The file for the secrets of new keys and webhooks. It must not exist.",
         )
-        parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
-        add_author_argument(parser)
 
     def handle(self, *args: Any, file: Path, plan: bool, secrets: Path | None, **options: Any) -> None:
         """Judge, print, and apply. Raises CommandError for what is refused."""
@@ -63,7 +58,7 @@ class Command(ExactCommand):
         rows = replace(document, notes=[note for note in document.notes if note.where not in document.sections])
         is_change = self._judge(plan_import(rows), sections)
         if plan:
-            sys.exit(WOULD_CHANGE if is_change else 0)
+            self.exit_from_preview(would_change=is_change)
         _check_secrets(sections, secrets)
         with _explain_refusals(secrets), transaction.atomic():
             import_document(rows, author=author, reason=reason)

@@ -66,7 +66,10 @@ class Command(ExactCommand):
     def _check_evidence(self, file: Path, as_json: bool) -> None:
         try:
             evidence = check_file(file.read_bytes().decode())
-        except (OSError, NoEvidence, UnicodeDecodeError) as fault:
+        except (OSError, UnicodeDecodeError) as fault:
+            why = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+            raise CommandError(f"{file} cannot be read: {why}.", returncode=2) from fault
+        except NoEvidence as fault:
             raise CommandError(f"{file}: {fault}", returncode=2) from fault
         self._describe_evidence(evidence, as_json)
         if evidence.findings:

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
-from config_admin.management.authors import add_author_argument, read_author, require_rights
+from config_admin.management.authors import read_author, require_rights
 from config_admin.releases.changes import Author, name_author
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -20,13 +20,12 @@ from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_result
 from config_admin.transfer.page import RIGHT
-from convengine.commands.management.commands.apply import WOULD_CHANGE
+from convengine.commands.file_command import FileCommand
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
-from convengine.server.deployment.exact_command import ExactCommand
 
 
-class Command(ExactCommand):
+class Command(FileCommand):
     """The exit status is 0 when the file was or could be imported; 1 when rows are refused.
 
     With `--exit-code`, a preview of a file that would change something ends with 2.
@@ -35,7 +34,7 @@ class Command(ExactCommand):
     help = "Preview the import of a configuration file. With --apply, import it as one release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
+        super().add_arguments(parser)
         parser.add_argument(
             "--apply",
             action="store_true",
@@ -81,8 +80,6 @@ class Command(ExactCommand):
             metavar="TITLE",
             help="Import into the open draft of this title, which is made if needed.",
         )
-        parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
-        add_author_argument(parser)
         parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
 
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
@@ -105,8 +102,7 @@ class Command(ExactCommand):
         self._tell(done, draft=options["draft"], json=json)
         if done.release and options["update_base"]:
             self._update_base(file, done.release, done.plan, options)
-        if status := _get_status(done, previews=options["exit_code"] and not apply):
-            sys.exit(status)
+        self._exit(done, previews=options["exit_code"] and not apply)
 
     @contextmanager
     def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
@@ -153,6 +149,13 @@ class Command(ExactCommand):
                 f"Imported as release {done.release.pk}." if done.release else "The file contains no changes."
             )
 
+    def _exit(self, done: ImportResult, *, previews: bool) -> None:
+        """End with 1 for refused rows; `previews`: changes that were not made have a status, too."""
+        if done.plan.is_refused:
+            sys.exit(1)
+        if previews:
+            self.exit_from_preview(would_change=bool(done.plan.differences))
+
     def _progress(self, quiet: bool) -> Any:
         def tell(stage: str, done: int, of: int) -> None:
             if not quiet and self.stderr.isatty():
@@ -160,8 +163,3 @@ class Command(ExactCommand):
                 self.stderr.flush()
 
         return tell
-
-
-def _get_status(done: ImportResult, *, previews: bool) -> int:
-    """The exit status. `previews`: changes that were not made have one."""
-    return 1 if done.plan.is_refused else WOULD_CHANGE if previews and done.plan.differences else 0
