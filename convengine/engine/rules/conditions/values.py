@@ -27,7 +27,6 @@ MAX_SHOWN = 200
 
 OBJECTS = (dict, Mapping)
 LISTS = (list, tuple)
-_NUMERIC = re.compile(r"[+-]?[0-9]{1,30}(?P<fraction>\.[0-9]{1,30})?(?P<exponent>[eE][+-]?[0-9]{1,4})?")
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?")
 _YES = frozenset({"true", "yes", "y", "1", "on"})
 _NO = frozenset({"false", "no", "n", "0", "off"})
@@ -174,24 +173,15 @@ def are_equal(left: Json, right: Json, scope: Scope) -> bool:
     """Equal in a path: null equals only null, a boolean only itself, a number also its text."""
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    if isinstance(left, str) and is_number(right):
-        left = _read_exact_number(left)
-    elif isinstance(right, str) and is_number(left):
-        right = _read_exact_number(right)
-    elif isinstance(left, LISTS) and isinstance(right, LISTS):
+    if (isinstance(left, str) and is_number(right)) or (isinstance(right, str) and is_number(left)):
+        return None is not read_number(left) == read_number(right)
+    if isinstance(left, LISTS) and isinstance(right, LISTS):
         return len(left) == len(right) and _all_equal(zip(left, right, strict=True), len(left), scope)
-    elif isinstance(left, OBJECTS) and isinstance(right, OBJECTS):
+    if isinstance(left, OBJECTS) and isinstance(right, OBJECTS):
         if left.keys() != right.keys():
             return False
         return _all_equal(((value, right[key]) for key, value in left.items()), len(left), scope)
     return bool(left == right)
-
-
-def _read_exact_number(text: str) -> int | float | None:
-    match = _NUMERIC.fullmatch(text)
-    if match is None:
-        return None
-    return float(text) if match["fraction"] or match["exponent"] else int(text)
 
 
 def _all_equal(pairs: Any, count: int, scope: Scope) -> bool:

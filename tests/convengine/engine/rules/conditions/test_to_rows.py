@@ -52,7 +52,20 @@ def test_a_path_that_says_more_stays_a_path(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "context", [{}, {"a": 5}, {"a": "5"}, {"a": "x"}, {"a": "z"}, {"a": True}, {"a": None}, {"a": ["x"]}]
+    "context",
+    [
+        {},
+        {"a": 5},
+        {"a": "5"},
+        {"a": " 5 "},
+        {"a": "5e0"},
+        {"a": "٥"},
+        {"a": "x"},
+        {"a": "z"},
+        {"a": True},
+        {"a": None},
+        {"a": ["x"]},
+    ],
 )
 @pytest.mark.parametrize(
     "condition",
