@@ -103,7 +103,7 @@
         :host { display: contents !important; }
         .root {
             all: initial;
-            --accent: var(--convengine-accent, #7e22ce);
+            --accent: var(--convengine-accent, #8200db);
             --on-accent: var(--convengine-on-accent, #fff);
             --background: var(--convengine-background, #fff);
             --text: var(--convengine-text, #1b1f24);
