@@ -46,13 +46,17 @@ class WebhookForm(forms.ModelForm):
         error_messages={"required": "Choose at least one event. A webhook without an event sends nothing."},
     )
 
+    #: Whether the name of the host must be known here and now. Each delivery looks it up again.
+    must_resolve = True
+
     def clean_url(self) -> str:
         """Raises ValidationError for an address that the deployment does not allow."""
         url = storable(self.cleaned_data["url"]).strip()
         try:
             check_address(url)
         except ToolFault as fault:
-            raise ValidationError(fault.message) from fault
+            if self.must_resolve or fault.code != "HOST_UNKNOWN":
+                raise ValidationError(fault.message) from fault
         return url
 
     def clean_workspace_id(self) -> str:

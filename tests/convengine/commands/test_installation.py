@@ -1,10 +1,12 @@
 """`convengine apply FILE` and `export --installation`: webhooks, keys, groups and alert rules from one file."""
 
 import json
+import socket
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -120,6 +122,8 @@ def test_a_whole_section_becomes_what_the_file_says(tmp_path: Path) -> None:
         ({"keys": [{"scopes": ["turns"]}]}, "keys, entry 1: name is missing."),
         ({"keys": {"name": "shop"}}, "keys: must be a list of rows."),
         ({"webhooks": [{**WEBHOOK, "url": "http://10.0.0.1/"}]}, "webhooks, entry 1: url:"),
+        ({"webhooks": [{**WEBHOOK, "url": "http://desk.invalid/"}]}, "does not begin with https://"),
+        ({"webhooks": [{**WEBHOOK, "url": "desk.invalid"}]}, "webhooks, entry 1: url:"),
         ({"webhooks": [{**WEBHOOK, "events": []}]}, "Choose at least one event."),
         ({"alert_rules": [{**ALERT, "users": ["adda"]}]}, "users: 'adda' does not exist. Did you mean ada?"),
         ({"alert_rules": [{**ALERT, "hours": 5}]}, "alert_rules, entry 1: hours: "),
@@ -137,6 +141,22 @@ def test_what_is_wrong_is_named_and_changes_nothing(content: Any, problem: str, 
     models = (CePolicy, CeApiKey, CeWebhook, CeAlertRule)
     stored = [*(model._default_manager for model in models), Group.objects.filter(name="Desk")]
     assert not [rows for rows in stored if rows.exists()]
+
+
+@pytest.mark.parametrize(
+    "fault", [socket.gaierror(-2, "unknown"), socket.gaierror(-3, "try again"), UnicodeError("too long"), OSError()]
+)
+def test_a_webhook_may_have_a_host_that_is_not_known_here(
+    fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", Mock(side_effect=fault))
+    file = write(tmp_path, {"webhooks": [{**WEBHOOK, "url": "https://desk.example.com/bot"}]})
+
+    planned = run("apply", file, "--plan")[0]
+    run("apply", file)
+
+    assert planned == 2
+    assert CeWebhook.objects.get().url == "https://desk.example.com/bot"
 
 
 def test_a_new_key_needs_a_file_for_its_secret(tmp_path: Path) -> None:
