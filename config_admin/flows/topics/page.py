@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -143,15 +143,17 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     require_right(request, "config_admin.change_ceintent")
     topic, snapshot = _find_topic(request, intent)
     question = _describe_switch(snapshot, topic)
-    # A button of another page says all of it, unless there is a warning.
     from_page = request.POST.get("at_once", "")
-    if from_page and not question.warnings:
+    if from_page in _RETURNS:
+        question.back_url = _RETURNS[from_page](request, topic.code)
+        question.inputs = [(name, request.POST[name]) for name in ("at_once", "list_query") if name in request.POST]
+    # A button of another page says all of it, unless there is a warning.
+    if from_page and not question.warnings and "reason" not in request.POST:
         held: Any = request
         held.POST = request.POST.copy()
         held.POST["reason"] = question.reason
     response = _confirm(request, question, switch_topic(topic, enabled=not topic.intent.enabled), topic.code)
-    is_done = isinstance(response, HttpResponseRedirect)
-    return HttpResponseRedirect(_RETURNS[from_page](topic.code)) if is_done and from_page in _RETURNS else response
+    return HttpResponseRedirect(question.back_url) if isinstance(response, HttpResponseRedirect) else response
 
 
 def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
@@ -182,10 +184,16 @@ def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
     )
 
 
+def _list_url(request: HttpRequest, _: str) -> str:
+    """The list of intents with the search, filters and page that it had. Encoded anew, a query leads nowhere else."""
+    query = QueryDict(request.POST.get("list_query", "")).urlencode()
+    return reverse("admin:config_admin_ceintent_changelist") + (f"?{query}" if query else "")
+
+
 #: Where the pages are whose buttons switch at once.
-_RETURNS: Mapping[str, Callable[[str], str]] = {
-    "flow": flow_page_url,
-    "list": lambda _: reverse("admin:config_admin_ceintent_changelist"),
+_RETURNS: Mapping[str, Callable[[HttpRequest, str], str]] = {
+    "flow": lambda _, topic_code: flow_page_url(topic_code),
+    "list": _list_url,
 }
 
 

@@ -1,10 +1,12 @@
 """A flow that is switched off: no conversation begins it, and those that are in it finish it."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from audit.replay.replay import find_replay_difference
 from config_admin import models as m
@@ -43,9 +45,9 @@ def flows() -> None:
             m.CeResponse.objects.create(intent_code=scope, state_code="UNKNOWN", **text)
 
 
-def press(client: Client, code: str = "DENTIST", at: str = "flow") -> Any:
+def press(client: Client, code: str = "DENTIST", at: str = "flow", **fields: str) -> Any:
     """What the button of a page sends."""
-    return client.post(reverse("admin:config_admin_ceintent_switch", args=[code]), {"at_once": at})
+    return client.post(reverse("admin:config_admin_ceintent_switch", args=[code]), {"at_once": at, **fields})
 
 
 def flow_page(code: str = "DENTIST") -> str:
@@ -84,6 +86,22 @@ def test_the_list_says_in_words_which_are_off_and_switches_them(ben: Client) -> 
     assert 'aria-label="Switch on: Taxi"' in shown.content.decode()
     listed = {row.pk: shown.context["cl"].model_admin.in_use(row)[1] for row in shown.context["cl"].result_list}
     assert listed == listed | {"TAXI": "off", "DENTIST": "on"}
+
+
+def test_the_list_keeps_its_search_and_page(ben: Client) -> None:
+    address = reverse("admin:config_admin_ceintent_changelist")
+    query = "q=t%26x&enabled__exact=1&p=2"
+    assert f'name="list_query" value="{escape(query)}"' in ben.get(f"{address}?{query}").content.decode()
+
+    assert press(ben, "TAXI", "list", list_query=query)["Location"] == f"{address}?{query}"
+
+
+@pytest.mark.parametrize("query", ["//evil.example", "\r\nSet-Cookie: a=b", "#", "https://evil.example/?q=1"])
+def test_a_query_leads_to_no_other_page(ben: Client, query: str) -> None:
+    address = urlsplit(press(ben, "TAXI", "list", list_query=query)["Location"])
+
+    assert (address.netloc, address.path) == ("", reverse("admin:config_admin_ceintent_changelist"))
+    assert address.fragment == ""
 
 
 def test_who_may_only_look_gets_no_button(somebody: Any) -> None:
@@ -173,9 +191,12 @@ def test_a_rule_leads_nobody_there_and_is_a_finding(ben: Client) -> None:
     caller = Caller()
     say(caller, "I need a taxi")
 
-    asked = press(ben).context["question"]
+    shown = press(ben, at="list", list_query="q=d")
+    asked = shown.context["question"]
     assert "leads to it" in asked.warnings[0]
-    ben.post(reverse("admin:config_admin_ceintent_switch", args=["DENTIST"]), {"reason": "closed until spring"})
+    fields = {**dict(asked.inputs), "reason": "closed until spring"}
+    agreed = ben.post(reverse("admin:config_admin_ceintent_switch", args=["DENTIST"]), fields)
+    assert agreed["Location"] == asked.back_url == reverse("admin:config_admin_ceintent_changelist") + "?q=d"
     answer = say(caller, "my tooth hurts")
 
     assert answer["intent"] == "TAXI"

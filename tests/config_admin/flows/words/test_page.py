@@ -41,7 +41,9 @@ def test_uses_stand_with_links_and_what_is_done_by_hand(ben: Client, address: st
     assert "“bike” is in 4 texts, 2 of them to change by hand" in text
     assert "by hand: a name in {{ }}" in text
     assert "“bikes” is in 1 text" in ben.get(address, {"word": "bikes"}).content.decode()
-    assert "No text has this word." in ben.get(address, {"word": "tandem"}).content.decode()
+    text = ben.get(address, {"word": "tandem"}).content.decode()
+    assert "No text has “tandem”" in text
+    assert "in 0 texts" not in text
     assert (
         reverse("admin:config_admin_ceresponse_words") + "?word=bike" in ben.get("/admin/find/?q=bike").content.decode()
     )
