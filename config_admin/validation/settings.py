@@ -75,7 +75,7 @@ def describe_default(setting: Setting[Any]) -> str:
     value = setting.default
     if isinstance(value, bool):
         return str(value).lower()
-    text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str("" if value is None else value)
     return shorten_line(text, 120) or "blank"
 
 

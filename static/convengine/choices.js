@@ -46,8 +46,10 @@
             COLUMNS.forEach(([label, example], index) => {
                 const input = element("input", {type: "text", value: cells[index] || ""});
                 input.dataset.label = label;
-                if (!this.body.rows.length) input.placeholder = example;
-                row.append(element("td", {}, input));
+                if (!this.body.rows.length && !cells.length) input.placeholder = example;
+                const cell = element("td", {}, input);
+                cell.dataset.column = label;
+                row.append(cell);
             });
             row.append(element("td", {}, element("button", {type: "button", className: "ce-button"}, "Remove")));
             this.body.append(row);

@@ -14,6 +14,7 @@ from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.config.model import CeConfig
 from config_admin.validation.settings import describe_default, find_setting
 from config_admin.workplace import settings_page
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import release_settings, rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
@@ -112,7 +113,7 @@ class ConfigAdmin(RowAdmin):
     def default(self, row: CeConfig) -> str:
         """The value without the row."""
         setting = get_declared_setting(row)
-        return describe_default(setting)[:40] if setting else "-"
+        return shorten_line(describe_default(setting), 40) if setting else "-"
 
     @badge_column({"reserved": "warning"}, "reserved")
     def reserved_badge(self, row: CeConfig) -> tuple[str, str] | None:
