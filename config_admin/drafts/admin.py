@@ -25,7 +25,7 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.moves_page import list_stranded_notes
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import discard_draft, publish_draft
-from config_admin.drafts.review import describe_review, list_open_returns
+from config_admin.drafts.review import describe_review, list_approvers, list_open_returns
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
 from config_admin.editing import reasons
 from config_admin.editing.configuration_diff import build_comparison
@@ -91,7 +91,7 @@ class DraftAdmin(PagesAdmin):
     @admin.display(description="release", ordering="config_version")
     def release_label(self, draft: CeDraft) -> str:
         """The release that published it."""
-        return f"Release {draft.config_version}" if draft.config_version else "–"
+        return f"Release {draft.config_version}" if draft.config_version else "-"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         """The title is given once: the history of rows names it."""
@@ -327,11 +327,12 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
 
 
 def _note_review(draft: CeDraft) -> list[Refusal]:
-    """How the review stands, where publishing needs no approval; elsewhere the problems say it."""
-    if count_needed_approvals():
+    """How the review stands; where approvals are missing that are needed, the problems say it."""
+    edits_hash, needed = hash_edits(draft), count_needed_approvals()
+    if len(list_approvers(draft, edits_hash)) < needed:
         return []
-    text = describe_review(draft, hash_edits(draft))
-    return [Refusal(f"{text} Publishing needs no approval here.", [(f"{draft_url(draft.pk)}#review", "The review")])]
+    end = "" if needed else " Publishing needs no approval here."
+    return [Refusal(describe_review(draft, edits_hash) + end, [(f"{draft_url(draft.pk)}#review", "The review")])]
 
 
 def _list_returns(draft: CeDraft) -> list[str]:

@@ -51,13 +51,12 @@ def check_approvals(publication: Publication) -> Iterator[str]:
     if not needed:
         return
     edits_hash = hash_edits(publication.draft)
-    approvers = list_approvers(publication.draft, edits_hash)
-    if len(approvers) < needed:
+    if len(list_approvers(publication.draft, edits_hash)) < needed:
         people = "1 person must" if needed == 1 else f"{needed} people must"
-        given = f"{', '.join(approvers)} approved" if approvers else "nobody approved"
+        review = describe_review(publication.draft, edits_hash)
         was_sent = publication.draft.reviews.filter(kind=ReviewKind.SENT).exists()
-        todo = describe_review(publication.draft, edits_hash) if was_sent else "Send the draft for review."
-        yield f"{people} approve these edits, other than those who made them; {given}. {todo}"
+        todo = "" if was_sent else " Send the draft for review."
+        yield f"{people} approve these edits, other than those who made them. {review}{todo}"
     for name in list_open_returns(publication.draft, edits_hash):
         yield f"{name} returned the draft. Change it, or send it for review again."
 

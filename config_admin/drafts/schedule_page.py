@@ -35,7 +35,7 @@ class ScheduleForm(forms.Form):
     take_back_at = _Time(
         label="Take back at",
         required=False,
-        help_text="Empty: never. At this time what the release changed is undone, as a release of its own.",
+        help_text="At this time, a new release undoes what the release changed. If empty, it is never taken back.",
     )
     reason = forms.CharField(
         label="Reason for this change", help_text="It is shown in the history and with the release."
@@ -65,7 +65,7 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
         except (ScheduleRefused, DraftEnded) as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"The draft is published at {format_time(schedule.publish_at)}.")
+            messages.success(request, f"The draft will be published at {format_time(schedule.publish_at)}.")
             return HttpResponseRedirect(draft_url(draft_id))
     problems = list_problems(Publication(draft, merged, request.user))
     if merged.conflicts:

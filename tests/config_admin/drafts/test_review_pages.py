@@ -69,6 +69,7 @@ def test_the_reviewer_approves_and_the_release_says_so(ada: Client, bob: Client,
     assert "1 person must approve these edits" in refused.content.decode()
 
     assert "You approved the draft." in judge(bob, draft, "approve", text="Fine")
+    assert read_notes(ada, draft)[0] == "Approved by bob."
     asked: Any = ada.get(url("publish", draft))
     live = dict(asked.context["question"].inputs)["live"]
     page = ada.post(url("publish", draft), {"live": live, "reason": "agreed"}, follow=True).content.decode()

@@ -36,7 +36,7 @@ def test_a_draft_is_scheduled_and_cancelled(ada: Client, draft: m.CeDraft) -> No
     assert "Publish at (" in ada.get(url("schedule", draft)).content.decode()
     sent = {"publish_at": in_days(1), "take_back_at": in_days(3), "reason": "agreed"}
     page = ada.post(url("schedule", draft), sent, follow=True).content.decode()
-    assert "The draft is published at " in page
+    assert "The draft will be published at " in page
     assert "Scheduled by ada" in page
     assert "scheduled, published at" in ada.get(reverse("admin:index")).content.decode()
 
