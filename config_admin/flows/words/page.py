@@ -155,19 +155,19 @@ def _describe_change(wanted: Changed, *, is_removal: bool) -> str:
 def _note_holes(uses: list[Use]) -> list[Refusal]:
     """The sentences that somebody has to mend: they stay as they are."""
     holes = [(use.url, f"{use.name}, {use.location}: {hole}") for use in uses for hole in use.holes]
-    if not holes:
-        return []
-    text = f"To be mended by hand: {len(holes)} sentence{pluralize(len(holes))} would have a hole, and stay as they are"
-    return [Refusal(text, holes[:NAMED])]
+    sentences = f"{len(holes)} sentence{pluralize(len(holes))}"
+    return _note(f"To be mended by hand: {sentences} would have a hole, and stay as they are", holes)
 
 
 def _note_by_hand(uses: list[Use]) -> list[Refusal]:
     links = [(use.url, f"{use.name}, {use.location}") for use in uses if not use.is_text]
-    return (
-        [Refusal(f"Values and names with the word, which are not changed: {len(links)}", links[:NAMED])]
-        if links
-        else []
-    )
+    return _note(f"Values and names with the word, which are not changed: {len(links)}", links)
+
+
+def _note(text: str, links: list[tuple[str, str]]) -> list[Refusal]:
+    if not links:
+        return []
+    return [Refusal(f"{text}. The first {NAMED}:" if len(links) > NAMED else text, links[:NAMED])]
 
 
 def _fill(request: HttpRequest, question: Question, wanted: Changed) -> None:

@@ -98,6 +98,18 @@ def test_who_may_not_change_answers_only_reads(somebody: Callable[..., Client], 
     assert "Bring your bike to us." in read_texts()
 
 
+def test_the_preview_says_how_many_of_the_sentences_it_lists(
+    ben: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words_page, "NAMED", 1)
+    with change_set(reason="more"):
+        make(m.CeResponse, intent_code="FEES", state_code="ANY", exact_text="Your bike is new.", description="")
+    text = ben.post(address, {"word": "bike", "do": "take_out"}).content.decode()
+
+    assert "2 sentences would have a hole, and stay as they are. The first 1:" in text
+    assert text.count("[…]") == 1
+
+
 def test_many_uses_have_pages(ben: Client, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words_page, "PER_PAGE", 2)
     text = ben.get(address, {"word": "bike", "page": "2"}).content.decode()
