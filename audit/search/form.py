@@ -162,15 +162,11 @@ class FindForm(forms.Form):
             self.fields[name].help_text = f"Time zone: {get_current_timezone_name()}."
         for name in self.errors:
             self.fields[name].widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"id_{name}_error"}
-        for name in TIMES:
-            self._show_time(name)
 
     def _show_time(self, name: str) -> None:
-        """As a browser's field needs it, whatever notation the address has; an invalid time stays unchanged."""
+        """As a browser's field needs it, whatever notation the address has."""
         if moment := self.cleaned_data.get(name):
             self.data[name] = localtime(moment).strftime("%Y-%m-%dT%H:%M:%S")
-        elif self.has_error(name):
-            self.fields[name].widget.input_type = "text"
 
     @property
     def filled_filters(self) -> Mapping[str, str]:
@@ -181,6 +177,8 @@ class FindForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """A row needs a table and a key; a range must be in order."""
         cleaned = self.cleaned_data
+        for name in TIMES:
+            self._show_time(name)
         if cleaned.get("table") and not cleaned.get("row"):
             self.add_error("row", "Enter the number or code of the row.")
         if cleaned.get("row") and not cleaned.get("table"):

@@ -139,6 +139,7 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
         "title": "Find",
         "form": form,
         "groups": [(title, [form[name] for name in names]) for title, names in form.groups],
+        "invalid": [form[name] for name in form.fields if name in form.errors],
         # The filters of a search are named above its results; the inputs open where one is to be corrected.
         "more_open": not set(form.errors).isdisjoint(name for _, names in GROUPS[1:] for name in names),
         "active_filters": [

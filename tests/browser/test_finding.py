@@ -102,7 +102,7 @@ def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visit
     assert all(
         words in quinn.text
         for words in (
-            "3 filters above are not valid",
+            "3 filters are not valid",
             "Enter letters or digits",
             "This is not a valid time",
             "Choose the type of the row",

@@ -1,5 +1,6 @@
 """The page that finds turns: the address is the search, errors help, searches have names, and looks are noted."""
 
+import re
 from typing import Any
 
 import pytest
@@ -115,7 +116,18 @@ def test_what_cannot_be_read_is_told_at_its_field(
     assert told in answer.context["form"].errors[field][0]
     assert f'id="id_{field}_error"' in text
     assert "Not searched yet" in text
+    assert f'<a class="ce-link" href="#id_{field}">' in text
     assert "found" not in answer.context
+
+
+@pytest.mark.parametrize(("until", "shown"), [("2026-05-04", "2026-05-04T00:00:00"), ("soon", "soon")])
+def test_a_time_with_an_error_stays_in_a_field_of_times(reader: Client, address: str, until: str, shown: str) -> None:
+    text = reader.get(address, {"since": "2026-05-05T10:00", "until": until}).content.decode()
+
+    (field,) = re.findall(r'<input [^>]*name="until"[^>]*>', text)
+    assert 'type="datetime-local"' in field
+    assert f'value="{shown}"' in field
+    assert 'aria-invalid="true"' in field
 
 
 def test_where_nothing_is_found_it_says_why_that_may_be(reader: Client, address: str) -> None:
