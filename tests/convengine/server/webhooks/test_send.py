@@ -343,10 +343,11 @@ def test_a_receiver_says_when_it_may_be_tried_again(
     assert (row.status, (row.next_attempt_at - NOW).total_seconds()) == ("PENDING", seconds)
 
 
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "60"}, {"Location": "https://93.184.216.34/"}])
 def test_a_receiver_that_is_gone_gets_no_more_events_until_somebody_turns_it_on(
-    receiver: Server, make_webhook: MakeWebhook, settings: Any
+    receiver: Server, make_webhook: MakeWebhook, settings: Any, headers: dict[str, str]
 ) -> None:
-    receiver.replies = [Reply(410), Reply()]
+    receiver.replies = [Reply(410, headers=headers), Reply()]
     hook = make_webhook(receiver.address)
     gone, later = make_delivery(hook, body="1"), make_delivery(hook, body="2")
 
@@ -367,7 +368,7 @@ def test_a_receiver_that_is_gone_gets_no_more_events_until_somebody_turns_it_on(
     assert hook.deactivated_at is None
 
 
-@pytest.mark.parametrize("status", [404, 400, 500])
+@pytest.mark.parametrize("status", [404, 400, 500, 401, 429])
 def test_other_refusals_turn_no_webhook_off(
     receiver: Server, make_webhook: MakeWebhook, settings: Any, status: int
 ) -> None:
