@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.dateparse import parse_datetime
 from django.utils.timezone import get_current_timezone_name, localtime
 
 from audit.models import CeMcpUserFeedback
@@ -68,6 +69,17 @@ class ParsedField(TextField):
             raise ValidationError(self._error or str(error)) from None
 
 
+class _TimeInput(forms.DateTimeInput):
+    """A browser's field of a time, which is empty for what is not one: browsers accept nothing else."""
+
+    def format_value(self, value: Any) -> str | None:
+        text = super().format_value(value)
+        try:
+            return text if text and parse_datetime(text) else None
+        except ValueError:
+            return None
+
+
 class TimeField(forms.DateTimeField):
     """A time within the calendar."""
 
@@ -93,7 +105,7 @@ def _list_stages() -> list[tuple[str, str]]:
 def _time_field(label: str) -> TimeField:
     return TimeField(
         label=label,
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        widget=_TimeInput(attrs={"type": "datetime-local", "step": "1"}),
         error_messages={"invalid": "This is not a valid time. Enter one such as 2026-01-31T12:00."},
     )
 

@@ -120,13 +120,13 @@ def test_what_cannot_be_read_is_told_at_its_field(
     assert "found" not in answer.context
 
 
-@pytest.mark.parametrize(("until", "shown"), [("2026-05-04", "2026-05-04T00:00:00"), ("soon", "soon")])
+@pytest.mark.parametrize(("until", "shown"), [("2026-05-04", ' value="2026-05-04T00:00:00"'), ("soon", "")])
 def test_a_time_with_an_error_stays_in_a_field_of_times(reader: Client, address: str, until: str, shown: str) -> None:
     text = reader.get(address, {"since": "2026-05-05T10:00", "until": until}).content.decode()
 
     (field,) = re.findall(r'<input [^>]*name="until"[^>]*>', text)
     assert 'type="datetime-local"' in field
-    assert f'value="{shown}"' in field
+    assert "".join(re.findall(r' value="[^"]*"', field)) == shown
     assert 'aria-invalid="true"' in field
 
 
