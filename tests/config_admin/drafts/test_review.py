@@ -65,7 +65,14 @@ def draft(unsent_draft: m.CeDraft, ada: User) -> m.CeDraft:
     return unsent_draft
 
 
-def test_a_draft_that_was_not_sent_for_review_cannot_be_approved(unsent_draft: m.CeDraft, ada: User, bob: User) -> None:
+@pytest.mark.parametrize(
+    "said", [(), (ReviewKind.COMMENT,), (ReviewKind.RETURNED,), (ReviewKind.COMMENT, ReviewKind.RETURNED)]
+)
+def test_a_draft_that_was_not_sent_for_review_cannot_be_approved(
+    unsent_draft: m.CeDraft, ada: User, bob: User, said: tuple[ReviewKind, ...]
+) -> None:
+    for kind in said:
+        add_entry(unsent_draft, kind, bob, "Too short")
     with pytest.raises(ReviewRefused, match="not sent for review yet"):
         judge_draft(unsent_draft.pk, bob, APPROVED)
     send_for_review(unsent_draft.pk, ada, group="qa")

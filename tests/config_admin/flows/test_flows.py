@@ -341,6 +341,20 @@ def test_every_type_of_field_makes_a_form_that_may_be_saved() -> None:
     assert get_answer(make_caller("collect", fields=fields), "book a table")[1] == "Please tell me: text."
 
 
+@pytest.mark.parametrize("finder", ["person", "plate", "Tariff-2", "meter_number"])
+def test_a_field_names_the_finder_of_its_values(finder: str) -> None:
+    field = {"name": "value", "title": "Value", "type": "finder", "finder": finder}
+    schema = write_rows({**BASE, "kind": "collect", "fields": [field]})["ce_output_schema"][0]["json_schema"]
+    assert schema["properties"]["value"]["x-kind"] == finder
+
+
+@pytest.mark.parametrize("finder", ["", " ", "2nd", "licence plate", "x" * 61])
+def test_the_name_of_a_finder_is_a_name(finder: str) -> None:
+    field = {"name": "value", "title": "Value", "type": "finder", "finder": finder}
+    with pytest.raises(FlowRefused, match="finder: "):
+        write_rows({**BASE, "kind": "collect", "fields": [field]})
+
+
 def test_the_command_makes_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "flow.json"
     file.write_text(json.dumps({**BASE, "kind": "collect", "fields": FIELDS}))

@@ -45,11 +45,16 @@ def test_null_is_the_same_as_leaving_a_field_out(caller: Caller, body: dict[str,
     assert "X-Idempotent-Replay" in send(caller, **body).headers
 
 
-def test_a_key_in_quotes_is_the_bare_one(caller: Caller) -> None:
-    send(caller, key="k-1")
+@pytest.mark.parametrize("key", ["k-1", "5d3c8f7e-1a2b-4c3d-8e9f-0a1b2c3d4e5f", "order 7", "a:b;c", "7"])
+def test_a_key_in_quotes_is_the_bare_one(caller: Caller, key: str) -> None:
+    send(caller, key=key)
 
-    assert "X-Idempotent-Replay" in send(caller, key='"k-1"').headers
-    assert send(caller, key='""').status_code == 400
+    assert "X-Idempotent-Replay" in send(caller, key=f'"{key}"').headers
+
+
+@pytest.mark.parametrize("key", ['""', "k" * 129, '"' + "k" * 129 + '"'])
+def test_a_key_without_a_text_or_with_too_long_a_one_is_refused(caller: Caller, key: str) -> None:
+    assert send(caller, key=key).status_code == 400
 
 
 def test_another_body_under_the_same_key_is_refused(caller: Caller) -> None:
