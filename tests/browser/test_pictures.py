@@ -125,7 +125,7 @@ def test_drafts_tests_and_what_if_have_their_pictures(somebody: Callable[[], Vis
     ada.go(f"/admin/audit/ceaudit/what-if/?configuration=draft:{draft}")
     with page.expect_navigation():
         page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("link", name="Run again")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("link", name="Run again", exact=True)).to_be_visible(timeout=60_000)
     take_picture(page, "what-if", "tests")
     ada.go(f"/admin/config_admin/cedraft/{draft}/discard/")
     with page.expect_navigation():

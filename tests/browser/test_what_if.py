@@ -29,7 +29,7 @@ def run(visitor: Visitor) -> None:
     visitor.page.get_by_role("button", name="Run", exact=True).focus()
     with visitor.page.expect_navigation():
         visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("link", name="Run again")).to_be_visible(timeout=60_000)
+    expect(visitor.page.get_by_role("link", name="Run again", exact=True)).to_be_visible(timeout=60_000)
 
 
 @SCREENS
