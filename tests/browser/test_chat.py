@@ -447,7 +447,7 @@ def test_a_strict_page_of_another_origin_needs_only_the_script(server: Server, b
         expect(page.locator(".item.bot:has(.rating)")).to_have_count(1)
 
     header = page.locator("header").evaluate("element => getComputedStyle(element).backgroundColor")
-    assert header == "rgb(126, 34, 206)"
+    assert header == "rgb(130, 0, 219)"
     assert troubles == []
     page.close()
 

@@ -22,7 +22,7 @@ from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
-from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row, find_unnamed_row
+from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row
 from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
 from convengine.engine.steps.intents.digression import (
     asks_for_field_options,
@@ -54,9 +54,9 @@ from convengine.engine.steps.intents.subject import (
     accepts_offered_subject,
     asks_before_leaving,
     asks_to_undo_done_form,
+    find_deciding_row,
     find_following_subject,
     find_new_subject,
-    may_open,
 )
 from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.message_intent import settle_message_intent
@@ -241,7 +241,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
-    row = _find_deciding_row(session, turn, classification, forced=forced)
+    row = find_deciding_row(session, turn, classification, forced=forced)
     if row is not None and not forced:
         if asks_to_undo_done_form(session, turn, row, classification.details.get("score", 0)):
             return _audit_no_change(session, turn, "FORM_DONE")
@@ -252,16 +252,6 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
     collided = classification.intents if classification.collided else ()
     agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
     return _follow_agent(agent_result, turn) or _leave_unresolved(agent_result, turn, classification)
-
-
-def _find_deciding_row(
-    session: Session, turn: Turn, classification: Classification, *, forced: bool
-) -> rows.Classifier | None:
-    """The phrase that decides the intent. Beside an open form, only one that may open another."""
-    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
-    if row is None or forced or find_left_schema(session, turn) is None:
-        return row
-    return row if may_open(session, turn, row, classification) else None
 
 
 def _follow_agent(agent_result: AgentResult, turn: Turn) -> Session | None:

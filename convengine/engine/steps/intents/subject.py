@@ -15,6 +15,7 @@ from convengine.engine.forms.leaving import (
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.user_answer import says
+from convengine.engine.steps.intents.choose_by_values import find_unnamed_row
 from convengine.engine.steps.intents.classifiers import Classification, classify
 from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form, only_counts_persons
 from convengine.engine.text.compare import blank, code
@@ -63,6 +64,16 @@ def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classificatio
     """False for a question in between, and for a form that the message may not open."""
     is_between = code(row.intent_code) in turn.snapshot.returning_intents
     return not is_between and may_open(session, turn, row, classification)
+
+
+def find_deciding_row(
+    session: Session, turn: Turn, classification: Classification, *, forced: bool
+) -> rows.Classifier | None:
+    """The phrase that decides the intent. Beside an open form, only one that may open another."""
+    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
+    if row is None or forced or find_left_schema(session, turn) is None:
+        return row
+    return row if may_open(session, turn, row, classification) else None
 
 
 def _is_short_text(field: Field) -> bool:
