@@ -50,7 +50,7 @@ def store_feedback(
     any_id: bool = False,
     turn_no: int | None = None,
 ) -> CeMcpUserFeedback:
-    """Store feedback. It replaces earlier feedback of the same author on the turn. `workspace_id` null is any.
+    """Store feedback. It replaces earlier feedback of the same author on the turn. `workspace_id`: None for any.
 
     The turn is that of the message id, else `turn_no`, else the last one. `any_id`: an unknown message id means the
     last turn. Raises ConversationNotFound, RequestInvalid, ConversationClosed for an erased one.

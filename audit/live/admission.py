@@ -1,4 +1,4 @@
-"""Who may watch a conversation, and from which event on. Readers need the rights of the audit endpoints."""
+"""Who may watch a conversation, and from which event. Readers need the rights of the audit endpoints."""
 
 import uuid
 from functools import partial

@@ -131,7 +131,7 @@ def _is_entry(entry: Json) -> bool:
 
 
 def _list_items(value: Json) -> list[Json]:
-    """The items of a list; of anything else, one that is none."""
+    """The items of a list; for anything else, one None."""
     return value if isinstance(value, list) else [None]
 
 

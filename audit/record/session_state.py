@@ -81,7 +81,7 @@ def build_empty_document() -> Mapping[str, Json]:
 
 
 def diff_sessions(old: Session | None, new: Session) -> Change:
-    """The changes between two sessions of a turn; null is the moment before its first event.
+    """The changes between two sessions of a turn; None is the moment before its first event.
 
     A session changes in few fields at a time, and unchanged values are the same object, so only the rest is compared.
     """

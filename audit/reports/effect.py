@@ -238,14 +238,14 @@ def _get_size(share: MovedShare) -> float:
 
 
 def _split_at(groups: Sequence[ReleaseGroup], index: int) -> Comparison:
-    """All turns from a group on, beside all before."""
+    """Compares all turns from a group onwards with all earlier ones."""
     before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
     whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
     return Comparison(groups[index]._replace(totals=after), whole, is_open=True)
 
 
 def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tuple[ReleaseEffect | None, str]:
-    """The release that made a rate most clearly worse, all turns from it on beside all before; and why, or why none."""
+    """The release that made a rate most clearly worse, and the cause; or None, and why no release is to blame."""
     rises = []
     for index in range(1, len(groups)):
         comparison = _split_at(groups, index)
@@ -262,7 +262,7 @@ def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tupl
 
 
 def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator[ReleaseEffect]:
-    """The effects of the releases from one on, the newest first."""
+    """The effects of a release and of all later ones, the newest first."""
     shifts = _find_shifts(groups)
     for index in range(len(groups) - 1, 0, -1):
         if groups[index].last >= since_release:

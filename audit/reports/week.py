@@ -28,7 +28,7 @@ from convengine.server.interfaces.turn_reports import (
 from convengine.server.sessions.models import CeConversationHistory
 
 _Kind = CeInboxGroup.Kind
-#: From this share on, in percent, somebody should look, whatever it was before.
+#: At this share or above, in percent, somebody should look, whatever it was before.
 _HIGH = {NOT_UNDERSTOOD_TURNS: 15.0, HANDED_OVER: 30.0, TASK_FAILED: 3.0, FAILED: 3.0}
 #: A form that fewer users began is not said to lose them.
 _FEWEST_FORMS = 10

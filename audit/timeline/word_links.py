@@ -34,7 +34,7 @@ class WordLinks:
 def list_word_links(
     request: HttpRequest, record: CeConversationHistory, reading: MessageReading | None
 ) -> list[WordLinks]:
-    """The links for each word that nothing explains; none for who may change neither forms nor phrases."""
+    """The links for each word that nothing explains; none for users who may change neither forms nor phrases."""
     user: Any = request.user
     if reading is None or not user.has_perm(_READS_MESSAGES):
         return []

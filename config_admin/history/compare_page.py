@@ -24,7 +24,7 @@ OFFERED = 100
 
 
 class Pair(NamedTuple):
-    """The two releases, the earlier one first; null is the empty configuration before the first release."""
+    """The two releases, the earlier one first; None is the empty configuration before the first release."""
 
     before: CeRelease | None
     after: CeRelease | None

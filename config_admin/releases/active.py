@@ -103,7 +103,7 @@ class Snapshots(Configuration):
         return newest.snapshot if newest and not find_working_copy() else self.current()
 
     def of_draft(self, copy: WorkingCopy) -> Snapshot:
-        """The snapshot of a draft; its number is that of the release below it."""
+        """The snapshot of a draft; it has the number of the release below it."""
         key = (copy.config_version, copy.content_hash)
         if compiled := self._fresh(self._past.get(key)):
             return compiled.snapshot

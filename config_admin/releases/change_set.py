@@ -35,7 +35,7 @@ def current() -> ChangeSet | None:
 def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reason: str = "") -> Iterator[ChangeSet]:
     """Make one release of all changes inside; inside another change set, join that one.
 
-    `author` is a user or a name; null is the user of the running request, if there is one. An exception rolls back the
+    `author` is a user or a name; None is the user of the running request, if there is one. An exception rolls back the
     changes without a release. Raises ValueError for an unknown origin.
     """
     outer = current()

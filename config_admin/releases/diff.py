@@ -40,7 +40,7 @@ def compare_manifests(blobs: Blobs, old: Mapping[str, str], new: Mapping[str, st
 def compare_wanted(
     wanted: Mapping[str, Mapping[Any, Content | None]], existing: Mapping[str, Mapping[Any, Content]] | None = None
 ) -> dict[str, list[RowDifference]]:
-    """The rows that would change, where null is a deleted one; without `existing` those of today."""
+    """The rows that would change (None: would be deleted); `existing`: today's rows, which are read if it is None."""
     by_table = {}
     for table in control_plane():
         if rows := wanted.get(table):

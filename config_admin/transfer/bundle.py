@@ -82,8 +82,8 @@ def write_bundle(
 ) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted.
 
-    `mode`: how an import matches the rows, unless its user chooses; null is that of bundles. `ancestors`: what the base
-    comes from.
+    `mode`: how an import matches the rows, unless its user chooses; None is the mode of bundles. `ancestors`: what the
+    base comes from.
     """
     shown = {
         table: [

@@ -69,7 +69,7 @@ def read_bytes(
 ) -> Document:
     """The rows of a file, whose name selects the reader.
 
-    `mode`: a `Mode`; null is that of the format. `blank_as_any`: a blank scope means ANY, where rows may have that.
+    `mode`: a `Mode`; None is the mode of the format. `blank_as_any`: a blank scope means ANY, where rows may have that.
     `undouble_backslashes`: two backslashes in a regular expression mean one. `merge`: changes since the file's base are
     merged with its own; `overwrite`: they are taken back, even if nothing here says what they are. Raises FileRefused.
     """
@@ -124,7 +124,7 @@ def export_configuration(
     with_base: bool = True,
     sections: Mapping[str, Json] = MappingProxyType({}),
 ) -> bytes:
-    """A release as a bundle, as a workbook, or one table of it as CSV; null is the present configuration.
+    """A release as a bundle, as a workbook, or one table of it as CSV; None is the present configuration.
 
     In a draft that is the configuration of the draft.
 

@@ -20,7 +20,7 @@ def list_configuration_tables() -> frozenset[str]:
 
 
 def read_release_rows(config_version: int | None = None) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """The rows of a release by table; null is the configuration in force. Raises NoSuchRelease."""
+    """The rows of a release by table; None is the configuration in force. Raises NoSuchRelease."""
     version = get_released_head().config_version if config_version is None else config_version
     return {table: list(rows.values()) for table, rows in load_contents(version).items() if rows}
 

@@ -32,7 +32,7 @@ _REFERENCE = re.compile(r"\$\{|\{\{")
 
 
 def is_secret(name: str, text: object) -> bool:
-    """Whether a value holds a secret itself, by its name or its form. A reference to one is none."""
+    """Whether a value holds a secret itself, by its name or its form. A reference to a secret is not a secret."""
     if not isinstance(text, str) or not text:
         return False
     if text == MASK:

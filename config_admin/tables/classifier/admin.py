@@ -38,7 +38,7 @@ class ClassifierAdmin(RowAdmin):
     ordering = ("priority", "classifier_id")
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """With `message_of`, the pattern is the message of that turn, for who may read turns."""
+        """With `message_of`, the pattern is the message of that turn, if the user may read turns."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         number = parse_whole_number(str(initial.pop("message_of", "")))
         if number is not None and request.user.has_perm(RIGHT):

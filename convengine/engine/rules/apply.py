@@ -88,7 +88,7 @@ class _Run:
     def run_pass(self, session: Session, number: int, state: str | None) -> tuple[Session, bool]:
         """Run one pass; returns the session, and whether intent or state changed.
 
-        The list is that of the intent at the start and of `state`. Each condition sees the changes of earlier rules.
+        The intent at the start and `state` select the rules. Each condition sees the changes of earlier rules.
         """
         listing = get_listing(self._turn.snapshot, self._phase, session.intent, state)
         done = Pass(number, listing, session.intent, state)

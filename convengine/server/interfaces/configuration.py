@@ -94,7 +94,7 @@ class ConfigurationFiles(Protocol):
         """The tables that hold the configuration, its releases and its history."""
 
     def read_rows(self, config_version: int | None = None, /) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The rows of a release by table; null is the configuration in force."""
+        """The rows of a release by table; None is the configuration in force."""
 
     def import_file(self, path: Path, /) -> None:
         """Import a file into the current database. Raises ValueError with the rows that are refused."""

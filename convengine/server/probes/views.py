@@ -28,7 +28,7 @@ def show_ready(request: HttpRequest) -> HttpResponse:
 
 
 def show_metrics(request: HttpRequest) -> HttpResponse:
-    """The numbers, for who knows the token."""
+    """The metrics, for callers with the token."""
     token = conf.get("METRICS_TOKEN")
     if not token:
         raise Http404("There are no metrics without CE_METRICS_TOKEN.")

@@ -1,7 +1,7 @@
 """The model as one more finder: it names the user's words for what the tables leave open or doubt (docs/forms.md).
 
 It gives no values: its words must stand in the message, and are read like an answer to the question of their field.
-Nor does it confirm anything: of its moves only those of `moves_by_model` count.
+It does not confirm anything either: of its moves, only those of `moves_by_model` count.
 """
 
 import itertools

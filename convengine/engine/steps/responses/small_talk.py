@@ -1,7 +1,7 @@
 """What is said after an end: thanks, a greeting, or something that nobody understood.
 
-The last answer of a form must not come again, because its fields have left the context. Nor must that of an intent that
-answers and returns, which nobody asked again.
+The last answer of a form must not come again, because its fields have left the context. The same holds for the
+answer of an intent that answers and returns, because nobody asked for it again.
 """
 
 from convengine.engine.forms.asking import find_form_language, get_texts
