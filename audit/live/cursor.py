@@ -22,7 +22,7 @@ class StreamCursor(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """The position of an id. Returns None if there is none."""
+        """The position of an id. Returns None for a text that is not an id."""
         match = _TEXT.match(text)
         return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 

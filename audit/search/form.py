@@ -70,7 +70,7 @@ class ParsedField(TextField):
 
 
 class _TimeInput(forms.DateTimeInput):
-    """A browser's field of a time, which is empty for what is not one: browsers accept nothing else."""
+    """A browser's field for a time. It stays empty for any other text, which browsers refuse."""
 
     def format_value(self, value: Any) -> str | None:
         text = super().format_value(value)

@@ -152,7 +152,7 @@ def _judge_qualified_columns(tree: "exp.Expr") -> None:
 
 
 def _read_sources(tree: "exp.Expr") -> tuple[set[str], dict[str, set[str]]]:
-    """The names of tables and queries, and the columns of functions that stand in the place of tables."""
+    """Read the names of tables and queries, and the columns of functions used as tables."""
     from sqlglot import exp
 
     relations: set[str] = set()
