@@ -1,5 +1,6 @@
 """Verify all conversations, with as many processes as processors."""
 
+import gc
 import os
 import uuid
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from convengine.server.database.own_process import set_up_process
+import django
 
 if TYPE_CHECKING:
     # A new process imports this before Django is set up there.
@@ -39,7 +40,7 @@ def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lam
         return report
     name = str(connection.settings_dict["NAME"])
     with ProcessPoolExecutor(
-        count - 1, mp_context=get_context("spawn"), initializer=set_up_process, initargs=(name,)
+        count - 1, mp_context=get_context("spawn"), initializer=_set_up_process, initargs=(name,)
     ) as pool:
         parts = [pool.submit(_verify_part, part_index) for part_index in range(_PARTS)]
         other = verify_other_tables()
@@ -53,6 +54,17 @@ def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lam
             say(report)
         report.merge(other)
     return report
+
+
+def _set_up_process(database: str) -> None:
+    """Set up Django in a new process, on the database with this name."""
+    # As the other entry points: what is imported is no garbage.
+    gc.disable()
+    from django.conf import settings
+
+    settings.DATABASES["default"]["NAME"] = database
+    django.setup()
+    gc.enable()
 
 
 def _verify_part(part_index: int) -> "Report":

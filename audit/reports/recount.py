@@ -16,7 +16,6 @@ from django.utils import timezone
 from audit.models import CeCountProgress, CeTurnCount
 from audit.reports.count_batch import Change, collect_counts
 from audit.reports.count_outcomes import count_stored_outcomes
-from audit.reports.count_parts import count_days
 from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_turns, lock_progress
 from audit.reports.days import find_day, find_next_day
 from convengine.engine.turn.job import Counts
@@ -34,14 +33,15 @@ class Day(NamedTuple):
     last: int
 
 
-def count_again(processes: int = 1) -> Iterator[Counts]:
+def count_again() -> Iterator[Counts]:
     """Count the turns that are still stored once more, then the new ones. Those that are gone stay as counted."""
     with transaction.atomic():
         counted = lock_progress(CeCountProgress.TURNS).counted
     # Before the first count, the job counts all.
     if days := list_days(counted):
         _delete_days_of_another_zone(days[0])
-        for day in count_days(days[:-1], processes):
+        for day in days[:-1]:
+            count_day(day)
             yield {"records": day.last - day.first + 1}
         with transaction.atomic():
             # The job counts turns of this day, too: it waits.
@@ -72,14 +72,13 @@ def list_days(counted: int) -> list[Day]:
     return list(days.values())
 
 
-def count_day(day: Day) -> Day:
+def count_day(day: Day) -> None:
     """Count the turns of a day once more."""
     until = find_next_day(day.since, timezone.get_current_timezone())
     with transaction.atomic(), collect_counts(Change.KEEP_HIGHER) as cursor:
         for start in range(day.first - 1, day.last, BATCH):
             in_range = Q(pk__gt=start, pk__lte=min(start + BATCH, day.last))
             count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until))
-    return day
 
 
 def _delete_days_of_another_zone(day: Day) -> None:

@@ -1,5 +1,6 @@
 """Print the report of a period, or count all stored turns again."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import time
 from itertools import zip_longest
@@ -8,7 +9,6 @@ from textwrap import wrap
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import connection
 
 from audit.record.last_days import choose_days
 from audit.reports.measures import MEASURES, read_values
@@ -42,16 +42,13 @@ class Command(ExactCommand):
             action="store_true",
             help="first count the turns that are stored once more; this never lowers a number",
         )
-        parser.add_argument(
-            "--processes", type=int, default=1, metavar="N", help="count again in this number of processes (PostgreSQL)"
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the report."""
         if not 1 <= options["days"] <= 3660:
             raise CommandError(f"--days is {options['days']}. Enter a number from 1 to 3660.")
         if options["count_again"]:
-            _count_again(options["processes"])
+            deque(count_again(), maxlen=0)
         selection = Selection(
             *choose_days(options["days"], database_time()),
             channel=options["channel"],
@@ -79,13 +76,6 @@ class Command(ExactCommand):
         ]
         labels = [measure.label for measure in MEASURES.values()]
         self.stdout.write("\n".join(lay_out(first.capitalize(), labels, rows, get_terminal_size().columns)))
-
-
-def _count_again(processes: int) -> None:
-    if processes > 1 and connection.vendor != "postgresql":
-        raise CommandError("--processes needs PostgreSQL: other databases have one writer. Leave it out.")
-    for _ in count_again(max(processes, 1)):
-        pass
 
 
 def lay_out(first: str, labels: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[str]:

@@ -21,7 +21,6 @@ STARTS_THREADS = {
     "audit/integrity/verify_all.py": "a command; it waits for processes, each with connections of its own",
     "audit/live/bus.py": "nobody waits for it",
     "audit/live/hub.py": "waits in the event loop, which has no connection",
-    "audit/reports/count_parts.py": "a command; it waits for processes, each with connections of its own",
     "config_admin/health/background.py": "releases",
     "config_admin/transfer/import_progress.py": "releases",
     "convengine/server/database/postgresql/watch.py": "nobody waits for it",
