@@ -7,9 +7,8 @@ from config_admin.drafts.named_configurations import (
     read_configuration,
 )
 from config_admin.history.evidence import collect_evidence, open_evidence
-from config_admin.history.release_notes import list_release_notes, list_releases_of_period
-from config_admin.history.row_origins import find_row_origins
-from config_admin.history.then_and_now import between, right_to_read, then_and_now
+from config_admin.history.release_notes import between, list_release_notes, list_releases_of_period
+from config_admin.history.row_in_release import find_row_origins, right_to_read, then_and_now
 from config_admin.releases.active import snapshots
 from config_admin.releases.diff import differences
 from config_admin.releases.integrity import read_chain_end, read_seal, verify_configuration

@@ -33,12 +33,10 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     comparison = rows.then_and_now(table, pk, record.config_version)
     if comparison is None:
         raise Http404("This row does not exist.")
-    origins = rows.find_row_origins([(table, pk)], record.config_version)
     roles = CeTurnIndex.objects.filter(turn_id=record.turn_id, kind=table, value=pk)
     context = _row_page_context(model_admin, request, record, f"{comparison.name} as it was") | {
         "title": f"{comparison.name} in turn {turn_no}",
         "row": comparison,
-        "origin": origins.get((table, pk)),
         "about": find_row_name(table, pk),
         "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
     }

@@ -26,9 +26,9 @@ from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.explained_turn import explain_events, find_release
 from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
-from audit.timeline.row_origins import list_used_rows
 from audit.timeline.session_changes import unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
+from audit.timeline.used_rows import list_used_rows
 from audit.timeline.warnings import NOT_STORED, list_warnings
 from audit.timeline.word_links import find_teach_url, list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT

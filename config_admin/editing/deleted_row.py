@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from unfold.admin import ModelAdmin
 
 from config_admin.editing.links import row_url
-from config_admin.releases.row_versions import RowVersion, find_last_versions
+from config_admin.releases.row_history import find_last_versions
 from config_admin.validation.labels import row_name
+from convengine.server.interfaces.release_history import RowVersion
 
 #: The input that confirms that the user knows about the deletion.
 AGAIN = "_again"

@@ -24,9 +24,10 @@ from config_admin.editing.field_merge import (
 )
 from config_admin.editing.optimistic_lock import SeenVersion, find_seen_content
 from config_admin.releases.content import content_of
-from config_admin.releases.row_versions import RowVersion, find_last_version, list_versions_after
+from config_admin.releases.row_history import find_last_version, list_versions_after
 from config_admin.releases.tree import Content
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.server.interfaces.release_history import RowVersion
 
 #: Inputs of the form: its present base, the state before the others' change, the release before the first such change,
 #: and the fields that wait for a choice.

@@ -18,7 +18,7 @@ from config_admin.releases.content import as_json, contents
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_checks import compile_rows, overlay_rows
 from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.releases.row_versions import RowVersion, find_last_version, find_last_versions
+from config_admin.releases.row_history import find_last_version, find_last_versions
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.transfer.import_plan import get_highest_id
 from config_admin.transfer.values import find_limit_problem, get_default
@@ -33,6 +33,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.interfaces.older_templates import Change, convert_row
+from convengine.server.interfaces.release_history import RowVersion
 
 #: Why a user may not have such a row, or blank.
 Forbidden = Callable[[Row], str]

@@ -26,7 +26,6 @@ from config_admin.grid.edits import CheckedEdits, Edit, SaveResult, SavingFailed
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.saved_row_messages import TOLD, news_of
 from config_admin.releases.content import contents
-from config_admin.releases.row_versions import RowVersion
 from config_admin.releases.tree import Content
 from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
@@ -35,6 +34,7 @@ from convengine.engine.turn.rows import Tool
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.deployment import conf
+from convengine.server.interfaces.release_history import RowVersion
 
 #: Rows per answer.
 CHUNK = 1000

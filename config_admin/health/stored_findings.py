@@ -12,7 +12,7 @@ from config_admin.health.background import Run
 from config_admin.health.check import Health
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.impact import Impact
-from config_admin.releases.row_versions import find_last_versions
+from config_admin.releases.row_history import find_last_versions
 from config_admin.releases.working_copy import find_working_copy
 from convengine.engine.turn.snapshot import Snapshot
 

@@ -9,19 +9,25 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from config_admin.history.then_and_now import describe_columns
+from config_admin.history.row_in_release import describe_columns
 from config_admin.releases import read_rows
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.compile import compile_chunk
 from config_admin.releases.content import up_to_date
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import SEALED, compute_seal, history_columns, history_model
-from config_admin.releases.row_versions import RowVersion, find_last_versions
+from config_admin.releases.row_history import find_last_versions
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.json_value import Json
-from convengine.server.interfaces.release_history import ConfigurationFinding, ProvenRelease, ProvenReleases, ProvenRow
+from convengine.server.interfaces.release_history import (
+    ConfigurationFinding,
+    ProvenRelease,
+    ProvenReleases,
+    ProvenRow,
+    RowVersion,
+)
 
 _RELEASES, _BLOBS = "ce_release", "ce_release_blob"
 #: What a document of another form raises.

@@ -1,11 +1,16 @@
-"""What pages of the record say about releases: who made them, when and why."""
+"""What pages of the record say about releases: who made them, when and why, and what they changed."""
 
 from collections.abc import Collection
 from datetime import datetime
 
+from config_admin.editing.configuration_diff import first_rows
 from config_admin.editing.links import release_url, undo_url
+from config_admin.releases.diff import changes_of
 from config_admin.releases.models import CeGradualRelease, CeRelease, Origin
-from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
+from convengine.server.interfaces.release_history import GradualPeriod, ReleaseChanges, ReleaseNote
+
+#: How many rows of a release are shown in detail, and how many releases per page.
+ROWS, RELEASES = 10, 20
 
 
 def list_release_notes(numbers: Collection[int]) -> list[ReleaseNote]:
@@ -23,6 +28,23 @@ def list_releases_of_period(since: datetime, until: datetime, limit: int) -> lis
     releases = CeRelease.objects.filter(created_at__gte=since, created_at__lt=until).exclude(origin=Origin.MIGRATION)
     newest = releases.order_by("-pk").defer("manifest")[:limit]
     return [_build_note(release) for release in reversed(newest)]
+
+
+def between(since: int, until: int, behind: int | None = None) -> tuple[list[ReleaseChanges], int | None]:
+    """The releases after `since` up to `until`, newest first, with their changes; and where the next page begins.
+
+    `behind`: only releases before that one.
+    """
+    wanted = CeRelease.objects.filter(pk__gt=since, pk__lte=until if behind is None else min(until, behind - 1))
+    releases = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
+    more = releases[RELEASES - 1].pk if len(releases) > RELEASES else None
+    return [_list_changes(release) for release in releases[:RELEASES]], more
+
+
+def _list_changes(release: CeRelease) -> ReleaseChanges:
+    changed = changes_of(release)
+    rows = first_rows(changed, ROWS)
+    return ReleaseChanges(_build_note(release), rows, sum(map(len, changed.values())) - len(rows))
 
 
 def _build_note(release: CeRelease, gradual: GradualPeriod | None = None) -> ReleaseNote:

@@ -20,7 +20,7 @@ from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import AMENDING, CeConfigHead, CeRelease, CeReleaseMove, Origin
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.release_seal import list_history, seal_release
-from config_admin.releases.row_history import write_history
+from config_admin.releases.write_history import write_history
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.turn.scope import ANY

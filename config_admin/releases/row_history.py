@@ -1,105 +1,118 @@
-"""The row history of a release: one row of `<table>_history` for each changed row."""
+"""The history of rows: who made each version, when, why, and in which release."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.db.models import Case, CharField, F, Max, OuterRef, Q, QuerySet, Subquery, TextField, Value, When
+from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 
-from config_admin.releases import content, read_rows
-from config_admin.releases.changes import ChangeSet
-from config_admin.releases.models import CeRelease
+from config_admin.releases.blobs import batches
+from config_admin.releases.content import content_of
+from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import history_model
-from config_admin.releases.tree import RowDifference
-from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
-from convengine.engine.turn.fault import find_unreadable_columns
+from config_admin.releases.tree import Content
+from config_admin.validation.stored_columns import control_plane, key_of
+from convengine.server.interfaces.release_history import RowVersion
 
-#: Existed before, exists now -> the library's sign.
-_SIGNS = {(False, True): "+", (True, True): "~", (True, False): "-"}
-BATCH = 500
+#: Table and primary key as text.
+RowKey = tuple[str, str]
 
 
-def write_history(
-    release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[RowDifference]]
-) -> dict[str, list[int]]:
-    """Store who changed what and why, with the release. A deleted row's entry holds its last content.
+def find_last_versions(rows: Iterable[tuple[str, Any]], until: int | None = None) -> dict[RowKey, RowVersion]:
+    """The newest version of rows (table, key), also of deleted ones, or the one that the release `until` has.
 
-    Returns the ids of the new rows by table.
+    Rows without a history are left out. One query for each five hundred rows.
     """
-    reason = change.reason or release.reason or release.get_origin_display()
-    stamp = {
-        "config_version": release.config_version,
-        "change_set": release.change_set,
-        "history_date": timezone.now(),
-    }
-    author = change.author.pk if isinstance(change.author, AbstractBaseUser) else None
-    added: dict[str, list[int]] = {}
-    for table, rows in differences.items():
-        history = history_model(table)
-        entries = (
-            history(
-                **stamp,
-                history_user_id=change.editors.get((table, row.pk), author),
-                history_change_reason=reason + _unreadable(row),
-                **values,
-            )
-            for row, values in _entries(table, rows, change)
-        )
-        added[table] = [entry.pk for entry in history._default_manager.bulk_create(entries, batch_size=BATCH)]
-    return added
+    in_time = Q() if until is None else Q(config_version__lte=until)
+    versions: dict[RowKey, RowVersion] = {}
+    for batch in batches(rows):
+        queries = []
+        for table, pks in _group_keys(batch).items():
+            history = history_of(table)
+            of_rows = history.filter(in_time, **{f"{key_of(table)}__in": pks})
+            last = of_rows.values(key_of(table)).annotate(last=Max("history_id")).values("last")
+            queries.append(_select(table, history.filter(history_id__in=last)))
+        if queries:
+            entries = itertools.starmap(RowVersion, queries[0].union(*queries[1:], all=True))
+            versions |= {(each.table, each.pk): each for each in entries}
+    return versions
 
 
-def _entries(
-    table: str, rows: Sequence[RowDifference], change: ChangeSet
-) -> Iterator[tuple[RowDifference, dict[str, Any]]]:
-    stamps = _stamps(table, [row.pk for row in rows if row.after is not None])
-    for row in rows:
-        shown = row.after if row.after is not None else row.before
-        assert shown is not None
-        others = {"updated_by": change.author_name} if row.after is None else stamps.get(row.pk, {})
-        values = _values(table, {**shown, **others}, row.before or {})
-        yield row, values | {"history_type": _SIGNS[row.before is not None, row.after is not None]}
+def find_last_version(table: str, pk: Any) -> RowVersion:
+    """The newest version of a row; one by somebody, of now, for a row without a history."""
+    key = table, str(pk)
+    return find_last_versions([key]).get(key) or RowVersion(*key, 0, 0, "", "", timezone.now(), "somebody")
 
 
-def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """The columns that no release stores, of the existing rows."""
-    model = control_plane()[table]
-    stored_columns, key = kept_columns(table), key_of(table)
-    columns = {
-        column.attname: column
-        for column in model._meta.concrete_fields
-        if column.attname not in stored_columns or column.primary_key
-    }
-    return {row[key]: row for row in read_rows.read(model, columns, pks)}
+def list_versions_after(table: str, pk: Any, config_version: int) -> list[RowVersion]:
+    """The twenty newest versions of a row in the releases after one, the newest first."""
+    history = history_of(table).filter(**{key_of(table): pk}, config_version__gt=config_version)
+    return list(itertools.starmap(RowVersion, _select(table, history.order_by("-history_id"))[:20]))
 
 
-def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """A row for the history table: an invalid value is replaced by the one before it."""
-    bad = find_unreadable_columns(row)
-    model = control_plane()[table]
-    given = {name: value for name, value in row.items() if name not in bad}
-    given |= {name: before[name] for name in bad.keys() - find_unreadable_columns(before).keys() if name in before}
-    instance = model(**content.as_columns(model._meta.concrete_fields, given))
-    values = {column.attname: getattr(instance, column.attname) for column in model._meta.concrete_fields}
-    empty = {name: _empty(model._meta.get_field(name)) for name in bad if values.get(name) is None}
-    return values | empty
+def read_versions(versions: Iterable[RowVersion]) -> dict[RowVersion, Content]:
+    """The content of versions; of one that deleted its row the last one. One query for each table."""
+    by_table: dict[str, dict[int, RowVersion]] = defaultdict(dict)
+    for version in versions:
+        by_table[version.table][version.history_id] = version
+    contents: dict[RowVersion, Content] = {}
+    for table, by_id in by_table.items():
+        contents |= {by_id[entry.pk]: content_of(entry.instance) for entry in history_of(table).filter(pk__in=by_id)}
+    return contents
 
 
-def _empty(column: Any) -> Any:
-    if column.null:
-        return None
-    return (
-        timezone.now()
-        if isinstance(column, models.DateTimeField)
-        else {}
-        if isinstance(column, models.JSONField)
-        else 0
+def read_entries(
+    table: str, pk: Any, entries: Sequence[Any]
+) -> Iterator[tuple[RowVersion, Content | None, Content | None]]:
+    """The versions of successive entries of a row, the newest first, with the content before and after each.
+
+    The entries have `made_by`. The content is None where the row does not exist. One query.
+    """
+    earlier = history_of(table).filter(**{key_of(table): pk}, history_id__lt=entries[-1].pk).order_by("-history_id")
+    states = [None if each.history_type == "-" else content_of(each.instance) for each in (*entries, *earlier[:1])]
+    for each, after, before in zip(entries, states, [*states[1:], None], strict=False):
+        made = each.config_version, each.history_type, each.history_change_reason or "", each.history_date
+        yield RowVersion(table, str(pk), each.pk, *made, each.made_by or ""), before, after
+
+
+def select_author() -> Subquery:
+    """Of an entry of history: who made its release, or where that came from."""
+    origin = Case(*(When(origin=each, then=Value(each.label)) for each in Origin))
+    author = Case(When(author="", then=origin), default=F("author"), output_field=CharField())
+    return Subquery(CeRelease.objects.filter(pk=OuterRef("config_version")).values(made_by=author))
+
+
+def history_of(table: str) -> QuerySet[Any]:
+    """The entries of the history of a table, in no order."""
+    return history_model(table)._default_manager.order_by()
+
+
+def _group_keys(rows: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """The keys by table as their columns have them, without those that no row can have."""
+    keys: dict[str, list[Any]] = defaultdict(list)
+    for table, pk in rows:
+        column: Any = control_plane()[table]._meta.pk if table in control_plane() else None
+        try:
+            if column is not None:
+                keys[table].append(column.to_python(pk))
+        except ValidationError:
+            continue
+    return keys
+
+
+def _select(table: str, history: QuerySet[Any]) -> QuerySet[Any, tuple[Any, ...]]:
+    """The columns of `RowVersion`."""
+    return history.values_list(
+        Value(table, CharField()),
+        Cast(F(key_of(table)), CharField()),
+        "history_id",
+        "config_version",
+        "history_type",
+        Coalesce("history_change_reason", Value(""), output_field=TextField()),
+        "history_date",
+        Coalesce(select_author(), Value(""), output_field=CharField()),
     )
-
-
-def _unreadable(row: RowDifference) -> str:
-    """A note about invalid values, added to the reason."""
-    invalid = find_unreadable_columns(row.after or {})
-    problems = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in invalid.items())
-    return f" ({problems})" if problems else ""

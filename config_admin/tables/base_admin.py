@@ -24,7 +24,7 @@ from config_admin.editing.row_form import RowForm
 from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
 from config_admin.grid.page import GridAdmin
 from config_admin.health.saved_row_messages import tell_health
-from config_admin.history.row_history import HistoryAdmin
+from config_admin.history.history_page import HistoryAdmin
 from config_admin.releases.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.validation.columns import get_column_spec

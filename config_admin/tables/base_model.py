@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
+from simple_history.models import HistoricalRecords
 
 from config_admin.releases.change_set import record_write
-from config_admin.tables.history import RowHistory
 from config_admin.tables.model_fields import CodeField, not_blank
 from config_admin.validation.columns import NaturalKey, Reference, declare_column
 from config_admin.validation.draft import SaveChecks
@@ -16,6 +16,54 @@ from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 STAMPS = ("updated_at", "updated_by")
+
+
+class HistoryStamp(models.Model):
+    """What every history row has besides the row: its release."""
+
+    config_version = models.BigIntegerField(db_index=True, help_text="The release that contains this change.")
+    change_set = models.UUIDField(db_index=True, help_text="Rows that were changed together have the same value.")
+
+    class Meta:
+        abstract = True
+
+
+class RowHistory(HistoricalRecords):
+    """History tables named `<table>_history`.
+
+    The library writes a history row when an instance is saved. Bulk writes send no signal, and a save without a change
+    sends one. So a signal here only marks a row; the release compares, and writes the history of each real difference.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            inherit=True,
+            bases=[HistoryStamp],
+            history_id_field=models.BigAutoField(),
+            history_change_reason_field=models.TextField(null=True),
+            **options,
+        )
+
+    def get_meta_options(self, model: type[models.Model]) -> dict[str, Any]:
+        """The library's options, with our table name and an index for a row's own history."""
+        options: dict[str, Any] = super().get_meta_options(model)
+        table = model._meta.db_table
+        pk = model._meta.pk
+        assert pk is not None
+        return options | {
+            "db_table": f"{table}_history",
+            "indexes": [models.Index(fields=[pk.name, "-config_version"], name=f"{table[:20]}_hist_row")],
+        }
+
+    def post_save(self, instance: models.Model, created: bool, using: str | None = None, **kwargs: Any) -> None:
+        """Mark a saved row."""
+        with record_write() as change:
+            change.touch(type(instance), [instance.pk])
+
+    def post_delete(self, instance: models.Model, using: str | None = None, **kwargs: Any) -> None:
+        """Mark a deleted row."""
+        with record_write() as change:
+            change.touch(type(instance), [instance.pk])
 
 
 class RowQuerySet(models.QuerySet[Any]):

@@ -5,6 +5,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+from django.utils import formats, timezone
+
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.deployment import conf
 
@@ -33,6 +35,15 @@ class ReleaseNote(NamedTuple):
     gradual: GradualPeriod | None = None
 
 
+class ReleaseChanges(NamedTuple):
+    """A release and the first rows that it changed, for a page."""
+
+    note: ReleaseNote
+    rows: Sequence[object]
+    #: How many rows are not shown.
+    more: int
+
+
 class RowChange(Protocol):
     """A row that differs between two releases; None on a side without it."""
 
@@ -47,25 +58,50 @@ class RowChange(Protocol):
         """Before and after of each changed column."""
 
 
+class RowVersion(NamedTuple):
+    """One entry of a row's history."""
+
+    table: str
+    pk: str
+    history_id: int
+    config_version: int
+    #: `+` for added, `~` for changed, `-` for deleted.
+    sign: str
+    reason: str
+    at: datetime
+    made_by: str
+
+    @property
+    def when(self) -> str:
+        """The time for people."""
+        return formats.date_format(timezone.localtime(self.at), "DATETIME_FORMAT")
+
+    @property
+    def is_deleted(self) -> bool:
+        """True if the release deleted the row."""
+        return self.sign == "-"
+
+
+class RowOrigin(NamedTuple):
+    """The version of a row that a release has, and what became of it."""
+
+    version: RowVersion
+    #: The page of the release that made it.
+    url: str
+    #: True if a later release deleted the row.
+    is_deleted: bool
+    #: The differences to the present version, for a page; none if it is the same.
+    changes: Sequence[object]
+
+
 class RowThenAndNow(Protocol):
     """A row in a release beside the present one, for a page."""
 
     @property
     def name(self) -> str: ...
 
-
-class RowOrigin(NamedTuple):
-    """Who made the version of a row that a release has, and what became of it."""
-
-    author: str
-    at: datetime | None
-    reason: str
-    release: int
-    #: The page of that release.
-    url: str
-    is_deleted: bool
-    #: The differences to the present version, for a page; none if it is the same.
-    changes: Sequence[object]
+    @property
+    def origin(self) -> RowOrigin | None: ...
 
 
 class ConfigurationFinding(NamedTuple):
@@ -146,7 +182,9 @@ class ReleaseHistory(Protocol):
     def list_releases_of_period(self, since: datetime, until: datetime, limit: int, /) -> Sequence[ReleaseNote]:
         """The newest releases that people made in a period, in their order; without their gradual periods."""
 
-    def between(self, since: int, until: int, behind: int | None = None, /) -> tuple[Sequence[object], int | None]:
+    def between(
+        self, since: int, until: int, behind: int | None = None, /
+    ) -> tuple[Sequence[ReleaseChanges], int | None]:
         """The releases after `since` up to `until`, newest first; and where the next page begins."""
 
     def collect_evidence(

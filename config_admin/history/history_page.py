@@ -1,4 +1,4 @@
-"""The history of a row: who changed what, when and why; and restoring an earlier state."""
+"""The page with the history of a row: who changed what, when and why; and restoring an earlier state."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,17 +18,17 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, row_url
 from config_admin.editing.request_change_set import record_request
 from config_admin.editing.row_diff import changes
-from config_admin.releases.content import content_of, contents
+from config_admin.releases.content import contents
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.restore_checks import check_restored_rows, compile_rows
 from config_admin.releases.revert import revert_row
-from config_admin.releases.row_versions import history_of, select_author
+from config_admin.releases.row_history import read_entries, select_author
 from config_admin.releases.tree import Content, RowDifference, has_same_text
 from config_admin.validation.labels import row_name
-from config_admin.validation.stored_columns import key_of
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.interfaces.release_history import RowVersion
 
 _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
 
@@ -37,8 +37,7 @@ class Entry(NamedTuple):
     """One change of the row."""
 
     what: str
-    #: The entry of the history, with `made_by`.
-    record: Any
+    version: RowVersion
     changes: Sequence[Difference]
     #: The link to restore this state; blank if it is the present one, or the release does not have it.
     put_back_url: str
@@ -72,27 +71,21 @@ class HistoryAdmin(SimpleHistoryAdmin):
     def set_history_delta_changes(self, request: HttpRequest, historical_records: Any, **options: Any) -> None:
         """Set the entries of the page: each record compared with the one before it, also across pages."""
         records = list(historical_records)
-        historical_records.entries = list(self._entries(records, self.has_change_permission(request)))
+        historical_records.entries = (
+            list(self._entries(records, self.has_change_permission(request))) if records else []
+        )
 
     def _entries(self, records: list[Any], may_restore: bool) -> Iterator[Entry]:
-        if not records:
-            return
-        table, pk = self.opts.db_table, records[-1].instance.pk
-        before = (
-            history_of(table)
-            .filter(**{key_of(table): pk}, history_id__lt=records[-1].history_id)
-            .order_by("-history_id")[:1]
-        )
-        states = [None if entry.history_type == "-" else content_of(entry.instance) for entry in (*records, *before)]
+        table, pk = self.opts.db_table, records[0].instance.pk
         now = self._now(pk)
-        for index, (record, content, was) in enumerate(zip(records, states, [*states[1:], None], strict=False)):
+        for index, (version, was, content) in enumerate(read_entries(table, pk, records)):
             is_now = content is not None and has_same_text(content, now)
             can_restore = may_restore and content is not None and not is_now
             yield Entry(
-                what=_WORDS[record.history_type],
-                record=record,
+                what=_WORDS[version.sign],
+                version=version,
                 changes=changes(table, was, content),
-                put_back_url=put_back_url(table, pk, record.config_version) if can_restore else "",
+                put_back_url=put_back_url(table, pk, version.config_version) if can_restore else "",
                 is_now=is_now and index == 0,
             )
 

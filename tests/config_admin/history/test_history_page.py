@@ -37,7 +37,7 @@ def test_each_entry_tells_who_why_and_what(ada: Client) -> None:
     page = history(ada, row)
 
     entry, first = page.context["page_obj"].entries
-    assert (entry.what, entry.record.made_by, entry.record.history_change_reason) == ("Changed", "ben", "Friendlier")
+    assert (entry.what, entry.version.made_by, entry.version.reason) == ("Changed", "ben", "Friendlier")
     assert {change.label: [tuple(part) for part in change.segments] for change in entry.changes} == {
         "Text": [("same", "How "), ("out", "much?"), ("in", "much, please?")],
         "Priority": [("out", "100"), ("in", "7")],
@@ -62,7 +62,7 @@ def test_the_last_entry_of_a_page_is_compared_with_the_next_page(ada: Client, mo
     row = a_response()
     for priority in (1, 2, 3):
         edit(row, "ben", "", priority=priority)
-    from config_admin.history.row_history import HistoryAdmin
+    from config_admin.history.history_page import HistoryAdmin
 
     monkeypatch.setattr(HistoryAdmin, "history_list_per_page", 2)
 

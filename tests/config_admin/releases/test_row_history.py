@@ -7,7 +7,7 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from config_admin.releases.row_versions import (
+from config_admin.releases.row_history import (
     find_last_version,
     find_last_versions,
     list_versions_after,

@@ -4,7 +4,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.editing.links import row_url
-from config_admin.history.then_and_now import then_and_now
+from config_admin.history.row_in_release import then_and_now
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import contents
 from config_admin.releases.restore_rows import restore_rows

@@ -1,21 +1,17 @@
-"""A row as it was in a release beside the present one, and the changes of releases between two, for readers of past
-turns.
-"""
+"""A row as a release has it: who made this version, when and why, and what became of it, for readers of past turns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from django.contrib.auth import get_permission_codename
 from django.core.exceptions import ValidationError
 
-from config_admin.editing.configuration_diff import ChangedRow, first_rows
 from config_admin.editing.links import release_url, row_url
 from config_admin.editing.row_diff import changes, list_columns, text_of
-from config_admin.releases.diff import changes_of
 from config_admin.releases.head import newest
-from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
 from config_admin.releases.renamed_intents import find_renamed_intent
+from config_admin.releases.row_history import RowKey, find_last_versions, read_versions
 from config_admin.releases.tree import Content
 from config_admin.validation.columns import Reference, list_column_specs
 from config_admin.validation.labels import row_name
@@ -24,9 +20,7 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.rows import Intent
-
-#: How many rows of a release are shown in detail, and how many releases per page.
-ROWS, RELEASES = 10, 20
+from convengine.server.interfaces.release_history import RowOrigin, RowVersion
 
 
 class Column(NamedTuple):
@@ -47,6 +41,8 @@ class ThenAndNow(NamedTuple):
     now_version: int
     in_then: bool
     in_now: bool
+    #: None for a row without a history.
+    origin: RowOrigin | None
     columns: Sequence[Column]
     #: Its edit page, if it still exists, and its history.
     url: str
@@ -58,20 +54,26 @@ class ThenAndNow(NamedTuple):
         return self.in_then != self.in_now or any(column.change for column in self.columns)
 
 
-class Between(NamedTuple):
-    """One release between two turns."""
-
-    release: CeRelease
-    url: str
-    rows: Sequence[ChangedRow]
-    #: How many rows are not shown.
-    more: int
-
-
 def right_to_read(table: str) -> str:
     """The right to read a row of a table. Raises KeyError for a table that is not configuration."""
     opts = control_plane()[table]._meta
     return f"{opts.app_label}.{get_permission_codename('view', opts)}"
+
+
+def find_row_origins(rows: Collection[RowKey], config_version: int) -> dict[RowKey, RowOrigin]:
+    """The origin of rows (table, key) as a release has them; rows without a history are left out.
+
+    Two queries, and one for each table in which a row changed since.
+    """
+    made, last = find_last_versions(rows, config_version), find_last_versions(rows)
+    since = {row: last[row] for row in made if last[row] != made[row] and not last[row].is_deleted}
+    contents = read_versions([*since.values(), *(made[row] for row in since)])
+    return {row: _build_origin(version, last[row], contents) for row, version in made.items()}
+
+
+def _build_origin(made: RowVersion, last: RowVersion, contents: Mapping[RowVersion, Content]) -> RowOrigin:
+    changed = changes(made.table, contents[made], contents[last]) if last in contents else []
+    return RowOrigin(made, release_url(made.config_version), last.is_deleted and last != made, changed)
 
 
 def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
@@ -79,12 +81,10 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
 
     Raises KeyError for an unknown table, NoSuchRelease.
     """
-    last, pk_now = newest(), pk
+    last = newest()
     try:
-        then, now = row_at(config_version, table, pk), row_at(last, table, pk)
-        if now is None and table == Intent.table and (renamed := find_renamed_intent(pk)):
-            pk_now = renamed.code
-            now = row_at(last, table, pk_now)
+        then = row_at(config_version, table, pk)
+        pk_now, now = _find_present_row(table, pk, last)
     except (ValidationError, ValueError):
         return None
     if then is None and now is None:
@@ -100,10 +100,19 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         last,
         then is not None,
         now is not None,
+        find_row_origins([(table, pk)], config_version).get((table, pk)),
         columns,
         row_url(table, pk_now) if now is not None else "",
         row_url(table, pk_now, "history"),
     )
+
+
+def _find_present_row(table: str, pk: str, last: int) -> tuple[str, Content | None]:
+    """The key and the content of a row in the newest release, also of an intent that was renamed."""
+    now = row_at(last, table, pk)
+    if now is None and table == Intent.table and (renamed := find_renamed_intent(pk)):
+        return renamed.code, row_at(last, table, renamed.code)
+    return pk, now
 
 
 def describe_columns(table: str, content: Content) -> list[tuple[str, str]]:
@@ -120,20 +129,3 @@ def _describe_value(table: str, name: str, content: Content | None) -> str:
         word = spec.vocabulary.read(text)
         return word.label if word else text
     return code_label(text) if text and spec.reference in (Reference.INTENT, Reference.STATE) else text
-
-
-def between(since: int, until: int, behind: int | None = None) -> tuple[list[Between], int | None]:
-    """The releases after `since` up to `until`, newest first, with their changes; and where the next page begins.
-
-    `behind`: only releases before that one.
-    """
-    wanted = CeRelease.objects.filter(pk__gt=since, pk__lte=until if behind is None else min(until, behind - 1))
-    releases = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
-    return list(_build_changes(releases[:RELEASES])), releases[RELEASES - 1].pk if len(releases) > RELEASES else None
-
-
-def _build_changes(releases: Sequence[CeRelease]) -> Iterator[Between]:
-    for release in releases:
-        changed = changes_of(release)
-        rows = first_rows(changed, ROWS)
-        yield Between(release, release_url(release.pk), rows, sum(map(len, changed.values())) - len(rows))

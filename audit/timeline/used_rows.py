@@ -18,8 +18,7 @@ class UsedRow(NamedTuple):
     """A row of the narration."""
 
     ref: RowRef
-    #: Its kind and number, and its description.
-    name: str
+    #: Its description, or its kind and number.
     title: str
     #: The row as it was in the turn.
     url: str
@@ -32,19 +31,14 @@ def list_used_rows(
     """The rows of the narration that the user may read, in order, each once."""
     if snapshot is None or record.config_version is None:
         return []
+    history, user = release_history(), request.user
     refs = dict.fromkeys(RowRef(row.table, str(row.pk)) for sentence in sentences for row in sentence.rows)
-    readable = [ref for ref in refs if ref.table in ROW_TYPE_OF and _may_read(request, ref.table)]
-    origins = release_history().find_row_origins(readable, record.config_version)
+    readable = [ref for ref in refs if ref.table in ROW_TYPE_OF and user.has_perm(history.right_to_read(ref.table))]
+    origins = history.find_row_origins(readable, record.config_version)
     return [_build_row(record, ref, origins[ref], snapshot) for ref in readable if ref in origins]
 
 
-def _may_read(request: HttpRequest, table: str) -> bool:
-    user: Any = request.user
-    return bool(user.has_perm(release_history().right_to_read(table)))
-
-
 def _build_row(record: Any, ref: RowRef, origin: RowOrigin, snapshot: Snapshot) -> UsedRow:
-    key = int(ref.pk) if ref.pk.isdecimal() else ref.pk
-    row = snapshot.row(ROW_TYPE_OF[ref.table], key) or snapshot.row(ROW_TYPE_OF[ref.table], ref.pk)
+    row = snapshot.find_row(ref.table, ref.pk)
     url = addresses.row_url(record.conversation_id, record.turn_no, ref.table, ref.pk)
-    return UsedRow(ref, row_name(ref.table, ref.pk), name_row(ref.table, row) if row else "", url, origin)
+    return UsedRow(ref, (name_row(ref.table, row) if row else "") or row_name(ref.table, ref.pk), url, origin)
