@@ -53,8 +53,9 @@ _EVERYWHERE, _WITH_BODY = frozenset({400, 401, 403, 404, 406, 429, 500, 503}), f
 
 
 def list_failures() -> list[Failure]:
-    """All failures of all calls, by code."""
-    return sorted({*list_turn_failures(), *_HTTP, *map(_describe_error, _OTHER_CALLS)}, key=lambda each: each.code)
+    """All failures of all calls, by code and status."""
+    failures = {*list_turn_failures(), *_HTTP, *map(_describe_error, _OTHER_CALLS)}
+    return sorted(failures, key=lambda each: (each.code, each.status))
 
 
 def list_error_codes() -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from drf_spectacular.generators import SchemaGenerator
 
-from convengine.server.api.failures import list_failures, list_turn_failures
+from convengine.server.api.failures import list_error_codes, list_failures, list_turn_failures
 
 MANUAL = Path(__file__).resolve().parents[4] / "docs/api.md"
 
@@ -27,3 +27,8 @@ def test_the_description_of_the_api_names_them_all() -> None:
 
     for failure in list_turn_failures():
         assert f"`{failure.code}`" in answers[str(failure.status)]["description"]
+
+
+def test_the_meaning_of_a_code_with_several_statuses_is_that_of_the_lowest() -> None:
+    # The failures come from a set, whose order differs from process to process.
+    assert dict(list_error_codes())["VALIDATION_ERROR"] == "The request is not valid."
