@@ -7,7 +7,7 @@ from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
 from audit.live import asgi
 from audit.live.hub import hub
-from audit.live.publish import join
+from audit.live.publish import send_progress
 from audit.narration.empty_values import list_empty_values
 from audit.narration.explanation import explain_turn, explain_unstored_message, explain_unstored_turn
 from audit.record import removals, running
@@ -83,7 +83,7 @@ class _Inbox:
 class _LiveStreams:
     start = staticmethod(hub.start)
     watches = staticmethod(hub.watches)
-    join = staticmethod(join)
+    send_progress = staticmethod(send_progress)
     wake = staticmethod(hub.wake)
     serve_streams = staticmethod(asgi.serve_streams)
 

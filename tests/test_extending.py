@@ -1,6 +1,7 @@
 """The examples of docs/extending.md run, and register what they say."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,7 @@ def test_a_fetch_runs_between_the_interceptor_and_the_transformer_of_the_example
 
 def test_the_example_of_a_step_tells_the_example_of_a_listener(own: Registry, names: dict[str, Any]) -> None:
     step = names["LoyaltyStep"]
-    turn = make_turn()
-    turn.verbose_listeners = wiring.verbose_listeners()
+    turn = replace(make_turn(), verbose_listeners=wiring.verbose_listeners())
     session = make_session(intent="LOAN", state="IDLE", history=(Exchange("Hi", "Hello"),))
     outcome = step().execute(session, turn)
 
@@ -115,7 +115,7 @@ def test_a_listener_that_raises_is_nobody_elses_trouble(own: Registry, names: di
 
     own.verbose_listeners.insert(0, fail)
     for listener in wiring.verbose_listeners():
-        listener(VerboseLine("RulesStep", "STEP_ENTER", "LOAN", "IDLE", "INFO", "Working"))
+        listener(make_turn(), VerboseLine("RulesStep", "STEP_ENTER", "LOAN", "IDLE", "INFO", "Working"))
 
     assert names["shown"] == ["INFO RulesStep: Working"]
 

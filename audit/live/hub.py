@@ -91,11 +91,6 @@ class Hub:
         """The number of readers."""
         return sum(map(len, self.readers.values()))
 
-    @property
-    def can_be_watched(self) -> bool:
-        """False in a process whose running turns nobody can watch."""
-        return self._bus is not None or self._loop is not None
-
     def join(self, conversation_id: str) -> Reader:
         """Add a reader, which first reads the database."""
         self._loop = asyncio.get_running_loop()

@@ -74,10 +74,11 @@ def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continu
 
 def list_unstored_events(turn: Turn) -> list[StoredEvent]:
     """The events of a turn that is replayed or tried, as readers would get them if it were stored."""
+    last = turn.trail.events[-1].session
     row = SimpleNamespace(
-        conversation_id=UUID(turn.request.conversation_id),
+        conversation_id=UUID(last.conversation_id),
         turn_id=UUID(turn.turn_id),
-        turn_no=turn.turn_no,
+        turn_no=last.turn_no,
         config_version=turn.snapshot.config_version,
         created_at=turn.ports.clock.now(),
     )

@@ -127,6 +127,6 @@ def is_admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, *, limited: 
     if event.seq not in turn.admitted:
         unlimited = not limited or not limiter.on
         turn.admitted[event.seq] = wanted.keeps(event) and (
-            unlimited or limiter.admits(turn.request.conversation_id, event.stage)
+            unlimited or limiter.admits(event.session.conversation_id, event.stage)
         )
     return turn.admitted[event.seq]

@@ -55,7 +55,7 @@ def insert_turn_stmts(turn: Turn, record: TurnRecord, previous: bytes | None) ->
     header = {
         "conversation_id": uuid.UUID(session.conversation_id),
         "turn_id": uuid.UUID(turn.turn_id),
-        "turn_no": turn.turn_no,
+        "turn_no": session.turn_no,
         "created_at": turn.ports.clock.now(),
         "status": record.status.value,
         "source": record.source,

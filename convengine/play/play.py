@@ -38,7 +38,6 @@ from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.resilience.time_left import limit_waits
 from convengine.server.turns.answer import make_answer
 from convengine.server.turns.stored_recording import StoredRecording
-from convengine.server.turns.take_turn import restore_original_session
 
 log = structlog.get_logger(__name__)
 #: The time between two messages that name none.
@@ -169,10 +168,17 @@ def _play_message(
             clock, _KnownConversation(before.loaded), NotingTape(tape, calls), snapshot, row.workspace_id
         )
         ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
-        turn = Turn(str(uuid.uuid4()), before.turn_no + 1, request, snapshot, ports, Trail(clock.elapsed_ms))
-        turn.time_limit_ms = limit * 1000
+        turn = Turn(
+            str(uuid.uuid4()),
+            before.turn_no + 1,
+            request,
+            snapshot,
+            ports,
+            Trail(clock.elapsed_ms),
+            time_limit_ms=limit * 1000,
+        )
         listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
-        return _run(turn, calls, replace(before, executions=tape.executions))
+        return PlayedTurn(turn, wiring.engine().run(turn), calls, replace(before, executions=tape.executions))
 
 
 def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> PlayedTurn:
@@ -192,20 +198,13 @@ def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> 
         Trail(clock.elapsed_ms),
         release_choice=recorded.release_choice,
     )
-    return _run(turn, calls, before)
-
-
-def _run(turn: Turn, calls: Sequence[Call], before: PlayedConversation) -> PlayedTurn:
-    outcome = wiring.engine().run(turn)
-    if outcome.error and turn.previous_session:
-        outcome = restore_original_session(turn, turn.previous_session, outcome)
-    return PlayedTurn(turn, outcome, calls, before)
+    return PlayedTurn(turn, wiring.engine().run(turn), calls, before)
 
 
 def _continue_conversation(before: PlayedConversation, played: PlayedTurn) -> PlayedConversation:
     """What the commit of a turn would store and the next turn would read (`turns.commit`, `turns.acquire`)."""
     turn, outcome, session, row = played.turn, played.outcome, played.session, before.loaded.conversation
-    before = replace(before, at=before.at + _PAUSE, turn_no=turn.turn_no)
+    before = replace(before, at=before.at + _PAUSE, turn_no=session.turn_no)
     if outcome.error and not session.reset_reason:
         return replace(before, loaded=replace(before.loaded, created=False))
     if outcome.error:

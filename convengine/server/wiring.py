@@ -27,6 +27,7 @@ from convengine.engine.turn.ports import (
 )
 from convengine.engine.turn.recording import Tape, TapedModel, TapedPace, TapedPhrases, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.engine.understanding.encoder import Vector
 from convengine.server.confirmed_actions.run_once import Executions
@@ -193,7 +194,7 @@ def ports(
     )
 
 
-def verbose_listeners() -> tuple[VerboseListener, ...]:
+def verbose_listeners() -> tuple[Callable[[Turn, VerboseLine], None], ...]:
     """The listeners of a turn's progress. Their exceptions are logged and affect neither the turn nor other
     listeners.
     """
@@ -203,7 +204,7 @@ def verbose_listeners() -> tuple[VerboseListener, ...]:
     )
 
 
-def _call_listener(listener: VerboseListener, line: VerboseLine) -> None:
+def _call_listener(listener: VerboseListener, turn: Turn, line: VerboseLine) -> None:
     try:
         listener(line)
     except Exception as fault:

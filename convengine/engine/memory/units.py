@@ -161,7 +161,7 @@ def extract_units(session: Session, turn: Turn) -> Session:
     reply = ask(session, turn, question)
     if reply.error:
         return session
-    extracted = list(_read_units(reply.value, turn.turn_no))
+    extracted = list(_read_units(reply.value, session.turn_no))
     return (
         session.with_values(MemoryParams(extracted_units=[unit.as_staged_unit() for unit in extracted]))
         if extracted

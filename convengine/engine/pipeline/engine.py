@@ -43,6 +43,12 @@ class EngineOutcome:
     stopped: bool = False
     error: ConvEngineError | None = None
 
+    @classmethod
+    def of_failure(cls, session: Session, turn: Turn, error: ConvEngineError) -> "EngineOutcome":
+        """A turn that failed belongs to the session in which it began: one that it created is discarded."""
+        began = session.evolve(conversation_id=turn.request.conversation_id, turn_no=turn.turn_no)
+        return cls(began, error=error)
+
     @property
     def is_blocked(self) -> bool:
         """True when the turn stopped and left the conversation blocked."""
@@ -209,4 +215,4 @@ class Engine:
                 **known.meta,
             )
         audit_timing(session, turn, "FAILED")
-        return EngineOutcome(session, error=known)
+        return EngineOutcome.of_failure(session, turn, known)

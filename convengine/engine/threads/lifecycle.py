@@ -57,7 +57,7 @@ def step_lifecycle(
 ) -> Session:
     """Change the lifecycle without checking the table of transitions."""
     after = session.evolve(lifecycle=end.value, lifecycle_detail=dict(detail))
-    turn.audit(after, SESSION_LIFECYCLE, **build_event(session.lifecycle, end, reason, turn.turn_no))
+    turn.audit(after, SESSION_LIFECYCLE, **build_event(session.lifecycle, end, reason, session.turn_no))
     return after
 
 

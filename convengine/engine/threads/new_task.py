@@ -1,14 +1,13 @@
 """A message that begins a new task: this session ends, and the turn goes on in the next one."""
 
 import uuid
-from dataclasses import replace
 
 from convengine.engine.memory.recall import set_recall
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.lifecycle import COMPLETE, ensure_running, move_lifecycle
 from convengine.engine.turn.reset import RESET_FIELDS
 from convengine.engine.turn.session import KNOWLEDGE_BASE, Right, Session, Transition
-from convengine.engine.turn.turn import PreviousSession, Turn
+from convengine.engine.turn.turn import Turn
 
 REASON = "new_task"
 #: Session fields that change when a turn goes on in a new session.
@@ -29,12 +28,9 @@ def begin_new_task(session: Session, turn: Turn) -> Session:
     the same commit.
     """
     at = turn.ports.clock.now().isoformat()
-    old = move_lifecycle(ensure_running(session, turn, REASON), turn, COMPLETE, REASON, {"reason": REASON, "at": at})
-    fresh = _build_fresh_session(session, str(uuid.uuid5(_NAMESPACE, turn.turn_id)), turn)
-    turn.previous_session = PreviousSession(turn.request, turn.turn_no, old)
-    turn.request = replace(turn.request, conversation_id=fresh.conversation_id)
-    turn.turn_no = fresh.turn_no
-    return fresh
+    detail = {"reason": REASON, "at": at}
+    turn.previous_session = move_lifecycle(ensure_running(session, turn, REASON), turn, COMPLETE, REASON, detail)
+    return _build_fresh_session(session, str(uuid.uuid5(_NAMESPACE, turn.turn_id)), turn)
 
 
 def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> Session:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DecisionKind
@@ -15,7 +15,7 @@ from convengine.engine.turn.snapshot import Memo, Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
 from convengine.engine.turn.trail import AuditEvent, Trail
-from convengine.engine.turn.verbose import VerboseLine, VerboseListener
+from convengine.engine.turn.verbose import VerboseLine
 from convengine.json_value import Json
 
 T = TypeVar("T")
@@ -82,54 +82,48 @@ class StepFlush(Protocol):
         """Store what is not stored yet."""
 
 
-@dataclass(frozen=True)
-class PreviousSession:
-    """The session that a turn began in and left for a new one."""
-
-    request: TurnRequest
-    turn_no: int
-    #: Its final value.
-    session: Session
-
-
 @dataclass
 class Turn:
-    """One turn: the only thing besides the session that steps see."""
+    """One turn: the only thing besides the session that steps see.
 
-    turn_id: str
-    turn_no: int
-    request: TurnRequest
-    snapshot: Snapshot
-    ports: Ports
-    trail: Trail
+    What it is given never changes. If the turn goes on in a new session, that session has the new conversation and
+    number, and the turn keeps those with which it began. The rest is what the run notes.
+    """
+
+    turn_id: Final[str]
+    turn_no: Final[int]
+    request: Final[TurnRequest]
+    snapshot: Final[Snapshot]
+    ports: Final[Ports]
+    trail: Final[Trail]
     #: Why it runs on this release; None when that is simply the newest one.
-    release_choice: ReleaseChoice | None = None
+    release_choice: Final[ReleaseChoice | None] = None
+    #: Milliseconds after which no further step begins and nothing is committed. None for no limit.
+    time_limit_ms: Final[float | None] = None
+    #: Each is called with the turn and a progress text, when that is published.
+    verbose_listeners: Final[tuple[Callable[["Turn", VerboseLine], None], ...]] = ()
+    #: Called by the runner after each step, if somebody reads the events of the running turn.
+    flush_step: Final[StepFlush | None] = None
+    #: Called between two steps: has a newer message interrupted the turn? Null if none may.
+    interrupted: Final[Callable[[], bool] | None] = None
+    #: Called with kind, name and exception when code of the deployment fails; None in a replay.
+    on_fault: Final[Callable[[str, str, BaseException], None] | None] = None
+
     #: Each with the number of the event before it was recorded.
     decided_rows: dict[DecidingRow, int] = field(default_factory=dict)
     timings: list[StepTiming] = field(default_factory=list)
-    #: Milliseconds after which no further step begins and nothing is committed. None for no limit.
-    time_limit_ms: float | None = None
-    #: Published progress texts, in order, and their listeners.
+    #: Published progress texts, in order.
     verbose: list[VerboseLine] = field(default_factory=list)
-    verbose_listeners: tuple[VerboseListener, ...] = ()
     #: Every attempt of every model call, in order.
     model_calls: list[ModelCall] = field(default_factory=list)
     #: How long the turn waited for tools.
     tool_ms: float = 0.0
-    #: Called by the runner after each step, if somebody reads the events of the running turn.
-    flush_step: StepFlush | None = None
-    #: Called between two steps: has a newer message interrupted the turn? Null if none may.
-    interrupted: Callable[[], bool] | None = None
     #: A claimed action or task has begun to run, so the turn can no longer be interrupted.
     uninterruptible: bool = False
     #: How often each rule has run its task, by rule id.
     task_runs: dict[int, int] = field(default_factory=dict)
-    #: Called with kind, name and exception when code of the deployment fails; None in a replay.
-    on_fault: Callable[[str, str, BaseException], None] | None = None
-    #: Set when the turn goes on in a new session.
-    previous_session: PreviousSession | None = None
-    #: Called when the turn is stored or given up, so that watchers read the stored events.
-    ended: Callable[[], None] | None = None
+    #: The final value of the session in which the turn began. None unless the turn goes on in a new one.
+    previous_session: Session | None = None
     #: Whether the audit accepts an event, by its number.
     admitted: dict[int, bool] = field(default_factory=dict)
     #: The rule or form that last decided about `intent` and `state` in this turn, with their code.
@@ -137,12 +131,6 @@ class Turn:
     #: What the turn computes once: the message as it was understood, and as it was read into each form.
     memo: Memo = field(default_factory=Memo)
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
-
-    @property
-    def start(self) -> tuple[TurnRequest, int]:
-        """The request and number of the turn's start, whatever session it went on in."""
-        start = self.previous_session or self
-        return start.request, start.turn_no
 
     def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
         """Write an event. Payload keys are camelCase; `caller` goes in brackets."""

@@ -1,5 +1,6 @@
 """Publish the progress of a turn. The texts come from rows, never from code."""
 
+import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -89,7 +90,7 @@ def _send(
     )
     turn.verbose.append(line)
     for listener in turn.verbose_listeners:
-        listener(line)
+        listener(turn, line)
 
 
 def _choose_text(row: Verbose, signal: Signal) -> str | None:
@@ -120,16 +121,21 @@ def _select_client_metadata(session: Session, signal: Signal, known: Mapping[str
 
 
 def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
-    """Publish the progress of the turn, unless that is disabled. A fault here never affects the turn."""
+    """Publish the progress of the turn, unless that is disabled. A fault here never affects the turn.
+
+    The trail of the turn gets a listener that knows the turn, which is why this cannot be done before both exist.
+    """
     if not live_settings.read(turn.snapshot, ENABLED).value:
         return
     silent = not turn.snapshot.enabled_rows(rows.Verbose)
+    # Both are freed at once when the turn has ended: there is no cycle of references.
+    running: Turn = weakref.proxy(turn)
 
     def publish_signals(event: AuditEvent) -> None:
         try:
-            for signal in list_signals(event, turn.snapshot):
+            for signal in list_signals(event, running.snapshot):
                 if signal.error or not silent:
-                    publish(event.session, turn, signal, lambda: collect_details(event))
+                    publish(event.session, running, signal, lambda: collect_details(event))
         except Exception as fault:
             on_fault(fault)
 

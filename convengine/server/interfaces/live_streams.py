@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.verbose import VerboseLine
 from convengine.server.deployment import conf
 
 
@@ -17,8 +18,11 @@ class LiveStreams(Protocol):
     def watches(self, conversation_id: str, /) -> bool:
         """Whether somebody watches a conversation in this process."""
 
-    def join(self, turn: Turn, is_marked: bool, /) -> None:
-        """Let a turn be watched. A marked one was watched when it began, maybe in another process."""
+    def send_progress(self, is_marked: bool, turn: Turn, line: VerboseLine, /) -> None:
+        """Send a progress text of a running turn to its readers.
+
+        The conversation of a turn that `is_marked` was watched when the turn began, maybe in another process.
+        """
 
     def wake(self, conversation_id: str, /) -> None:
         """Make the readers of a conversation read the database."""

@@ -68,8 +68,8 @@ def rebuild_turn(conversation_id: str, snapshot: Snapshot | None = None) -> Rebu
     clock, tape = TurnClock(database_time()), Recording()
     ports = wiring.ports(clock, _LoadedConversation(loaded), tape, pinned, row.workspace_id)
     trail = Trail(clock.elapsed_ms, events=_stored_events(record, session))
-    turn = Turn(str(record.turn_id), record.turn_no, request, pinned, ports, trail)
-    turn.admitted = {event.seq: True for event in trail.events}
+    admitted = {event.seq: True for event in trail.events}
+    turn = Turn(str(record.turn_id), record.turn_no, request, pinned, ports, trail, admitted=admitted)
     return RebuiltTurn(row, turn, session)
 
 

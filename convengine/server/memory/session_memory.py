@@ -58,8 +58,8 @@ SET summary_text = excluded.summary_text, source = excluded.source, to_turn = ex
                 row.channel,
                 row.remote_jid,
                 Redaction.of(turn.snapshot).text(summary),
-                turn.turn_no,
-                turn.turn_no,
+                session.turn_no,
+                session.turn_no,
             ],
         )
     ]

@@ -42,10 +42,10 @@ class TurnObservation:
         if fault:
             fields["error"] = code = fault.code if isinstance(fault, ConvEngineError) else type(fault).__name__
         record_later(record_ended_turn, kind, seconds, code, self.turn.timings if self.turn else ())
+        session = self.outcome.session if self.outcome else None
         if self.turn:
-            session = self.outcome.session if self.outcome else None
             fields |= {
-                "turn_no": self.turn.turn_no,
+                "turn_no": (session or self.turn).turn_no,
                 "intent": session and session.intent,
                 "state": session and session.state,
                 "release": self.turn.snapshot.config_version,
@@ -54,8 +54,7 @@ class TurnObservation:
                 "model_ms": sum(call.answer.latency_ms for call in self.turn.model_calls),
             }
         # A turn that began another session belongs to that one.
-        request = self.turn.request if self.turn else None
-        fields["conversation_id"] = request.conversation_id if request else self.conversation_id
+        fields["conversation_id"] = session.conversation_id if session else self.conversation_id
         if self.span:
             fields["trace_id"] = self.span.trace_id
             self.span.end(fields, self.turn)

@@ -74,12 +74,13 @@ def make_answer(
     turn: Turn, outcome: EngineOutcome, before: Conversation | None = None, at: datetime | None = None
 ) -> TurnAnswer:
     """The result of a turn that ran; `before` is the row at its start, `at` its time."""
+    began, session = turn.request.conversation_id, outcome.session
     return TurnAnswer(
-        turn.request.conversation_id,
+        session.conversation_id,
         turn.turn_id,
-        turn.turn_no,
+        session.turn_no,
         turn.snapshot.config_version,
-        outcome.session,
+        session,
         outcome.result.payload if outcome.result else None,
         outcome.error,
         turn.request.ignored_params,
@@ -87,8 +88,8 @@ def make_answer(
         tuple(turn.verbose),
         before,
         at,
-        turn.previous_session.request.conversation_id if turn.previous_session else None,
-        {} if outcome.error else _describe_open_question(outcome.session, turn),
+        None if session.conversation_id == began else began,
+        {} if outcome.error else _describe_open_question(session, turn),
         turn.request,
     )
 

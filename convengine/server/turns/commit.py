@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +20,7 @@ from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.turn import PreviousSession, Turn
+from convengine.engine.turn.turn import Turn
 from convengine.server.database.sql import Statement, StatementRefused, dialect, execute, execute_all
 from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.interfaces.turn_log import TurnRecord, turn_log
@@ -57,146 +58,134 @@ class StepFlush:
         live_streams().wake(turn.request.conversation_id)
 
 
-def commit_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:
-    """Commit everything at once: conversation, turn record, audit, deciding rows, the stored `answer`.
-
-    Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn.
-    """
-    redaction = Redaction.of(turn.snapshot)
-    outcome = replace(outcome, session=redaction.session(outcome.session))
-    events = insert_turn_events_stmts(turn, lease.conversation, outcome.session)
-    if turn.previous_session:
-        _commit_in_next_session(turn, turn.previous_session, lease, outcome, tape, [*answer, *events])
-        wake_sender()
-        return
-
-    def recreate_deleted_row() -> str:
-        if is_interrupted(lease.token):
-            raise TurnInterrupted()
-        recreate_session(turn, lease, outcome.session)
-        return "The conversation was deleted while the turn ran, which a replay does not repeat."
-
-    _write_all(
-        _EndedTurn(
-            turn,
-            outcome,
-            tape,
-            TurnStatus.BLOCKED if outcome.is_blocked else TurnStatus.OK,
-            lease.token,
-            lease.chain_head,
-        ),
-        lambda head: update_conversation_stmt(lease, outcome.session, head, whatever_came=turn.uninterruptible),
-        [
-            *session_memory.store_summary_stmts(turn, lease.conversation, outcome.session),
-            *store_units_stmts(outcome.session, redaction),
-            *answer,
-            *events,
-        ],
-        recreate_deleted_row,
-    )
-    if events:
-        wake_sender()
-
-
-def _commit_in_next_session(
-    turn: Turn,
-    previous: PreviousSession,
-    lease: Lease,
-    outcome: EngineOutcome,
-    tape: Recording,
-    others: Sequence[Statement],
-) -> None:
-    """Commit a turn that ended one session and began the next: both rows change at once."""
-    session, redaction = outcome.session, Redaction.of(turn.snapshot)
-    more = [
-        *session_memory.store_summary_stmts(turn, lease.conversation, session),
-        *store_units_stmts(session, redaction),
-        *others,
-    ]
-    with transaction.atomic():
-        ends = end_session_stmt(lease, redaction.session(previous.session), whatever_came=turn.uninterruptible)
-        if not execute(ends):
-            raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
-        insert_next_session(turn, lease, session)
-        _execute_each(more)
-        statements, head = _EndedTurn(turn, outcome, tape, TurnStatus.OK, lease.token, None).insert_stmts()
-        _execute_each([*statements, set_chain_head_stmt(session.conversation_id, head)])
-
-
-def record_failure(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, note: str | None = None) -> None:
-    """The turn record and the events of a turn that failed; the conversation stays unchanged."""
-
-    def report_lost_lease() -> str:
-        raise TurnConflict()
-
-    status = TurnStatus.INTERRUPTED if isinstance(outcome.error, TurnInterrupted) else TurnStatus.FAILED
-    # A turn may fail for another reason before it sees the interruption.
-    if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
-        # A session whose turn runs counts as RUNNING, whatever its row says.
-        step_lifecycle(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
-    outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
-    _write_all(
-        _EndedTurn(turn, outcome, tape, status, lease.token, lease.chain_head, note),
-        lambda head: release_lease_stmt(lease, outcome.session, head),
-        delete_units_stmts(outcome.session),
-        report_lost_lease,
-    )
-
-
 @dataclass(frozen=True)
-class _EndedTurn:
-    """A turn that ran, and its record."""
+class EndedTurn:
+    """A turn that ran, and what its commit needs: its lease, how it ended, and the tape of its ports."""
 
     turn: Turn
+    lease: Lease
     outcome: EngineOutcome
     tape: Recording
-    status: TurnStatus
-    token: str
-    #: The hash of the seal before this one. None for the first of a conversation.
-    previous: bytes | None
-    #: Why the turn cannot be replayed, if known already.
-    note: str | None = None
 
-    def insert_stmts(self, note: str | None = None) -> tuple[list[Statement], bytes]:
-        """The statements of the turn's row and its index, and the hash of its seal.
+    @cached_property
+    def session(self) -> Session:
+        """Its session as it is stored: with masks."""
+        return Redaction.of(self.turn.snapshot).session(self.outcome.session)
+
+    @property
+    def _status(self) -> TurnStatus:
+        if self.outcome.error is None:
+            return TurnStatus.BLOCKED if self.outcome.is_blocked else TurnStatus.OK
+        return TurnStatus.INTERRUPTED if isinstance(self.outcome.error, TurnInterrupted) else TurnStatus.FAILED
+
+    def insert_stmts(self, previous: bytes | None, note: str | None = None) -> tuple[list[Statement], bytes]:
+        """The statements of the turn's row and its index, and the hash of its seal. `previous` is that of the seal
+        before it.
 
         `note` says why the turn cannot be replayed, if it cannot.
         """
         turn, error = self.turn, self.outcome.error
         recording, masked = write_recording(turn, self.tape, Redaction.of(turn.snapshot))
-        note = note or self.note
         if isinstance(error, TurnTimeout):
             note = "The turn ended because its time was over, which a replay does not repeat."
         if isinstance(error, TurnInterrupted):
             note = "A newer message interrupted the turn, which a replay does not repeat."
-        note = note or masked
-        record = TurnRecord(self.status, self.outcome.session, TURN, recording, note, error)
-        inserts, head = turn_log().insert_turn_stmts(turn, record, self.previous)
+        record = TurnRecord(self._status, self.session, TURN, recording, note or masked, error)
+        inserts, head = turn_log().insert_turn_stmts(turn, record, previous)
         was_flushed = turn.flush_step is not None and turn.flush_step.stored > 0
-        running = [turn_log().delete_running_stmt(self.token)] if was_flushed else []
+        running = [turn_log().delete_running_stmt(self.lease.token)] if was_flushed else []
         return [*inserts, *running], head
 
 
+def commit_turn(ended: EndedTurn, answer: Sequence[Statement]) -> None:
+    """Commit everything at once: conversation, turn record, audit, deciding rows, the stored `answer`.
+
+    Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn.
+    """
+    turn, lease, session = ended.turn, ended.lease, ended.session
+    events = insert_turn_events_stmts(turn, lease.conversation, session)
+    others = [
+        *session_memory.store_summary_stmts(turn, lease.conversation, session),
+        *store_units_stmts(session, Redaction.of(turn.snapshot)),
+        *answer,
+        *events,
+    ]
+
+    def recreate_deleted_row() -> str:
+        if is_interrupted(lease.token):
+            raise TurnInterrupted()
+        recreate_session(turn, lease, session)
+        return "The conversation was deleted while the turn ran, which a replay does not repeat."
+
+    if turn.previous_session:
+        _commit_in_next_session(ended, turn.previous_session, others)
+    else:
+        _write_all(
+            ended,
+            lambda head: update_conversation_stmt(lease, session, head, whatever_came=turn.uninterruptible),
+            others,
+            recreate_deleted_row,
+        )
+    if events:
+        wake_sender()
+
+
+def _commit_in_next_session(ended: EndedTurn, previous: Session, others: Sequence[Statement]) -> None:
+    """Commit a turn that ended one session and began the next: both rows change at once."""
+    turn, lease = ended.turn, ended.lease
+    previous = Redaction.of(turn.snapshot).session(previous)
+    with transaction.atomic():
+        if not execute(end_session_stmt(lease, previous, whatever_came=turn.uninterruptible)):
+            raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
+        insert_next_session(turn, lease, ended.session)
+        _execute_each(others)
+        statements, head = ended.insert_stmts(None)
+        _execute_each([*statements, set_chain_head_stmt(ended.session.conversation_id, head)])
+
+
+def record_failure(ended: EndedTurn, note: str | None = None) -> None:
+    """The turn record and the events of a turn that failed; the conversation stays unchanged.
+
+    `note` says why the turn cannot be replayed, if it cannot.
+    """
+    turn, session, token = ended.turn, ended.outcome.session, ended.lease.token
+
+    def report_lost_lease() -> str:
+        raise TurnConflict()
+
+    # A turn may fail for another reason before it sees the interruption.
+    if isinstance(ended.outcome.error, TurnInterrupted) or (turn.interrupted and is_interrupted(token)):
+        # A session whose turn runs counts as RUNNING, whatever its row says.
+        step_lifecycle(session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
+    _write_all(
+        ended,
+        lambda head: release_lease_stmt(ended.lease, ended.session, head),
+        delete_units_stmts(ended.session),
+        report_lost_lease,
+        note,
+    )
+
+
 def _write_all(
-    ended: _EndedTurn,
+    ended: EndedTurn,
     conversation_stmt: Callable[[bytes], Statement],
     more: Sequence[Statement],
     on_row_missing: Callable[[], str],
+    note: str | None = None,
 ) -> None:
     """Write all or nothing.
 
     `conversation_stmt` builds the statement of the conversation's row from the hash of the turn's seal. When it matches
     no row, `on_row_missing` is called; it says why the turn cannot be replayed, or raises.
     """
-    statements, head = ended.insert_stmts()
+    statements, head = ended.insert_stmts(ended.lease.chain_head, note)
     try:
         execute_all([conversation_stmt(head), *more, *statements])
     except StatementRefused:
         with transaction.atomic():
             if not execute(conversation_stmt(head)):
-                note = on_row_missing()
-                statements, head = replace(ended, previous=None).insert_stmts(note)
-            _execute_each([*more, *statements, set_chain_head_stmt(ended.outcome.session.conversation_id, head)])
+                statements, head = ended.insert_stmts(None, on_row_missing())
+            _execute_each([*more, *statements, set_chain_head_stmt(ended.session.conversation_id, head)])
 
 
 def _execute_each(statements: Sequence[Statement]) -> None:
@@ -261,7 +250,7 @@ def _insert_session(turn: Turn, row: Conversation, session: Session, previous: s
         created_at=now,
         updated_at=now,
         version=row.version + 1,
-        last_turn_no=turn.turn_no,
+        last_turn_no=session.turn_no,
         turn_count=row.turn_count + 1,
         context_epoch=session.epoch,
         context_summary=storable(session.context_summary),

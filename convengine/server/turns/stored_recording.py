@@ -61,18 +61,17 @@ class StoredRecording:
 
 def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if something was redacted."""
-    request, turn_no = turn.start
     loaded = turn.ports.conversations.load()
     document = {
         "format": _FORMAT,
         "turn": {
             "id": turn.turn_id,
-            "no": turn_no,
+            "no": turn.turn_no,
             "configVersion": turn.snapshot.config_version,
             "now": turn.ports.clock.now().isoformat(),
             **({"releaseChoice": turn.release_choice.to_json()} if turn.release_choice else {}),
         },
-        "request": request,
+        "request": turn.request,
         # Other sequences than lists cost a Python call each.
         "loaded": {**vars(loaded), "history": list(map(list, loaded.history))},
         "tape": tape.entries,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import structlog
@@ -20,9 +21,10 @@ from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.conversation import Loaded, list_exchanges
 from convengine.engine.turn.enums import MessageIntent, TurnStatus
 from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
-from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
+from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
@@ -40,7 +42,7 @@ from convengine.server.sessions.models import CeConversationHistory, CeExtension
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
 from convengine.server.turns.answer import Replayed, TurnAnswer, make_answer
-from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
+from convengine.server.turns.commit import EndedTurn, StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
 
@@ -87,78 +89,67 @@ def _run(
         limit_waits(conf.get("TURN_TIMEOUT_SECONDS")),
         choose_making(Making.BACKGROUND),
     ):
-        outcome = wiring.engine().run(turn)
-    if outcome.error and turn.previous_session:
-        outcome = restore_original_session(turn, turn.previous_session, outcome)
-    observation.outcome = outcome
+        outcome = observation.outcome = wiring.engine().run(turn)
     answer = make_answer(turn, outcome, lease.conversation, lease.now)
+    ended = EndedTurn(turn, lease, outcome, tape)
     try:
         if outcome.error is None:
-            _commit(turn, lease, outcome, tape, _store_answer_stmts(key, answer, lease.now))
+            _commit(ended, _store_answer_stmts(key, answer, lease.now))
         else:
-            record_failure(turn, lease, outcome, tape)
+            record_failure(ended)
     except Exception as refused:
         error = refused if isinstance(refused, (TurnConflict, TurnInterrupted)) else ConversationPersistFailed()
-        if turn.previous_session:
-            outcome = restore_original_session(turn, turn.previous_session, outcome)
-        _record_unstored_turn(turn, lease, EngineOutcome(outcome.session, error=error), tape)
+        outcome = observation.outcome = EngineOutcome.of_failure(outcome.session, turn, error)
+        _record_unstored_turn(replace(ended, outcome=outcome))
         raise
     finally:
-        # Break the reference cycle between the turn and its listeners, so that both are freed at once.
-        turn.trail.listeners, turn.trail.watchers = (), {}
-        if turn.ended:
-            turn.ended()
+        for conversation_id in {request.conversation_id, outcome.session.conversation_id}:
+            live_streams().wake(conversation_id)
         if faults:
-            _store_faults(turn, faults)
+            _store_faults(turn.turn_id, outcome.session, faults)
     if outcome.error is None and not outcome.stopped and turn.previous_session is None:
         after_commit.schedule_summaries(turn, lease.conversation, outcome.session)
     return answer
 
 
-def _commit(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording, answer: Sequence[Statement]) -> None:
+def _commit(ended: EndedTurn, answer: Sequence[Statement]) -> None:
     """Commit; if the connection breaks, once more on a new one.
 
     The lease makes that safe: the first commit may have been stored, unheard, and then the second would find no lease.
     """
     try:
-        commit_turn(turn, lease, outcome, tape, answer)
+        commit_turn(ended, answer)
     except (OperationalError, InterfaceError) as error:
         if connection.in_atomic_block or not is_connection_broken():
             raise
-        log.warning("connection lost at the commit", turn_id=turn.turn_id, error=str(error))
+        turn_id = ended.turn.turn_id
+        log.warning("connection lost at the commit", turn_id=turn_id, error=str(error))
         release_connections()
-        if not CeConversationHistory.objects.filter(turn_id=turn.turn_id, status__in=_COMMITTED).exists():
-            commit_turn(turn, lease, outcome, tape, answer)
+        if not CeConversationHistory.objects.filter(turn_id=turn_id, status__in=_COMMITTED).exists():
+            commit_turn(ended, answer)
 
 
-def _store_faults(turn: Turn, faults: Sequence[ExtensionFault]) -> None:
+def _store_faults(turn_id: str, session: Session, faults: Sequence[ExtensionFault]) -> None:
     """Store the tracebacks of a turn for its page; a turn never fails because of them."""
     try:
         CeExtensionFault.objects.bulk_create(
-            CeExtensionFault(conversation_id=turn.request.conversation_id, turn_no=turn.turn_no, **asdict(fault))
+            CeExtensionFault(conversation_id=session.conversation_id, turn_no=session.turn_no, **asdict(fault))
             for fault in faults[:_MOST_FAULTS]
         )
     except DatabaseError as refused:
-        log.warning("tracebacks not stored", turn_id=turn.turn_id, error=str(refused))
+        log.warning("tracebacks not stored", turn_id=turn_id, error=str(refused))
 
 
-def restore_original_session(turn: Turn, previous: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
-    """A turn that fails in the session that it began never began it: it belongs to the old one, under its number."""
-    turn.request, turn.turn_no, turn.previous_session = previous.request, previous.turn_no, None
-    restored = outcome.session.evolve(conversation_id=previous.request.conversation_id, turn_no=previous.turn_no)
-    return replace(outcome, session=restored)
-
-
-def _record_unstored_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording) -> None:
+def _record_unstored_turn(ended: EndedTurn) -> None:
     """Store the record of a turn that could not be stored, and release the lease, on a new connection.
 
     If the lease is lost, its new holder has stored the record; if the database is down, the next holder will.
     """
     release_connections()
     try:
-        record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
+        record_failure(ended, "The turn could not be stored, which a replay does not repeat.")
     except Exception as refused:
-        log.warning("failed turn not recorded", turn_id=turn.turn_id, error=str(refused))
+        log.warning("failed turn not recorded", turn_id=ended.turn.turn_id, error=str(refused))
 
 
 def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
@@ -168,7 +159,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
         lease.head, lease.conversation, lease.last_release, has_just_begun=began
     )
     clock, tape = TurnClock(lease.now), Recording()
-    ports = wiring.ports(clock, StoredConversation(lease, request, snapshot), tape, snapshot, request.workspace_id)
+    ports = wiring.ports(clock, StoredConversation(lease, snapshot), tape, snapshot, request.workspace_id)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     may_interrupt = live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt"
     always = lease.watched or live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
@@ -185,13 +176,12 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
         trail,
         release_choice=release_choice,
         time_limit_ms=conf.get("TURN_TIMEOUT_SECONDS") * 1000,
-        verbose_listeners=wiring.verbose_listeners(),
+        verbose_listeners=(*wiring.verbose_listeners(), partial(live_streams().send_progress, lease.watched)),
         flush_step=StepFlush(lease, is_watched),
         interrupted=InterruptionCheck(lease.token) if may_interrupt else None,
         on_fault=report_fault,
     )
     listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
-    live_streams().join(turn, lease.watched)
     return turn, tape
 
 
@@ -227,7 +217,6 @@ class StoredConversation:
     """The conversations port on the database. Reads once, however often it is called."""
 
     lease: Lease
-    request: TurnRequest
     snapshot: Snapshot
     _loaded: Loaded | None = field(default=None, repr=False)
 

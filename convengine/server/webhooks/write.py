@@ -46,7 +46,7 @@ def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) ->
 
 def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterator[_NewEvent]:
     redaction = Redaction.of(turn.snapshot)
-    previous = turn.previous_session.session if turn.previous_session else session
+    previous = turn.previous_session or session
     for entry in turn.trail.events:
         event = BY_STAGE.get(entry.stage)
         if event and all(entry.payload.get(key) in values for key, values in event.only.items()):

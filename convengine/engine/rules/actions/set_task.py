@@ -115,7 +115,7 @@ def _run_or_reuse(
     rule: Rule, session: Session, turn: Turn, reference: TaskReference, methods: Sequence[str]
 ) -> tuple[Mapping[str, Json], Outcome | None]:
     """The outcome of this run or of an earlier one (None if it is unknown), and the claim for the event."""
-    start = turn.previous_session.session if turn.previous_session else session
+    start = turn.previous_session or session
     nonce = _derive_nonce(rule, session, turn, start, reference)
 
     def run() -> Outcome:

@@ -39,11 +39,13 @@ def advance_record(session: Session, turn: Turn) -> Session:
         return session
     session = drop_record_of_other_scope(session, turn)
     current = record.read_record(session)
-    if current and current.status in LIVE and current.is_expired(_now(turn)):
+    if current and current.status in LIVE and current.is_expired(_now(session, turn)):
         return _expire_record(session, turn, current)
     if current and current.status is ActionStatus.IN_PROGRESS:
         # From an earlier turn that did not finish.
-        session = _store_record(session, turn, current.with_status(ActionStatus.OPEN, _now(turn)), "INTERRUPTED")
+        session = _store_record(
+            session, turn, current.with_status(ActionStatus.OPEN, _now(session, turn)), "INTERRUPTED"
+        )
     action_choice = choice.choose_action(session, turn, Scope.of(session))
     choice.audit_choice(session, turn, action_choice)
     if action_choice.action:
@@ -61,8 +63,8 @@ def find_runnable_record(session: Session, turn: Turn, action: Action) -> Record
         current = None
     if current and current.settles(action):
         return current
-    fresh = record.open_record(session, action, _now(turn), (0, 0), current)
-    return fresh.with_status(ActionStatus.IN_PROGRESS, _now(turn))
+    fresh = record.open_record(session, action, _now(session, turn), (0, 0), current)
+    return fresh.with_status(ActionStatus.IN_PROGRESS, _now(session, turn))
 
 
 def reopen_action(session: Session, turn: Turn) -> Session:
@@ -70,7 +72,7 @@ def reopen_action(session: Session, turn: Turn) -> Session:
     current = record.read_record(session)
     if current is None or current.status is not ActionStatus.IN_PROGRESS:
         return session
-    return _store_record(session, turn, current.with_status(ActionStatus.OPEN, _now(turn)), "REVERTED")
+    return _store_record(session, turn, current.with_status(ActionStatus.OPEN, _now(session, turn)), "REVERTED")
 
 
 def close_record(session: Session, turn: Turn, current: Record, status: ActionStatus) -> Session:
@@ -79,7 +81,7 @@ def close_record(session: Session, turn: Turn, current: Record, status: ActionSt
     A failed one keeps its key, so that another yes means the same action, but not its approval.
     """
     if current.status is not status:
-        session = record.end_record(record.store_record(session, current.with_status(status, _now(turn))))
+        session = record.end_record(record.store_record(session, current.with_status(status, _now(session, turn))))
     else:
         session = record.store_record(session, current)
     return session.without_context("approval") if status is ActionStatus.FAILED else clear_proposal(session)
@@ -88,13 +90,13 @@ def close_record(session: Session, turn: Turn, current: Record, status: ActionSt
 def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
     """A late yes runs nothing; it is handled like any other message."""
     late = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
-    expired = current.with_status(ActionStatus.EXPIRED, _now(turn))
+    expired = current.with_status(ActionStatus.EXPIRED, _now(session, turn))
     session = record.end_record(record.store_record(clear_proposal(session), expired))
     if late:
         session = _reclassify_message(session).with_values(
             ActionParams(skip_pending_action_execution=True, pending_action_result=ActionStatus.EXPIRED.value)
         )
-    audit_lifecycle(session, turn, expired, "EXPIRED", {"turn": turn.turn_no})
+    audit_lifecycle(session, turn, expired, "EXPIRED", {"turn": session.turn_no})
     return session
 
 
@@ -104,7 +106,7 @@ def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
     if current and not _needs_new_record(session, current, action):
         return session
     ttl = turn.config(session, TTL_TURNS), turn.config(session, TTL_MINUTES)
-    return _store_record(session, turn, record.open_record(session, action, _now(turn), ttl, current), "OPEN")
+    return _store_record(session, turn, record.open_record(session, action, _now(session, turn), ttl, current), "OPEN")
 
 
 def _needs_new_record(session: Session, current: Record, action: Action) -> bool:
@@ -125,14 +127,16 @@ def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
         and decision is PolicyDecision.EXECUTE_PENDING_ACTION
         and current.is_for(action)
     ):
-        return _store_record(session, turn, current.with_status(ActionStatus.IN_PROGRESS, _now(turn)), "IN_PROGRESS")
+        return _store_record(
+            session, turn, current.with_status(ActionStatus.IN_PROGRESS, _now(session, turn)), "IN_PROGRESS"
+        )
     if (
         current.status is ActionStatus.OPEN
         and decision is PolicyDecision.REJECT_PENDING_ACTION
         and current.is_for(action)
     ):
         return record.end_record(
-            _store_record(session, turn, current.with_status(ActionStatus.REJECTED, _now(turn)), "REJECTED")
+            _store_record(session, turn, current.with_status(ActionStatus.REJECTED, _now(session, turn)), "REJECTED")
         )
     if decision is PolicyDecision.EXECUTE_PENDING_ACTION:
         session = _reclassify_message(session)
@@ -156,8 +160,8 @@ def _store_record(session: Session, turn: Turn, current: Record, event: str) -> 
     return session
 
 
-def _now(turn: Turn) -> Moment:
-    return Moment.of(turn.turn_no, turn.ports.clock.now())
+def _now(session: Session, turn: Turn) -> Moment:
+    return Moment.of(session.turn_no, turn.ports.clock.now())
 
 
 class DisambiguationStep(Step):

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -270,8 +271,7 @@ def test_a_turn_past_its_time_limit_begins_no_further_step() -> None:
             clock.elapsed += 2000
             return Continue(session)
 
-    turn = make_turn(clock=clock)
-    turn.time_limit_ms = 1000
+    turn = replace(make_turn(clock=clock), time_limit_ms=1000)
     outcome = Engine([Slow(), Ends()]).run(turn)
 
     assert outcome.error is not None

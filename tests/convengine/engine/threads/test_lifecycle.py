@@ -45,7 +45,7 @@ def test_a_refused_move_changes_nothing_and_leaves_no_event() -> None:
 def test_a_move_tells_from_to_reason_and_turn() -> None:
     turn = make_turn(turn_no=7)
 
-    after = move_lifecycle(make_session(), turn, Lifecycle.AWAITING_USER, "question", {"question": "Which?"})
+    after = move_lifecycle(make_session(turn_no=7), turn, Lifecycle.AWAITING_USER, "question", {"question": "Which?"})
 
     assert (after.lifecycle, after.lifecycle_detail) == ("AWAITING_USER", {"question": "Which?"})
     expected = {"from": "RUNNING", "to": "AWAITING_USER", "reason": "question", "turn_no": 7}

@@ -28,8 +28,8 @@ def begin(**fields: Any) -> tuple[Session, Session, Turn]:
 def test_the_turn_is_the_first_of_another_session() -> None:
     _, fresh, turn = begin()
 
-    assert (fresh.turn_no, turn.turn_no) == (1, 1)
-    assert fresh.conversation_id == turn.request.conversation_id != CONVERSATION
+    assert (fresh.turn_no, turn.turn_no) == (1, 5)
+    assert fresh.conversation_id != turn.request.conversation_id == CONVERSATION
 
 
 def test_the_same_turn_run_again_begins_the_same_session() -> None:
@@ -56,8 +56,8 @@ def test_the_old_one_is_complete_and_waits_to_be_stored(start: str, moves: list[
     _, _, turn = begin(lifecycle=start)
 
     assert turn.previous_session
-    assert (turn.previous_session.request.conversation_id, turn.previous_session.turn_no) == (CONVERSATION, 5)
-    assert (turn.previous_session.session.lifecycle, turn.previous_session.session.lifecycle_detail["reason"]) == (
+    assert (turn.previous_session.conversation_id, turn.previous_session.turn_no) == (CONVERSATION, 5)
+    assert (turn.previous_session.lifecycle, turn.previous_session.lifecycle_detail["reason"]) == (
         "COMPLETE",
         "new_task",
     )

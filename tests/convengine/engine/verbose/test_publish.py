@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -127,9 +128,9 @@ def test_a_line_has_the_shape_that_clients_know() -> None:
 
 
 def test_a_text_of_codes_own_is_rendered_and_looks_for_no_row() -> None:
-    turn = make_turn(make_snapshot(LOAN, make_verbose("row", step_value="ANY", determinant="ANY")))
     heard: list[VerboseLine] = []
-    turn.verbose_listeners = (heard.append,)
+    turn = make_turn(make_snapshot(LOAN, make_verbose("row", step_value="ANY", determinant="ANY")))
+    turn = replace(turn, verbose_listeners=(lambda turn, line: heard.append(line),))
 
     publish_text(make_session(intent="LOAN", state="IDLE"), turn, Signal("OwnStep", "OWN"), "Own {{ state }}")
 
@@ -141,11 +142,11 @@ def test_a_text_of_codes_own_is_rendered_and_looks_for_no_row() -> None:
 IDLE = make_session(intent="X", state="IDLE")
 
 
-def run_listening(*all_rows: rows.Row, on_fault: Any = None) -> Turn:
+def run_listening(*all_rows: rows.Row, on_fault: Any = None, listeners: Any = ()) -> Turn:
     def fails(fault: Exception) -> None:
         raise AssertionError(fault)
 
-    turn = make_turn(make_snapshot(*all_rows))
+    turn = replace(make_turn(make_snapshot(*all_rows)), verbose_listeners=listeners)
     listen(turn, on_fault or fails)
     return turn
 
@@ -209,12 +210,11 @@ def test_paths_look_at_the_payload_and_the_record_of_the_step(
 
 def test_a_fault_never_reaches_the_turn() -> None:
     faults: list[Exception] = []
-    turn = run_listening(make_verbose(step_value="ANY"), on_fault=faults.append)
 
-    def fail(line: Any) -> None:
+    def fail(turn: Turn, line: Any) -> None:
         raise OSError("gone")
 
-    turn.verbose_listeners = (fail,)
+    turn = run_listening(make_verbose(step_value="ANY"), on_fault=faults.append, listeners=(fail,))
     turn.audit(IDLE, STEP_ENTER, step="RulesStep")
 
     assert [str(fault) for fault in faults] == ["gone"]

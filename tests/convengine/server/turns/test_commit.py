@@ -19,6 +19,7 @@ from convengine.server.database.sql import Statement, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
 from convengine.server.turns.acquire import renew_lease
 from convengine.server.turns.commit import (
+    EndedTurn,
     StepFlush,
     commit_turn,
     end_session_stmt,
@@ -28,7 +29,7 @@ from convengine.server.turns.commit import (
 )
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.interruption import interrupt_running_turn
-from tests.convengine.server.turns.shells import Ran, ran
+from tests.convengine.server.turns.shells import ran
 from tests.record import events
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -39,7 +40,7 @@ def everything() -> list[list[dict[str, Any]]]:
     return [list(table.objects.order_by("pk").values()) for table in TABLES]
 
 
-def lose_lease(ran: Ran) -> None:
+def lose_lease(ran: EndedTurn) -> None:
     """Somebody else has the lease."""
     CeConversation.objects.update(lease_token=uuid.uuid4())
 
@@ -48,7 +49,7 @@ def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(convers
     ran_turn = ran(conversation_id, "fees")
     assert not CeAudit.objects.filter(turn_no=2).exists()
 
-    commit_turn(*ran_turn.parts, [])
+    commit_turn(ran_turn, [])
 
     row = CeConversation.objects.get()
     assert (row.intent_code, row.turn_count, row.version, row.lease_token, row.lease_info) == ("FEES", 2, 2, None, None)
@@ -66,7 +67,7 @@ def test_a_turn_that_lost_its_lease_stores_nothing(conversation_id: str) -> None
     before = everything()
 
     with pytest.raises(TurnConflict):
-        commit_turn(*ran_turn.parts, [])
+        commit_turn(ran_turn, [])
 
     assert everything() == before
 
@@ -77,7 +78,7 @@ def test_a_turn_that_was_interrupted_stores_nothing(conversation_id: str) -> Non
     before = everything()
 
     with pytest.raises(TurnInterrupted):
-        commit_turn(*ran_turn.parts, [])
+        commit_turn(ran_turn, [])
 
     assert everything() == before
 
@@ -87,7 +88,7 @@ def test_a_turn_in_which_an_action_ran_is_stored_whatever_came(conversation_id: 
     assert interrupt_running_turn(conversation_id, str(uuid.uuid4()), "hours")
     ran_turn.turn.uninterruptible = True
 
-    commit_turn(*ran_turn.parts, [])
+    commit_turn(ran_turn, [])
 
     row = CeConversation.objects.get()
     assert (row.turn_count, row.lifecycle, row.lease_interrupted_by) == (2, "RUNNING", None)
@@ -99,7 +100,7 @@ def test_a_stored_answer_that_another_call_kept_meanwhile_undoes_all(conversatio
     never = Statement("UPDATE ce_idempotency SET key = key WHERE id = -1", [], must_match=True)
 
     with pytest.raises(TurnConflict):
-        commit_turn(*ran_turn.parts, [never])
+        commit_turn(ran_turn, [never])
 
     assert everything() == before
     assert not CeIdempotency.objects.exists()
@@ -109,7 +110,7 @@ def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation
     ran_turn = ran(conversation_id, "fees")
     CeConversation.objects.all().delete()
 
-    commit_turn(*ran_turn.parts, [])
+    commit_turn(ran_turn, [])
 
     record = CeConversationHistory.objects.get()
     assert (record.turn_no, record.replayable) == (2, False)
@@ -117,7 +118,7 @@ def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation
     assert CeConversation.objects.get().intent_code == "FEES"
 
 
-def run_failing_turn(conversation_id: str) -> Ran:
+def run_failing_turn(conversation_id: str) -> EndedTurn:
     CeResponse.objects.filter(intent_code="FEES").delete()
     ran_turn = ran(conversation_id, "fees")
     assert ran_turn.outcome.error
@@ -128,7 +129,7 @@ def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_wa
     ran_turn = run_failing_turn(conversation_id)
     (before,) = CeConversation.objects.values()
 
-    record_failure(*ran_turn.parts)
+    record_failure(ran_turn)
 
     (after,) = CeConversation.objects.values()
     sealed = {"chain_head": after["chain_head"]}
@@ -146,7 +147,7 @@ def test_a_failed_turn_that_lost_its_lease_leaves_nothing(conversation_id: str) 
     before = everything()
 
     with pytest.raises(TurnConflict):
-        record_failure(*ran_turn.parts)
+        record_failure(ran_turn)
 
     assert everything() == before
 
@@ -155,7 +156,7 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
     ran_turn = ran(conversation_id, "fees")
     outcome = EngineOutcome(ran_turn.outcome.session, error=TurnInterrupted())
 
-    record_failure(ran_turn.turn, ran_turn.lease, outcome, ran_turn.tape)
+    record_failure(replace(ran_turn, outcome=outcome))
 
     record = CeConversationHistory.objects.get(turn_no=2)
     assert (record.status, record.error_code, record.replayable) == ("INTERRUPTED", "TURN_INTERRUPTED", False)
@@ -166,7 +167,7 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
 class TestStepFlush:
     def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        flush = ran_turn.turn.flush_step = StepFlush(ran_turn.lease)
+        flush = StepFlush(ran_turn.lease)
         CeConversation.objects.update(lease_expires_at=None)
 
         flush(ran_turn.turn)
@@ -187,10 +188,10 @@ class TestStepFlush:
 
     def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        ran_turn.turn.flush_step = StepFlush(ran_turn.lease)
-        ran_turn.turn.flush_step(ran_turn.turn)
+        flush = StepFlush(ran_turn.lease)
+        flush(ran_turn.turn)
 
-        commit_turn(*ran_turn.parts, [])
+        commit_turn(replace(ran_turn, turn=replace(ran_turn.turn, flush_step=flush)), [])
 
         seqs = CeAudit.objects.filter(turn_no=2).order_by("seq").values_list("seq", flat=True)
         assert list(seqs) == list(range(1, len(seqs) + 1))
@@ -228,16 +229,16 @@ class TestStepFlush:
 
 
 @pytest.fixture
-def ran_turn(conversation_id: str) -> Ran:
+def ran_turn(conversation_id: str) -> EndedTurn:
     """The second turn of a conversation, run and not stored."""
     return ran(conversation_id, "fees", input_params={"tier": "gold"})
 
 
-def end_session(ran_turn: Ran) -> Session:
+def end_session(ran_turn: EndedTurn) -> Session:
     return ran_turn.outcome.session.evolve(lifecycle="COMPLETE", lifecycle_detail={"reason": "new_task", "at": "now"})
 
 
-def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(ran_turn: Ran) -> None:
+def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(ran_turn: EndedTurn) -> None:
     assert execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
     row = CeConversation.objects.get()
@@ -248,7 +249,7 @@ def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(ran_turn: Ran
 
 
 @pytest.mark.parametrize("what", ["lost", "changed", "interrupted"])
-def test_it_is_not_left_when_something_came_between(ran_turn: Ran, what: str) -> None:
+def test_it_is_not_left_when_something_came_between(ran_turn: EndedTurn, what: str) -> None:
     if what == "interrupted":
         assert interrupt_running_turn(ran_turn.lease.conversation.conversation_id, str(uuid.uuid4()), "hours")
     else:
@@ -257,13 +258,13 @@ def test_it_is_not_left_when_something_came_between(ran_turn: Ran, what: str) ->
     assert not execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
 
-def test_the_session_that_began_is_its_first_turn_and_points_back(ran_turn: Ran) -> None:
+def test_the_session_that_began_is_its_first_turn_and_points_back(ran_turn: EndedTurn) -> None:
     key = str(uuid.uuid4())
     CeConversation.objects.update(opened_by="a key")
     execute(end_session_stmt(ran_turn.lease, end_session(ran_turn)))
 
-    ran_turn.turn.turn_no = 1
-    insert_next_session(ran_turn.turn, ran_turn.lease, ran_turn.outcome.session.evolve(conversation_id=key))
+    session = ran_turn.outcome.session.evolve(conversation_id=key, turn_no=1)
+    insert_next_session(ran_turn.turn, ran_turn.lease, session)
 
     row, before = CeConversation.objects.get(pk=key), ran_turn.lease.conversation
     assert str(row.previous_session_id) == before.conversation_id
@@ -272,7 +273,7 @@ def test_the_session_that_began_is_its_first_turn_and_points_back(ran_turn: Ran)
     assert (row.intent_code, row.last_user_text, row.created_at) == ("FEES", "fees", ran_turn.lease.now)
 
 
-def test_a_row_that_was_deleted_is_made_anew_with_what_the_turn_knows(ran_turn: Ran) -> None:
+def test_a_row_that_was_deleted_is_made_anew_with_what_the_turn_knows(ran_turn: EndedTurn) -> None:
     CeConversation.objects.all().delete()
 
     recreate_session(ran_turn.turn, ran_turn.lease, ran_turn.outcome.session)
@@ -286,7 +287,7 @@ def test_a_row_that_was_deleted_is_made_anew_with_what_the_turn_knows(ran_turn: 
     assert [event.payload["reason"] for event in created] == ["recreated"]
 
 
-def test_a_row_that_is_there_is_never_made_anew(ran_turn: Ran) -> None:
+def test_a_row_that_is_there_is_never_made_anew(ran_turn: EndedTurn) -> None:
     before = CeConversation.objects.values().get()
 
     with pytest.raises(TurnConflict):

@@ -8,7 +8,7 @@ from convengine.engine.rules.actions.set_task import check_reference, parse
 from convengine.engine.rules.task_runs import TaskReference
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.turn import PreviousSession, Turn
+from convengine.engine.turn.turn import Turn
 from tests.builders import make_rule, make_session, make_turn, payload
 from tests.convengine.engine.rules.actions.run import apply
 from tests.fakes.ports import BookOfExecutions, RecordingTasks
@@ -198,7 +198,7 @@ def test_a_turn_that_goes_on_in_a_new_session_has_the_key_of_the_session_that_it
     rule = make_rule(rule_id=41, action="SET_TASK", action_value="claim:flag")
     for new_id in ("a", "b"):
         turn = make_turn(tasks=tasks, executions=book)
-        turn.previous_session = PreviousSession(turn.request, 3, began)
+        turn.previous_session = began
         set_task.apply(rule, began.evolve(conversation_id=new_id, version=-1), turn)
 
     assert tasks.calls == ["claim:flag"]
