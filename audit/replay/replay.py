@@ -32,7 +32,7 @@ class NotReplayable(ValueError):
 
 
 @dataclass(frozen=True)
-class Difference:
+class FirstDifference:
     """The first event in which a replay differs from the record."""
 
     seq: int
@@ -98,7 +98,7 @@ class Replay:
         return not self.differing and self.answers[0] == self.answers[1]
 
     @cached_property
-    def first_difference(self) -> Difference | None:
+    def first_difference(self) -> FirstDifference | None:
         """The first difference on the turn's own release, in an event, the answer, or the calls; elsewhere null."""
         if not self.is_on_own_release:
             return None
@@ -106,9 +106,9 @@ class Replay:
         then, now = self.answers
         difference = _first_differing_event(_comparable_events(self.stored_events), _comparable_events(self.events))
         if difference is None and then != now:
-            difference = Difference(len(self.stored_events), ("answer", then), ("answer", now))
+            difference = FirstDifference(len(self.stored_events), ("answer", then), ("answer", now))
         if difference is None and calls:
-            difference = Difference(len(self.stored_events), None, None)
+            difference = FirstDifference(len(self.stored_events), None, None)
         return replace(difference, calls=calls) if difference else None
 
 
@@ -158,7 +158,7 @@ def get_current_release() -> int:
     return version
 
 
-def find_replay_difference(record: CeConversationHistory) -> Difference | None:
+def find_replay_difference(record: CeConversationHistory) -> FirstDifference | None:
     """Returns None when the replayed turn leaves the same events. Raises NotReplayable."""
     return _require_played(replay_turn(record)).first_difference
 
@@ -199,6 +199,6 @@ def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
     return comparable_events
 
 
-def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
+def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> FirstDifference | None:
     pairs = enumerate(zip_longest(left, right), start=1)
-    return next((Difference(seq, own, other) for seq, (own, other) in pairs if own != other), None)
+    return next((FirstDifference(seq, own, other) for seq, (own, other) in pairs if own != other), None)

@@ -113,7 +113,7 @@ class PlayedLine:
         if before.get("message") != self.message:
             return []
         differing = compare_turns(before, self.summary, set(Aspect) - {Aspect.REMEMBERED})
-        return [self._describe_difference(*each) for each in differing]
+        return [self._describe_difference(aspect, *sides) for aspect, sides in differing.items()]
 
     def _describe_difference(self, aspect: Aspect, before: Json, after: Json) -> Difference:
         within: Sequence[Difference] = ()

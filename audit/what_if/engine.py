@@ -94,7 +94,7 @@ class Comparison:
         old, new = (_play(recorded, snapshot, subjects) for snapshot in (old_snapshot, self.new))
         changed = self._list_changed_rows(old_snapshot)
         notes = tuple(dict.fromkeys((*new.unanswered, *old.unanswered)))
-        aspects = [difference.aspect for difference in compare_turns(old.summary, new.summary, KINDS)]
+        aspects = list(compare_turns(old.summary, new.summary, KINDS))
         if notes:
             kind, has_cause = Kind.NEEDS_MODEL, bool(changed)
         else:

@@ -160,7 +160,7 @@ class ShownTurn:
         old, new = self.result.old, self.result.new
         if old is None or new is None:
             return []
-        aspects = [each.aspect for each in compare_turns(old.summary, new.summary, _FACTS)]
+        aspects = compare_turns(old.summary, new.summary, _FACTS)
         facts = [Difference((each.value,), _write(each, old), _write(each, new), each.label) for each in aspects]
         if old.unanswered or new.unanswered or not (old.remembered and new.remembered):
             return facts

@@ -28,7 +28,6 @@ from config_admin.drafts.publish_draft import discard_draft, publish_draft
 from config_admin.drafts.review import describe_review, list_approvers, list_open_returns
 from config_admin.drafts.sections import build_health, build_sections, link_gate_tests
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import build_comparison
 from config_admin.editing.confirmation import (
     SHOWN,
     Question,
@@ -39,7 +38,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.links import draft_url, release_url, row_url
-from config_admin.editing.row_diff import diff_column
+from config_admin.editing.row_diff import build_comparison, diff_column
 from config_admin.history.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of

@@ -14,8 +14,8 @@ from config_admin.releases.blobs import BATCH, batches, canonical, hash_of
 from config_admin.releases.changes import name_author
 from config_admin.releases.content import contents, up_to_date
 from config_admin.releases.make_release import reserve_ids
-from config_admin.releases.row_merge import RowMerge, is_same_row
-from config_admin.releases.tree import Content, RowDifference
+from config_admin.releases.row_merge import RowMerge
+from config_admin.releases.tree import Content, RowDifference, has_same_text
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
@@ -78,7 +78,7 @@ def merge_edits(draft: CeDraft) -> MergedEdits:
             before, wanted = (row and up_to_date(table, row) for row in (edit.before, edit.after))
             merge = RowMerge(before, live.get(pk), wanted)
             after = merge.merge_changes()
-            if is_same_row(after, merge.now):
+            if has_same_text(after, merge.now):
                 continue  # The same change was made live meanwhile.
             if merge.has_conflict():
                 merged.conflicts[table, pk] = merge
@@ -98,7 +98,7 @@ def store_edits(
     if by_table:
         note_editor(draft, name)
     for table, rows in by_table.items():
-        same = [str(row.pk) for row in rows if is_same_row(row.after, row.before)]
+        same = [str(row.pk) for row in rows if has_same_text(row.after, row.before)]
         for pks in batches(same):
             draft.edits.filter(table_name=table, row_pk__in=pks).delete()
         CeDraftEdit.objects.bulk_create(
@@ -116,7 +116,7 @@ def store_edits(
                     content_hash=hash_of(canonical([row.before, row.after])),
                 )
                 for row in rows
-                if not is_same_row(row.after, row.before)
+                if not has_same_text(row.after, row.before)
             ],
             batch_size=BATCH,
             update_conflicts=True,

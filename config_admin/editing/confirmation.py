@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import ChangedRow, count_by_table, first_rows
 from config_admin.editing.links import row_url
+from config_admin.editing.row_diff import ChangedRow, count_by_table, first_rows
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.restore_checks import compile_rows
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether

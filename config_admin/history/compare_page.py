@@ -10,8 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from config_admin.editing.configuration_diff import build_comparison
 from config_admin.editing.fields import Option, PickerInput
+from config_admin.editing.row_diff import build_comparison
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.diff import differences
 from config_admin.releases.head import newest

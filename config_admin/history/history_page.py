@@ -12,12 +12,11 @@ from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import changed_row
 from config_admin.editing.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, row_url
 from config_admin.editing.request_change_set import record_request
-from config_admin.editing.row_diff import changes
+from config_admin.editing.row_diff import changed_row, changes
 from config_admin.releases.content import contents
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import NoSuchRelease, row_at

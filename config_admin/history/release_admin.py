@@ -11,7 +11,6 @@ from django.urls import reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import build_comparison
 from config_admin.editing.confirmation import (
     SHOWN,
     Question,
@@ -24,6 +23,7 @@ from config_admin.editing.confirmation import (
 from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import draft_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.editing.row_diff import build_comparison
 from config_admin.history import compare_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release

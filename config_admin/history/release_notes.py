@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from config_admin.editing.configuration_diff import first_rows
 from config_admin.editing.links import release_url, undo_url
+from config_admin.editing.row_diff import first_rows
 from config_admin.releases.diff import changes_of
 from config_admin.releases.models import CeGradualRelease, CeRelease, Origin
 from convengine.server.interfaces.release_history import GradualPeriod, ReleaseChanges, ReleaseNote

@@ -12,8 +12,8 @@ from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import release_of, row_at
 from config_admin.releases.restore_checks import Wanted
 from config_admin.releases.restore_rows import restore_rows
-from config_admin.releases.row_merge import RowMerge, is_same_row
-from config_admin.releases.tree import Content
+from config_admin.releases.row_merge import RowMerge
+from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.stored_columns import control_plane
 
 
@@ -77,11 +77,11 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
             if has_conflict := undo.has_conflict() or _was_created_again(undo):
                 changed.append((table, row.pk))
             reverted = row.before if has_conflict else undo.merge_changes()
-            if not is_same_row(reverted, undo.now):
+            if not has_same_text(reverted, undo.now):
                 wanted.setdefault(table, {})[row.pk] = reverted
     return wanted, changed
 
 
 def _was_created_again(undo: RowMerge) -> bool:
     """True for a row that the release deleted, and that exists again with other content."""
-    return undo.before is None and undo.now is not None and not is_same_row(undo.now, undo.after)
+    return undo.before is None and undo.now is not None and not has_same_text(undo.now, undo.after)

@@ -24,13 +24,13 @@ class RowMerge(NamedTuple):
 
     def has_deleted_side(self) -> bool:
         """True when exactly one side deletes the row, and the other changes it."""
-        if is_same_row(self.now, self.before) or is_same_row(self.now, self.after):
+        if has_same_text(self.now, self.before) or has_same_text(self.now, self.after):
             return False
         return self.after is None or self.now is None
 
     def find_fields(self) -> Iterator[str]:
         """The fields that both sides changed differently."""
-        if self.after is None or self.now is None or is_same_row(self.now, self.before):
+        if self.after is None or self.now is None or has_same_text(self.now, self.before):
             return
         before = self._read_origin(self.now)
         for name, value in self.after.items():
@@ -56,10 +56,3 @@ class RowMerge(NamedTuple):
         if self.before is not None:
             return self.before
         return {name: added[name] for name in EXTRA_COLUMNS if name in added}
-
-
-def is_same_row(row: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:
-    """True for equal content; two missing rows are equal."""
-    if row is None or other is None:
-        return row is other
-    return has_same_text(dict(row), dict(other))

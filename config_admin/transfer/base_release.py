@@ -7,7 +7,7 @@ changed differently are conflicts.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from config_admin.releases.row_merge import RowMerge, is_same_row
+from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.transfer.ancestry import Base
 from config_admin.transfer.document import Document
@@ -27,7 +27,7 @@ def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterato
         for pk, after in rows.items():
             now, before = existing[table].get(pk), base.contents[table].get(pk)
             if now is None or before is None or after is None:
-                if not is_same_row(now, before):
+                if not has_same_text(now, before):
                     what = "added" if before is None else "deleted" if now is None else "changed"
                     yield _report_lost(table, pk, None, f"This row was {what}", base)
                 continue
@@ -91,7 +91,7 @@ def merge_rows(document: Document, existing: Contents, base: Base, new_id: NewId
             problems = list(_find_conflicts(table, pk, merge))
             conflicts += problems
             result = merge.merge_changes()
-            if not problems and not is_same_row(result, merge.now):
+            if not problems and not has_same_text(result, merge.now):
                 merged.setdefault(table, {})[pk] = None if result is None else dict(result)
     placed.wanted = merged
     return MergedRows(placed, conflicts, theirs)

@@ -17,9 +17,9 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
-from config_admin.editing.configuration_diff import ChangedRow, changed_row
 from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
+from config_admin.editing.row_diff import ChangedRow, changed_row
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import

@@ -25,10 +25,10 @@ from config_admin.drafts.models import (
 )
 from config_admin.drafts.review import REVIEW, list_waiting_drafts
 from config_admin.drafts.schedule import UNSETTLED, list_schedules
-from config_admin.editing.configuration_diff import first_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_first_step
 from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url, undo_url
+from config_admin.editing.row_diff import first_rows
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
 from config_admin.history.gradual.guard import GUARD

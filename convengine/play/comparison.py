@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.params import keep_persistent
@@ -56,14 +55,6 @@ _ACTIONS = frozenset({"tool", "task"})
 Summary = Mapping[str, Json]
 
 
-class TurnDifference(NamedTuple):
-    """An aspect in which two turns differ."""
-
-    aspect: Aspect
-    before: Json
-    after: Json
-
-
 def summarise(turn: PlayedTurn) -> Summary:
     """A turn as JSON, for a comparison with another one, now or later. A failed turn has only its error."""
     session = turn.session
@@ -90,7 +81,9 @@ def summarise(turn: PlayedTurn) -> Summary:
     }
 
 
-def compare_turns(before: Summary, after: Summary, aspects: Collection[Aspect] = tuple(Aspect)) -> list[TurnDifference]:
-    """The aspects in which two turns differ, of those that matter, in their order."""
-    sides = ((aspect, before.get(aspect), after.get(aspect)) for aspect in Aspect if aspect in aspects)
-    return [TurnDifference(*side) for side in sides if side[1] != side[2]]
+def compare_turns(
+    before: Summary, after: Summary, aspects: Collection[Aspect] = tuple(Aspect)
+) -> dict[Aspect, tuple[Json, Json]]:
+    """The aspects in which two turns differ, of those that matter, in their order, each before and after."""
+    sides = {aspect: (before.get(aspect), after.get(aspect)) for aspect in Aspect if aspect in aspects}
+    return {aspect: (old, new) for aspect, (old, new) in sides.items() if old != new}

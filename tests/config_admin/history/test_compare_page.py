@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.editing import configuration_diff
+from config_admin.editing import row_diff
 from config_admin.history.compare_page import compare_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, newest
@@ -105,7 +105,7 @@ def test_one_table_is_shown_alone(ada: Client, story: tuple[int, int]) -> None:
 
 
 def test_long_comparisons_are_read_page_by_page(ada: Client, story: tuple[int, int], monkeypatch: Any) -> None:
-    monkeypatch.setattr(configuration_diff, "SHOWN", 3)
+    monkeypatch.setattr(row_diff, "SHOWN", 3)
     first = open_comparison(ada, *story)
     comparison = first.context["comparison"]
     rest = ada.get(address(m.CeRelease) + "compare/" + comparison.next_url).context["comparison"]
