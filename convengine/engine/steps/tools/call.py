@@ -1,7 +1,9 @@
 """The only way to call a tool: validate arguments, run the executor, write the audit."""
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 
@@ -11,7 +13,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import ToolGroup
-from convengine.engine.turn.ports import ToolAnswer
+from convengine.engine.turn.ports import ExecutionClaim, ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage
@@ -20,8 +22,8 @@ from convengine.json_value import Json
 
 #: Every database tool accepts a limit, declared or not.
 _LIMIT = frozenset({"limit"})
-
-
+#: Faults after which it is unknown whether the tool did its work: its claim stays open, and a person decides.
+_UNKNOWN_END = frozenset({"TOOL_TIMEOUT", "MCP_TIMEOUT", "MCP_CONNECTION_LOST"})
 INVALID_ARGS = "INVALID_ARGS"
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,18})?")
@@ -50,6 +52,36 @@ def call_tool(
     for stage, payload in answer.stage_payloads.items():
         turn.audit(session, find_stage(stage), **payload)
     return answer
+
+
+def call_tool_once(
+    session: Session, turn: Turn, tool_code: str | None, call: tuple[str, str], ask: Callable[[], ToolAnswer]
+) -> ToolAnswer:
+    """The answer of a tool that changes something. A call that a dead turn made before is not made again.
+
+    `call` identifies equal calls; `ask` makes it. Raises ConversationPersistFailed: without a claim nothing may run.
+    """
+    code, args = call
+    digest = hashlib.sha256(args.encode()).hexdigest()
+    claim = ExecutionClaim(
+        conversation_id=session.conversation_id,
+        turn_id=turn.turn_id,
+        nonce=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{turn.turn_id}:{code}")),
+        action_key=f"tool:{tool_code}",
+        action_ref=f"{tool_code}#{digest[:16]}",
+        request_hash=digest,
+    )
+    execution = turn.ports.executions.claim(claim)
+    if execution.claimed:
+        answer = ask()
+        if answer.error_type not in _UNKNOWN_END:
+            status = "FAILED" if answer.error_type else "EXECUTED"
+            turn.ports.executions.finish(claim, status, {"result": answer.result, "errorType": answer.error_type})
+        return answer
+    if execution.status == "EXECUTED":
+        return ToolAnswer(execution.result.get("result") if isinstance(execution.result, Mapping) else None)
+    message = "An earlier call of this tool with these arguments may have done its work; a person decides."
+    return ToolAnswer(error_type="ALREADY_CLAIMED", error_message=message)
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:

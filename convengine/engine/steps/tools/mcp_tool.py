@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
-from convengine.engine.steps.tools.planner_loop import run_planner
-from convengine.engine.steps.tools.planner_run import build_lifecycle
+from convengine.engine.steps.tools.planner import build_lifecycle, run_planner
 from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
 from convengine.engine.steps.tools.scope import list_servers_in_scope, list_tools_in_scope
 from convengine.engine.steps.tools.stages import (

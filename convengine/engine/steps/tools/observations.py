@@ -13,7 +13,6 @@ _MAIN_FIELDS = (
     "status", "summary", "message", "error", "queryCode", "rowCount", "valid", "canExecute", "selectedCase",
     "selectedPlaybook", "outcome", "finalSummary", "graphError",
 )  # fmt: skip
-_ROWS = "rows"
 _SHOWN_ROWS = 2
 _SHOWN_KEYS = 20
 _SHOWN_TEXT = 2000
@@ -98,13 +97,9 @@ def _reduce_value(value: Json, max_chars: int) -> Json:
     if not isinstance(value, Mapping):
         return shorten(value if isinstance(value, str) else dumps(value), max_chars)
     main_fields = {name: _shorten_texts(value[name]) for name in _MAIN_FIELDS if name in value}
-    rows = value.get(_ROWS)
+    rows = value.get("rows")
     if isinstance(rows, list):
-        main_fields = {
-            **main_fields,
-            "rowCount": value.get("rowCount", len(rows)),
-            _ROWS: _shorten_texts(rows[:_SHOWN_ROWS]),
-        }
+        main_fields |= {"rowCount": value.get("rowCount", len(rows)), "rows": _shorten_texts(rows[:_SHOWN_ROWS])}
     return main_fields or {name: _shorten_texts(value[name]) for name in list(value)[:_SHOWN_KEYS]}
 
 

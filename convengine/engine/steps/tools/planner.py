@@ -1,253 +1,344 @@
-"""Ask the planner for the next step, and read its reply."""
+"""The planner: plan, check, call, observe, until there is an answer or a limit is reached."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
-from convengine.engine.llm.ask import Question, Stages, ask
-from convengine.engine.prompts.fill import FilledPrompts, fill_prompts
-from convengine.engine.steps.tools.call import find_argument_schema
-from convengine.engine.steps.tools.observations import Observation, compact_observations
-from convengine.engine.steps.tools.request import resolve_group
-from convengine.engine.steps.tools.settings import (
-    MCP_FALLBACK_PLAN,
-    MCP_FALLBACK_UNSAFE_STEP,
-    MCP_PLANNER_MAX_OBS_CHARS,
-    MCP_PLANNER_MAX_OBSERVATIONS_COUNT,
-    MCP_TOOL_MAX_LOOPS,
-    ON_PLANNER_ERROR,
-    PLANNER_SYSTEM_PROMPT,
-    PLANNER_USER_PROMPT,
+from convengine.engine.forms.asking import read_text_setting
+from convengine.engine.steps.tools import settings as catalogue
+from convengine.engine.steps.tools.call import INVALID_ARGS, call_tool, call_tool_once
+from convengine.engine.steps.tools.observations import (
+    Observation,
+    bound_observations,
+    build_observation,
+    find_latest_summary,
 )
-from convengine.engine.steps.tools.stages import MCP_PLAN_LLM_ERROR, MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT
-from convengine.engine.text.compare import code
+from convengine.engine.steps.tools.plan import (
+    ACTION_UNKNOWN,
+    ANSWER,
+    CALL_TOOL,
+    FALLBACKS,
+    RESTRICTED,
+    START,
+    Plan,
+    PlannerFailed,
+    ask_next_step,
+    find_refusal,
+)
+from convengine.engine.steps.tools.request import cap_result, get_mcp_branch, resolve_group
+from convengine.engine.steps.tools.stages import (
+    MCP_DUPLICATE_TOOL_CALL_SUPPRESSED,
+    MCP_FINAL_ANSWER,
+    MCP_LOOP_ABRUPTED,
+    MCP_TOOL_CALL,
+    MCP_TOOL_ERROR,
+    MCP_TOOL_RESULT,
+)
+from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
-from convengine.engine.turn.codec import dumps
-from convengine.engine.turn.enums import DecisionKind, ToolGroup
+from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.owned_params import ToolParams
+from convengine.engine.turn.params import APPROVAL_KEYS
+from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
-_STAGES = Stages(MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT, MCP_PLAN_LLM_ERROR)
-_NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
-CALL_TOOL = "CALL_TOOL"
-ANSWER = "ANSWER"
-#: Reason why a plan is not followed: its action is neither of these.
-ACTION_UNKNOWN = "PLAN_ACTION_UNKNOWN"
-#: A step that the planner marks like this is not followed.
-RESTRICTED = "POLICY_RESTRICTED_OPERATION"
-SCHEMA: Mapping[str, Json] = {
-    "type": "object",
-    "properties": {
-        "action": {"type": "string", "enum": [CALL_TOOL, ANSWER]},
-        "tool_code": {"type": ["string", "null"]},
-        "args": {"type": "object"},
-        "answer": {"type": ["string", "null"]},
-        "operation_tag": {"type": ["string", "null"]},
-    },
-    "required": ["action", "tool_code", "args", "answer", "operation_tag"],
-    "additionalProperties": False,
-}
+#: The outcomes of a lifecycle that is not finished, and of one that a check has ended.
+_IN_PROGRESS, _BLOCKED = "IN_PROGRESS", "BLOCKED"
 
 
-@dataclass(frozen=True)
-class Plan:
-    """One step: call a tool, or answer. With a `fallback`, the text of that setting is the answer, and `reason` says
-    why.
+def run_planner(session: Session, turn: Turn, tools: Sequence[rows.Tool]) -> Session:
+    """The session after the planner has run. A failure of model or tool is an ending, not an error.
+
+    With ON_PLANNER_ERROR = FAIL a failing model raises its own error.
     """
+    run = _PlannerRun(session, turn, tools)
+    for number in range(1, run.max_loops + 1):
+        run.take_round(number)
+        if run.has_ended:
+            return run.session
+    run.abort("MAX_LOOPS")
+    return run.session
 
-    action: str
-    tool_code: str | None = None
-    args: Mapping[str, Json] = field(default_factory=dict)
-    answer: str = ""
-    operation_tag: str | None = None
-    fallback: Setting[str] | None = None
-    reason: str | None = None
+
+class _PlannerRun:
+    """One run with the allowed tools. `session` is always up to date."""
+
+    def __init__(self, session: Session, turn: Turn, tools: Sequence[rows.Tool]) -> None:
+        self.session = session
+        self.has_ended = False
+        self.max_loops = turn.config(session, catalogue.MCP_TOOL_MAX_LOOPS)
+        self._turn = turn
+        self._tools = tools
+        self._observations: list[Observation] = []
+        #: The calls so far, by code and arguments.
+        self._called: set[tuple[str, str]] = set()
+        #: The calls so far, with those that were refused.
+        self._calls = 0
+        #: What `context.mcp.lifecycle` says of the last step.
+        self._last_step: dict[str, Json] = {}
+        #: At least one tool gave a result.
+        self._has_executed = False
+        self._started = turn.ports.pace.elapsed_ms()
+        self._budget = turn.config(session, catalogue.TURN_BUDGET_MS)
+
+    def take_round(self, number: int) -> None:
+        """Plan once, and follow the plan if it is allowed."""
+        if self._remaining_ms() <= 0:
+            self.abort("TIME_BUDGET")
+            return
+        try:
+            plan = ask_next_step(self.session, self._turn, self._tools, self._observations)
+        except PlannerFailed as failed:
+            self._end("PLANNER_ERROR", "ERROR", self._read_text(catalogue.MCP_FALLBACK_PLAN), str(failed))
+            return
+        self._record_plan(plan)
+        if plan.action == ANSWER:
+            self._accept_answer(plan)
+        elif code(plan.operation_tag) == RESTRICTED:
+            self._block(plan, catalogue.MCP_FALLBACK_POLICY, "The planner marks the operation as restricted.")
+        elif plan.call in self._called:
+            self._suppress_duplicate(plan)
+        elif reason := find_refusal(self.session, self._turn, self._last_tool, plan.tool_code):
+            self._block(plan, catalogue.MCP_FALLBACK_GUARDRAIL, reason)
+        else:
+            self._call(plan, number)
+
+    def _accept_answer(self, plan: Plan) -> None:
+        answer = self._read_text(FALLBACKS[plan.reason]) if plan.reason else plan.answer
+        if plan.reason == ACTION_UNKNOWN:
+            self._end("FALLBACK", "FALLBACK", answer)
+        else:
+            self._end("ANSWER", "ANSWERED", answer)
+        why = {"reason": plan.reason, "tool_code": plan.tool_code} if plan.reason else {}
+        self._turn.audit(self.session, MCP_FINAL_ANSWER, answer=answer, **why)
+
+    def _block(self, plan: Plan, fallback: Setting[str], reason: str) -> None:
+        self._turn.audit(
+            self.session,
+            MCP_TOOL_ERROR,
+            tool_code=plan.tool_code,
+            error=reason,
+            current_observation_tool=self._last_tool,
+            args=dict(plan.args),
+        )
+        self._end("GUARDRAIL_BLOCKED_NEXT_TOOL", _BLOCKED, self._read_text(fallback), reason)
+
+    def _suppress_duplicate(self, plan: Plan) -> None:
+        answer = find_latest_summary(self._observations) or self._read_text(catalogue.MCP_FALLBACK_UNSAFE_STEP)
+        self._end("ANSWER", "ANSWERED", answer)
+        self._turn.audit(
+            self.session,
+            MCP_DUPLICATE_TOOL_CALL_SUPPRESSED,
+            answer=answer,
+            reason="DUPLICATE_TOOL_CALL",
+            tool_code=plan.tool_code,
+            args=dict(plan.args),
+        )
+
+    def _call(self, plan: Plan, number: int) -> None:
+        """Call the planned tool; if it cannot be called, the planner sees the reason."""
+        self._record_call(plan)
+        tool = next((tool for tool in self._tools if code(tool.tool_code) == code(plan.tool_code)), None)
+        if tool is None:
+            known = ", ".join(tool.tool_code for tool in self._tools)
+            self._refuse(plan, None, "UNKNOWN_TOOL", f"There is no tool {plan.tool_code} here. Known: {known}.")
+        elif refusal := self._find_obstacle(tool):
+            self._refuse(plan, tool, *refusal)
+        elif not self._pause(number):
+            self.abort("TIME_BUDGET")
+        else:
+            self._observe_answer(plan, tool, self._ask_tool(plan, tool))
+
+    def _find_obstacle(self, tool: rows.Tool) -> tuple[str, str] | None:
+        """Why a tool that changes something may not run now, as code and text. Returns None if the tool may run."""
+        if tool.read_only:
+            return None
+        if not _is_confirmed(self.session):
+            return "CONFIRMATION_REQUIRED", f"{tool.tool_code} changes something; the user has to confirm it first."
+        if code(tool.tool_code) in {called for called, _ in self._called}:
+            return "ALREADY_RAN", f"{tool.tool_code} has run in this turn already."
+        return None
+
+    def _ask_tool(self, plan: Plan, tool: rows.Tool) -> ToolAnswer:
+        def ask() -> ToolAnswer:
+            group, within_ms = resolve_group(tool.tool_group), max(int(self._remaining_ms()), 1)
+            return call_tool(self.session, self._turn, tool, group, plan.args, within_ms)
+
+        return ask() if tool.read_only else call_tool_once(self.session, self._turn, plan.tool_code, plan.call, ask)
+
+    def _observe_answer(self, plan: Plan, tool: rows.Tool, answer: ToolAnswer) -> None:
+        if answer.error_type == INVALID_ARGS:
+            self._refuse(plan, tool, INVALID_ARGS, answer.error_message or INVALID_ARGS)
+            return
+        self._called.add(plan.call)
+        if tool.tool_id:
+            self._turn.record_deciding_row(tool, DecisionKind.TOOL)
+        if answer.error_type is None:
+            self._has_executed = True
+            self._observe(plan, tool, answer.result)
+            result = cap_result(answer.result, self._turn.config(self.session, catalogue.OBSERVATION_MAX_BYTES))
+            shown = {"tool_code": plan.tool_code, "tool_group": tool.tool_group, "rows": result}
+            self._turn.audit(self.session, MCP_TOOL_RESULT, **shown)
+            return
+        error = answer.error_message or answer.error_type
+        self._record_error(plan, tool, error, answer.error_type)
+        if self._turn.config(self.session, catalogue.ON_TOOL_ERROR) == "STOP":
+            self._end("TOOL_ERROR", "ERROR", self._read_text(catalogue.MCP_FALLBACK_TOOL_ERROR), error)
+        else:
+            self._observe(plan, tool, {"error": answer.error_type, "message": answer.error_message})
+
+    def _refuse(self, plan: Plan, tool: rows.Tool | None, error: str, message: str) -> None:
+        """Nothing is called; the planner sees why, and may try again."""
+        self._turn.audit(
+            self.session,
+            MCP_TOOL_ERROR,
+            tool_code=plan.tool_code,
+            tool_group=tool.tool_group if tool else None,
+            error=error,
+            error_message=message,
+            args=dict(plan.args),
+        )
+        self._observe(plan, tool, {"error": error, "tool_code": plan.tool_code, "details": [message]})
 
     @property
-    def call(self) -> tuple[str, str]:
-        """Identifies equal calls: code and arguments in any order."""
-        return code(self.tool_code), dumps(_sort_keys(self.args))
+    def _last_tool(self) -> str:
+        """The tool of the last observation, which decides which tool may follow."""
+        return self._observations[-1]["toolCode"] if self._observations else START
 
+    def _read_text(self, setting: Setting[str]) -> str:
+        return read_text_setting(self.session, self._turn, setting)
 
-class PlannerFailed(Exception):
-    """There is no plan: the model failed, or its prompt could not be rendered."""
+    def _remaining_ms(self) -> float:
+        """The remaining time of all rounds."""
+        return self._budget - (self._turn.ports.pace.elapsed_ms() - self._started)
 
+    def _pause(self, number: int) -> bool:
+        """Wait the configured time before the call of this round; false if the time is over then."""
+        wait = self._turn.config(self.session, catalogue.MCP_TOOL_CALL_DELAY_MS)
+        if number > self._turn.config(self.session, catalogue.MCP_TOOL_CALL_DELAY_AFTER_CALLS):
+            wait += self._turn.config(self.session, catalogue.MCP_TOOL_CALL_DELAY_AFTER_MS)
+        if wait:
+            if wait >= self._remaining_ms():
+                return False
+            self._turn.ports.pace.wait(wait)
+        return True
 
-@dataclass(frozen=True)
-class Prompts:
-    """The planner's prompts and their source: a row, settings, or the built-in texts."""
+    def _record_plan(self, plan: Plan) -> None:
+        self._last_step["lastAction"] = plan.action
+        if plan.action == CALL_TOOL:
+            self._last_step |= {
+                "lastToolCode": plan.tool_code,
+                "lastToolGroup": None,
+                "lastToolArgs": dict(plan.args),
+            }
+        params = ToolParams(mcp_action=plan.action, mcp_tool_code=plan.tool_code, mcp_tool_args=dict(plan.args))
+        self._write(params, _IN_PROGRESS)
+        if plan.operation_tag:
+            self.session = self.session.with_values(ToolParams(mcp_operation_tag=plan.operation_tag))
 
-    system: str
-    user: str
-    row: rows.Planner | None = None
-
-
-def choose_prompts(session: Session, turn: Turn) -> Prompts:
-    """The most specific planner row, then the highest id; else the settings."""
-    in_scope = turn.snapshot.in_scope(rows.Planner, session.intent, session.state, order=_order_newest_first)
-    if in_scope:
-        return Prompts(in_scope[0].system_prompt, in_scope[0].user_prompt, in_scope[0])
-    return Prompts(turn.config(session, PLANNER_SYSTEM_PROMPT), turn.config(session, PLANNER_USER_PROMPT))
-
-
-def _order_newest_first(row: rows.Planner) -> int:
-    return -row.planner_id
-
-
-def describe_tools(prompts: Prompts, tools: Sequence[rows.Tool], turn: Turn) -> list[Json]:
-    """The tools in the prompt: those that it names in back-ticks, or all."""
-    named = {code(name) for text in (prompts.system, prompts.user) for name in _NAMED_TOOL.findall(text)}
-    narrowed = [tool for tool in tools if code(tool.tool_code) in named] or tools
-    return [
-        {
-            "tool_code": tool.tool_code,
-            "tool_group": tool.tool_group,
-            "description": tool.description,
-            "input_schema": find_shown_schema(turn.snapshot, tool),
-        }
-        for tool in narrowed
-    ]
-
-
-def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen: Sequence[Observation]) -> Plan:
-    """The planner's next step. Raises PlannerFailed, or with ON_PLANNER_ERROR = FAIL the error of the turn."""
-    prompts = choose_prompts(session, turn)
-    if prompts.row:
-        turn.record_deciding_row(prompts.row, DecisionKind.TEMPLATE)
-    count = turn.config(session, MCP_PLANNER_MAX_OBSERVATIONS_COUNT) or turn.config(session, MCP_TOOL_MAX_LOOPS)
-    shown = compact_observations(seen, count, turn.config(session, MCP_PLANNER_MAX_OBS_CHARS))
-    try:
-        texts = fill_prompts(
+    def _record_call(self, plan: Plan) -> None:
+        """Record that a tool is about to be called."""
+        session = self.session
+        self._calls += 1
+        self._turn.audit(
             session,
-            turn,
-            system=prompts.system,
-            user=prompts.user,
-            selected=_describe_source(prompts),
-            mcp_tools=describe_tools(prompts, tools, turn),
-            mcp_observations=shown,
+            MCP_TOOL_CALL,
+            tool_code=plan.tool_code,
+            args=dict(plan.args),
+            action=plan.action,
+            intent=session.intent,
+            state=session.state,
+            routingDecision=session.routing.routing_decision,
+            observation_count=len(self._observations),
+            current_observation_tool=self._last_tool,
         )
-    except (PromptRenderFailed, UnresolvedPromptVariable) as error:
-        details = {"errorCode": error.code, "message": error.message, "exception": type(error).__name__}
-        turn.audit(session, MCP_PLAN_LLM_ERROR, **details, missing=error.meta.get("missingPromptVars", []))
-        raise _build_failure(session, turn, error) from error
-    reply = ask(session, turn, _build_question(prompts, texts, seen, shown))
-    if reply.error is None:
-        return read_plan(reply.value)
-    if reply.error.is_unreadable:
-        return build_unreadable_plan()
-    raise _build_failure(session, turn, reply.error.error())
+
+    def _observe(self, plan: Plan, tool: rows.Tool | None, result: Json) -> None:
+        """Add what the planner sees next: the result of a tool, or why there is none."""
+        limit = self._turn.config(self.session, catalogue.OBSERVATION_MAX_BYTES)
+        self._observations = bound_observations(
+            [*self._observations, build_observation(plan.tool_code or "", result, limit)],
+            self._turn.config(self.session, catalogue.OBSERVATIONS_MAX_BYTES),
+        )
+        group = self._last_step["lastToolGroup"] = tool.tool_group if tool else None
+        params = ToolParams(mcp_observations=self._observations, mcp_tool_group=group, mcp_status="TOOL_RESULT")
+        self._write(params, _IN_PROGRESS, observations=self._observations)
+
+    def _record_error(self, plan: Plan, tool: rows.Tool, message: str, error: str) -> None:
+        self._last_step["lastToolGroup"] = tool.tool_group
+        described = {
+            "toolCode": plan.tool_code,
+            "toolGroup": tool.tool_group,
+            "errorMessage": message,
+            "rootCauseMessage": message,
+            "rootCauseClass": error,
+            "args": dict(plan.args),
+            "preflightDiagnostics": None,
+        }
+        params = ToolParams(mcp_tool_group=tool.tool_group, mcp_status="TOOL_ERROR")
+        self._write(params, _IN_PROGRESS, message, toolExecutionError=described)
+        self._turn.audit(
+            self.session,
+            MCP_TOOL_ERROR,
+            tool_code=plan.tool_code,
+            tool_group=tool.tool_group,
+            error=message,
+            args=dict(plan.args),
+            error_class=error,
+            error_message=message,
+            root_cause_class=error,
+            root_cause_message=message,
+        )
+
+    def _end(self, status: str, outcome: str, answer: str, error: str | None = None) -> None:
+        self._write(
+            ToolParams(mcp_final_answer=answer, mcp_status=status),
+            outcome,
+            error,
+            finalAnswer=answer,
+            finalAnswerDetermined=True,
+            toolExecutionAbrupted=False,
+            toolExecutionAbruptionLimit=self.max_loops,
+        )
+
+    def abort(self, reason: str) -> None:
+        """End the run without an answer: it has none within its rounds or its time."""
+        self._last_step["reason"] = reason
+        self._write(
+            ToolParams(mcp_status="MAX_LOOPS"),
+            "ABRUPTED",
+            finalAnswerDetermined=False,
+            toolExecutionAbrupted=True,
+            toolExecutionAbruptionLimit=self.max_loops,
+        )
+        self._turn.audit(self.session, MCP_LOOP_ABRUPTED, reason=reason, limit=self.max_loops, tool_calls=self._calls)
+
+    def _write(self, params: ToolParams, outcome: str, error: str | None = None, **branch: Json) -> None:
+        """Add params, members of `context.mcp`, and its lifecycle, which has the status of the params."""
+        session = self.session.with_values(params)
+        state = build_lifecycle(self._turn, session.tools.mcp_status, outcome, error)
+        state |= {**self._last_step, "toolExecuted": self._has_executed}
+        self.session = session.with_context({"mcp": {**get_mcp_branch(session), **branch, "lifecycle": state}})
+        self.has_ended = outcome != _IN_PROGRESS
 
 
-def _build_failure(session: Session, turn: Turn, error: ConvEngineError) -> Exception:
-    if turn.config(session, ON_PLANNER_ERROR) == "FAIL":
-        return error
-    return PlannerFailed(f"{error.code}: {error.message}")
-
-
-def _describe_source(prompts: Prompts) -> Json:
-    return {"planner_id": prompts.row.planner_id} if prompts.row else {"ce_config": "McpPlanner"}
-
-
-def _build_question(
-    prompts: Prompts, texts: FilledPrompts, seen: Sequence[Observation], shown: Sequence[Json]
-) -> Question:
-    audit_payload = {
-        "templateFromCeConfig (McpPlanner)": f"{prompts.system}\n\n{prompts.user}",
-        **_describe_source(prompts),
-        "system_prompt": texts.system,
-        "user_prompt": texts.user,
-        "schema": SCHEMA,
-        "mcp_observations_compacted": list(shown),
-        "mcp_observations_raw_chars": len(dumps(list(seen))),
-        "mcp_observations_final_chars": len(dumps(list(shown))),
+def build_lifecycle(turn: Turn, status: Json, outcome: str, error: str | None = None) -> dict[str, Json]:
+    """`context.mcp.lifecycle`, without the last step."""
+    return {
+        "phase": "POST_AGENT_MCP",
+        "status": status,
+        "outcome": outcome,
+        "finished": outcome != _IN_PROGRESS,
+        "blocked": outcome == _BLOCKED,
+        "error": error is not None,
+        **({"errorMessage": error} if error is not None else {}),
+        "toolExecuted": False,
+        "turnId": turn.turn_id,
     }
-    return Question(
-        "MCP_PLAN",
-        texts.system,
-        texts.user,
-        json_schema=SCHEMA,
-        stages=_STAGES,
-        audit_payload=audit_payload,
-        answered="json",
-    )
 
 
-def find_shown_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
-    """The schema for the planner: the tool's own, else its group's, else null."""
-    return find_argument_schema(snapshot, tool) or GROUP_SCHEMAS.get(resolve_group(tool.tool_group))
-
-
-def _describe_text(description: str) -> dict[str, Json]:
-    return {"type": "string", "description": description}
-
-
-def _describe_object(required: list[str], **properties: Json) -> dict[str, Json]:
-    return {"type": "object", "properties": properties, "required": required}
-
-
-GROUP_SCHEMAS: Mapping[str, Json] = {
-    ToolGroup.DOCUMENT_RETRIEVAL: _describe_object(
-        ["query"],
-        query=_describe_text("What is sought, in words."),
-        limit={"type": "integer", "minimum": 1, "maximum": 20, "description": "How many documents; 5 by default."},
-    ),
-    ToolGroup.CALCULATOR_TRANSFORM: {
-        **_describe_object(
-            ["expression"],
-            expression=_describe_text("Such as round(price * quantity, 2); the other arguments are its names."),
-        ),
-        "additionalProperties": True,
-    },
-    ToolGroup.NOTIFICATION: _describe_object(
-        ["to"],
-        channel={"type": "string", "enum": ["email", "webhook"], "description": "email by default."},
-        to=_describe_text("An address; for a webhook, the name of its connection."),
-        subject=_describe_text("Of an e-mail."),
-        text=_describe_text("Of an e-mail."),
-        data={"type": "object", "description": "What a webhook is given."},
-    ),
-    ToolGroup.FILES: _describe_object([], path=_describe_text("A file or folder below the root; blank for the root.")),
-}
-
-
-def read_plan(reply: Json) -> Plan:
-    """The step of a parsed reply. Unknown keys are ignored."""
-    if not isinstance(reply, Mapping):
-        return build_unreadable_plan()
-    tool, tag, args, answer = (reply.get(key) for key in ("tool_code", "operation_tag", "args", "answer"))
-    if not _is_text_or_null(tool) or not _is_text_or_null(tag) or not (args is None or isinstance(args, Mapping)):
-        return build_unreadable_plan()
-    tool, tag = (tool or "").strip() or None, (tag or "").strip() or None
-    action = code(str(reply.get("action") or "")) or (CALL_TOOL if tool else ANSWER)
-    if action == CALL_TOOL and tool is None:
-        return Plan(ANSWER, operation_tag=tag, fallback=MCP_FALLBACK_UNSAFE_STEP, reason="PLAN_WITHOUT_TOOL")
-    if action == CALL_TOOL:
-        return Plan(CALL_TOOL, tool, args or {}, operation_tag=tag)
-    if action == ANSWER:
-        return Plan(ANSWER, tool, {}, _answer_text(answer), tag)
-    return Plan(ANSWER, operation_tag=tag, fallback=MCP_FALLBACK_UNSAFE_STEP, reason=ACTION_UNKNOWN)
-
-
-def build_unreadable_plan() -> Plan:
-    """The step for a reply that is not a plan."""
-    return Plan(ANSWER, fallback=MCP_FALLBACK_PLAN, reason="PLAN_UNREADABLE")
-
-
-def _answer_text(answer: Json) -> str:
-    if answer is None:
-        return ""
-    return answer if isinstance(answer, str) else dumps(answer)
-
-
-def _is_text_or_null(value: Json) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _sort_keys(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {name: _sort_keys(value[name]) for name in sorted(value)}
-    return [_sort_keys(item) for item in value] if isinstance(value, (list, tuple)) else value
+def _is_confirmed(session: Session) -> bool:
+    """True when the user confirmed, or the caller approved, this turn's action."""
+    approved = any(truthy(session.params.get(name)) for name in APPROVAL_KEYS)
+    return approved or code(session.routing.routing_decision) == "PROCEED_CONFIRMED"

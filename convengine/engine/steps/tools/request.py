@@ -1,7 +1,8 @@
 """A direct request for one tool, and its outcome in params, context and audit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from convengine.engine.prompts.render import has_expressions, render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -93,27 +94,19 @@ def choose_direct_row(session: Session, turn: Turn) -> rows.DirectTool | None:
 def build_row_request(row: rows.DirectTool, session: Session, turn: Turn) -> ToolRequest:
     """The row's request with rendered arguments. Raises InvalidToolRequest for a template that does not render."""
     args = row.args_template if isinstance(row.args_template, Mapping) else {}
-    variables = build_variables(session, turn) if any(has_expressions(text) for text in _list_texts(args)) else {}
     group = None if row.tool_code else resolve_group(row.tool_group)
+    variables = cache(partial(build_variables, session, turn))
     return ToolRequest((row.tool_code or "").strip() or None, group, _fill_in(args, variables))
 
 
-def _list_texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list, tuple)):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _list_texts(item)
-
-
-def _fill_in(value: Json, variables: Mapping[str, Json]) -> Json:
+def _fill_in(value: Json, variables: Callable[[], Mapping[str, Json]]) -> Json:
     if isinstance(value, Mapping):
         return {key: _fill_in(item, variables) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_fill_in(item, variables) for item in value]
     if not isinstance(value, str) or not has_expressions(value):
         return value
-    rendered = render_lenient(value, variables)
+    rendered = render_lenient(value, variables())
     if rendered.error is not None:
         raise InvalidToolRequest(f"The argument {value} cannot be filled in: {rendered.error}")
     return rendered.text

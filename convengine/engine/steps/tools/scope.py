@@ -1,6 +1,7 @@
 """Which tools may be used in the current scope: rows, and tools of servers."""
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import NamedTuple
 
 from convengine.engine.forms.form import is_well_formed
@@ -15,13 +16,15 @@ from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
 _PREFIX = "mcp."
+#: One function, as it is a part of the key of a memo.
+_BY_NAME = attrgetter("name")
 
 
 def list_tools_in_scope(session: Session, turn: Turn) -> list[rows.Tool]:
     """Rows and discovered tools, by group and code. A row wins over a discovered tool with its code."""
     tools = {code(tool.tool_code): tool for tool in _list_rows(session, turn)}
     for server in list_servers_in_scope(session, turn):
-        for tool in discover_tools(server, session, turn):
+        for tool in list_offered_tools(server, _ask_server(server, session, turn)):
             tools.setdefault(code(tool.tool_code), tool)
     return sorted(tools.values(), key=lambda tool: (tool.tool_group, tool.tool_code))
 
@@ -72,19 +75,21 @@ def list_servers_in_scope(session: Session, turn: Turn) -> tuple[rows.McpServer,
     """The servers whose tools may be used in the current scope, by name."""
     if not turn.snapshot.rows(rows.McpServer):
         return ()
-    return turn.snapshot.in_scope(rows.McpServer, session.intent, session.state, order=lambda row: row.name)
-
-
-def discover_tools(server: rows.McpServer, session: Session, turn: Turn) -> Iterator[rows.Tool]:
-    """The allowed tools of a server as rows; none if it cannot be asked."""
-    return list_offered_tools(server, _ask_server(server, session, turn))
+    return turn.snapshot.in_scope(rows.McpServer, session.intent, session.state, order=_BY_NAME)
 
 
 def _ask_server(server: rows.McpServer, session: Session, turn: Turn) -> ServerTools:
     """What a server lists. That it cannot be asked is recorded once per turn."""
     listing = turn.ports.servers.tools(server)
     if listing.error_type is not None:
-        _audit_unavailable(server, listing, session, turn)
+        turn.audit_once(
+            session,
+            MCP_SERVER_UNAVAILABLE,
+            server.name,
+            serverId=server.name,
+            transport=server.transport,
+            error=listing.error_message or listing.error_type,
+        )
     return listing
 
 
@@ -95,17 +100,6 @@ def list_offered_tools(server: rows.McpServer, listing: ServerTools) -> Iterator
         name = listed.get("name")
         if name and (not isinstance(allowed, list) or name in allowed):
             yield _build_row(server, name, listed)
-
-
-def _audit_unavailable(server: rows.McpServer, listing: ServerTools, session: Session, turn: Turn) -> None:
-    turn.audit_once(
-        session,
-        MCP_SERVER_UNAVAILABLE,
-        server.name,
-        serverId=server.name,
-        transport=server.transport,
-        error=listing.error_message or listing.error_type,
-    )
 
 
 def _build_row(server: rows.McpServer, name: str, listed: Mapping[str, Json]) -> rows.Tool:
