@@ -43,7 +43,6 @@ _REFUSALS = (
 _RESULTS = {200: DraftDetailsSerializer, 422: DraftRefusalSerializer}
 #: How many drafts the list has.
 _LISTED = 100
-Given = dict[str, Any]
 
 
 class DraftsView(ReleaseView):
@@ -60,7 +59,7 @@ class DraftsView(ReleaseView):
     @extend_schema(operation_id="createDraft", request=WriteDraftSerializer, responses={201: DraftDetailsSerializer})
     def post(self, request: Request) -> Response:
         """Make an empty draft. Import into it with `draft` of POST /api/v1/config/import."""
-        given = _read(WriteDraftSerializer, request)
+        given = WriteDraftSerializer().run_validation(request.data)
         try:
             with transaction.atomic():
                 draft = CeDraft.objects.create(**given, created_by=_get_name(request))
@@ -93,7 +92,7 @@ class SendDraftView(ReleaseView):
     @extend_schema(operation_id="sendDraft", request=SendDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Send a draft for review."""
-        given, author = _read(SendDraftSerializer, request), _get_name(request)
+        given, author = SendDraftSerializer().run_validation(request.data), _get_name(request)
         return _act(
             draft_id,
             lambda: send_for_review(draft_id, author, given["reviewers"], given["group"], given["text"]),
@@ -108,7 +107,7 @@ class CommentDraftView(ReleaseView):
     @extend_schema(operation_id="commentDraft", request=CommentDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Comment on a draft, or on one of its rows."""
-        given, author = _read(CommentDraftSerializer, request), _get_name(request)
+        given, author = CommentDraftSerializer().run_validation(request.data), _get_name(request)
         row = (given["table"], given["row"]) if given["table"] else None
         return _act(draft_id, lambda: add_comment(draft_id, author, given["text"], row))
 
@@ -143,7 +142,7 @@ class PublishDraftView(ReleaseView):
     @extend_schema(operation_id="publishDraft", request=PublishDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Publish a draft as one release. If a row has an error, nothing is published."""
-        given, author = _read(PublishDraftSerializer, request), _get_author(request)
+        given, author = PublishDraftSerializer().run_validation(request.data), _get_author(request)
         return _act(draft_id, lambda: publish_draft(draft_id, author, given["reason"]))
 
 
@@ -155,7 +154,8 @@ class ScheduleDraftView(ReleaseView):
     @extend_schema(operation_id="scheduleDraft", request=ScheduleDraftSerializer, responses=_RESULTS)
     def post(self, request: Request, draft_id: int) -> Response:
         """Publish a draft at a time, and take its release back at another."""
-        given, author, key = _read(ScheduleDraftSerializer, request), _get_author(request), cast("Any", request.auth)
+        given = ScheduleDraftSerializer().run_validation(request.data)
+        author, key = _get_author(request), cast("Any", request.auth)
         times = given["publishAt"], given["takeBackAt"]
         audience = AudienceSpec.read(given["audience"]) if given["audience"] else None
         return _act(draft_id, lambda: schedule_draft(draft_id, author, *times, given["reason"], audience, key.prefix))
@@ -168,7 +168,7 @@ class ScheduleDraftView(ReleaseView):
 
 
 def _judge(request: Request, draft_id: int, kind: ReviewKind) -> Response:
-    given, maker = _read(JudgeDraftSerializer, request), _get_maker(request)
+    given, maker = JudgeDraftSerializer().run_validation(request.data), _get_maker(request)
 
     def judge() -> None:
         if maker is None or not maker.has_perm(REVIEW):
@@ -213,13 +213,6 @@ def _get_maker(request: Request) -> Any:
 def _get_name(request: Request) -> str:
     author = _get_author(request)
     return author if isinstance(author, str) else author.get_username()
-
-
-def _read(serializer_type: type[Any], request: Request) -> Given:
-    serializer = serializer_type(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    given: Given = serializer.validated_data
-    return given
 
 
 def _describe(draft: CeDraft) -> dict[str, Any]:

@@ -98,9 +98,7 @@ def _read_document(flow_code: str | None, snapshot: Snapshot) -> object:
 def _store_flow(
     request: Request, store: Callable[..., ImportResult], status: int, flow_code: str | None = None
 ) -> Response:
-    serializer = WriteFlowSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    given = serializer.validated_data
+    given = WriteFlowSerializer().run_validation(request.data)
     flow = given["flow"]
     if flow_code and isinstance(flow, Mapping) and flow.get("code") != flow_code:
         raise RequestInvalid(fields={"flow": [f"The code is not {flow_code}. A flow keeps its code."]})

@@ -115,9 +115,7 @@ class GradualReleaseView(ReleaseView):
     )
     def put(self, request: Request) -> Response:
         """Give the release to more or fewer conversations. Without `guard`, the guard does not change."""
-        serializer = AudienceSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        given: dict[str, Any] = serializer.validated_data
+        given = AudienceSerializer().run_validation(request.data)
         audience = AudienceSpec.read(given)
         try:
             audience.validate()
@@ -136,9 +134,8 @@ class StopGradualReleaseView(ReleaseView):
     )
     def post(self, request: Request) -> Response:
         """Stop the gradual release: make a release equal to the one that all other conversations have."""
-        serializer = StopSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        return _answer(lambda: stop_gradual_release(f"API key {request.auth}", serializer.validated_data["reason"]))
+        given = StopSerializer().run_validation(request.data)
+        return _answer(lambda: stop_gradual_release(f"API key {request.auth}", given["reason"]))
 
 
 class GiveToAllView(ReleaseView):

@@ -1,7 +1,5 @@
 """Views of releases: list them, roll back to one, and take one back."""
 
-from typing import Any
-
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -35,17 +33,7 @@ class ReleasesView(ReleaseView):
     @extend_schema(operation_id="listReleases", parameters=[IF_NONE_MATCH], responses={200: ReleaseListSerializer})
     def get(self, request: Request) -> Response:
         """The newest 100 releases, newest first. The first one is in force."""
-        releases = [
-            {
-                "release": release.config_version,
-                "origin": release.origin,
-                "author": release.author,
-                "reason": release.reason,
-                "createdAt": release.created_at,
-                "contentHash": release.content_hash,
-            }
-            for release in CeRelease.objects.order_by("-pk").defer("manifest")[:_LISTED]
-        ]
+        releases = CeRelease.objects.order_by("-pk").defer("manifest")[:_LISTED]
         return Response(ReleaseListSerializer({"releases": releases}).data)
 
 
@@ -76,9 +64,7 @@ class UndoReleaseView(ReleaseView):
 
 
 def _restore(request: Request, config_version: int, *, only: bool) -> Response:
-    serializer = RestoreReleaseSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    given: dict[str, Any] = serializer.validated_data
+    given = RestoreReleaseSerializer().run_validation(request.data)
     try:
         with require_unchanged(request, lambda snapshot: snapshot.config_version):
             plan, release = plan_restore(config_version, only=only), None

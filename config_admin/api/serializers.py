@@ -225,12 +225,8 @@ class SwitchTopicSerializer(ChangeTopicSerializer):
     enabled = serializers.BooleanField()
 
 
-class TopicResultSerializer(serializers.Serializer[Any]):
+class TopicResultSerializer(FlowResultSerializer):
     """What changed or would change; `release` is null when nothing was stored."""
-
-    release = serializers.IntegerField(allow_null=True)
-    diff = serializers.JSONField(help_text="By table: added, removed, and changed rows with before and after.")
-    findings = serializers.JSONField(help_text="Warnings of the save checks.")
 
 
 class FindingSerializer(serializers.Serializer[Any]):
@@ -286,12 +282,14 @@ class ImportResultSerializer(ImportPlanSerializer):
 class ReleaseSerializer(serializers.Serializer[Any]):
     """A release."""
 
-    release = serializers.IntegerField()
+    release = serializers.IntegerField(source="config_version")
     origin = serializers.CharField()
     author = serializers.CharField()
     reason = serializers.CharField()
-    createdAt = serializers.DateTimeField()
-    contentHash = serializers.CharField(help_text="The hash of all rows. Exports name it in `base`.")
+    createdAt = serializers.DateTimeField(source="created_at")
+    contentHash = serializers.CharField(
+        source="content_hash", help_text="The hash of all rows. Exports name it in `base`."
+    )
 
 
 class ReleaseListSerializer(serializers.Serializer[Any]):

@@ -1,7 +1,5 @@
 """Views of tests: list and import them, run them on any configuration, read and cancel runs."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -60,7 +58,7 @@ class TestCasesView(ReleaseView):
     @extend_schema(operation_id="importTests", request=ImportTestsSerializer, responses={200: ImportedTestsSerializer})
     def post(self, request: Request) -> Response:
         """Store scenarios as tests. Each is stored or refused by itself."""
-        given = _read(ImportTestsSerializer, request)
+        given = ImportTestsSerializer().run_validation(request.data)
         report = ImportReport()
         for document in given["tests"]:
             name = storable(str(document.get("id", "")))
@@ -84,7 +82,7 @@ class TestRunsView(ReleaseView):
     @extend_schema(operation_id="createTestRun", request=StartRunSerializer, responses={202: TestRunSerializer})
     def post(self, request: Request) -> Response:
         """Start a run in the background."""
-        given = _read(StartRunSerializer, request)
+        given = StartRunSerializer().run_validation(request.data)
         selection = Selection([tag.lower() for tag in given["tags"]], given["folder"])
         try:
             name = read_name(given["configuration"])
@@ -142,10 +140,3 @@ def _read_after(request: Request) -> int:
     if after is None:
         raise RequestInvalid(fields={"after": ["Enter the number that `next` of a page gave."]})
     return after
-
-
-def _read(serializer_type: type[Any], request: Request) -> dict[str, Any]:
-    serializer = serializer_type(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    given: dict[str, Any] = serializer.validated_data
-    return given

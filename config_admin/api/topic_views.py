@@ -89,7 +89,7 @@ class TopicView(ReleaseView):
     def delete(self, request: Request, topic_code: str) -> Response:
         """Delete a topic with all its rows, unless rows of other intents name it."""
         # Many clients send no body with DELETE.
-        given = _read(ChangeTopicSerializer, request.data or request.query_params.dict())
+        given = ChangeTopicSerializer().run_validation(request.data or request.query_params.dict())
         return _store(request, topic_code, plan_delete(), given, f"Delete {topic_code}")
 
 
@@ -101,7 +101,7 @@ class RenameTopicView(ReleaseView):
     @extend_schema(operation_id="renameTopic", parameters=[IF_MATCH], request=RenameTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
         """Change the code or the title of a topic. Each row that names the code changes in the same release."""
-        given = _read(RenameTopicSerializer, request.data)
+        given = RenameTopicSerializer().run_validation(request.data)
         reason = f"Rename {topic_code} to {given['code'] or given['title']}"
         return _store(request, topic_code, plan_rename(given["code"], given["title"]), given, reason)
 
@@ -116,7 +116,7 @@ class DuplicateTopicView(ReleaseView):
     )
     def post(self, request: Request, topic_code: str) -> Response:
         """Copy all rows of a topic under a new code. The copied phrases are off."""
-        given = _read(DuplicateTopicSerializer, request.data)
+        given = DuplicateTopicSerializer().run_validation(request.data)
         reason = f"Duplicate {topic_code} as {given['code']}"
         return _store(request, topic_code, plan_duplicate(given["code"], given["title"]), given, reason)
 
@@ -129,7 +129,7 @@ class SwitchTopicView(ReleaseView):
     @extend_schema(operation_id="switchTopic", parameters=[IF_MATCH], request=SwitchTopicSerializer, responses=_RESULTS)
     def post(self, request: Request, topic_code: str) -> Response:
         """Switch a topic off or on. No conversation begins one that is off; those that are in it finish it."""
-        given = _read(SwitchTopicSerializer, request.data)
+        given = SwitchTopicSerializer().run_validation(request.data)
         reason = f"Switch {topic_code} {'on' if given['enabled'] else 'off'}"
         return _store(request, topic_code, plan_switch(enabled=given["enabled"]), given, reason)
 
@@ -166,13 +166,6 @@ def _get_topic(topic_code: str) -> tuple[Topic, Snapshot]:
 
 def _describe_missing(topic_code: str) -> str:
     return f"There is no intent {topic_code}. GET /api/v1/config/topics lists the intents."
-
-
-def _read(serializer_type: type[Any], sent: Any) -> dict[str, Any]:
-    serializer = serializer_type(data=sent)
-    serializer.is_valid(raise_exception=True)
-    given: dict[str, Any] = serializer.validated_data
-    return given
 
 
 def _read_rows(topic_code: str, snapshot: Snapshot) -> object:

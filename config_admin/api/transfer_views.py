@@ -140,9 +140,7 @@ class ImportView(ReleaseView):
         With `Accept: application/x-ndjson` the answer tells how far it is, line by line, and last `status` and
         `result`: what the answer would be otherwise.
         """
-        serializer = ImportSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        given = serializer.validated_data
+        given = ImportSerializer().run_validation(request.data)
         try:
             document = _read_document(given)
         except FileRefused as error:
