@@ -12,8 +12,8 @@ from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import parse_number, read_number, read_page_size
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField
 
@@ -78,7 +78,7 @@ class AlertsView(ApiView):
     )
     def get(self, request: Request) -> Response:
         """The alerts of rules for the workspace of the key, newest first."""
-        alerts = CeAlert.objects.filter(workspace_id=_get_key(request).workspace_id).select_related("rule")
+        alerts = CeAlert.objects.filter(workspace_id=get_api_key(request).workspace_id).select_related("rule")
         if status := request.query_params.get("status"):
             if status not in STATUSES:
                 raise RequestInvalid(fields={"status": [f"Must be one of {', '.join(STATUSES)}."]})
@@ -118,7 +118,7 @@ class AlertSilenceView(ApiView):
     )
     def post(self, request: Request, alert_id: str) -> Response:
         """Send no more mail and webhooks about a firing alert until a time."""
-        alert, key = _get_alert(request, alert_id), _get_key(request)
+        alert, key = _get_alert(request, alert_id), get_api_key(request)
         sent = AlertSilenceSerializer().run_validation(request.data)
         if not (sent["reason"] or "").strip():
             raise RequestInvalid(fields={"reason": ["Say why. The history shows it."]})
@@ -129,15 +129,10 @@ class AlertSilenceView(ApiView):
         return Response(AlertSerializer(alert).data)
 
 
-def _get_key(request: Request) -> CeApiKey:
-    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-    return request.auth
-
-
 def _get_alert(request: Request, alert_id: str) -> CeAlert:
     """Raises RequestInvalid, and ConversationNotFound, also for one of another workspace."""
     number = parse_number(alert_id, "id")
-    alert = CeAlert.objects.filter(pk=number, workspace_id=_get_key(request).workspace_id).first()
+    alert = CeAlert.objects.filter(pk=number, workspace_id=get_api_key(request).workspace_id).first()
     if alert is None:
         raise ConversationNotFound("This alert does not exist.")
     return alert

@@ -13,7 +13,7 @@ from audit.record.queries import EventFilter
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.times import parse_moment
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
-from convengine.server.api.models import CeApiKey
+from convengine.server.api.authentication import get_api_key
 from convengine.server.sessions.models import CeConversation
 
 _CURSOR = re.compile(r"^([ab])(\d{1,9})\.(\d{1,9})$")
@@ -44,8 +44,7 @@ class Cursor:
 
 def get_conversation(request: Request, conversation_id: str) -> CeConversation:
     """The conversation, if the key of the call may read it. Raises RequestInvalid, ConversationNotFound."""
-    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-    return access_scope.find_readable_conversation(read_uuid(conversation_id, "conversationId"), request.auth)
+    return access_scope.find_readable_conversation(read_uuid(conversation_id, "conversationId"), get_api_key(request))
 
 
 def read_uuid(text: str, name: str) -> uuid.UUID:

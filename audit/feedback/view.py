@@ -11,8 +11,8 @@ from audit.feedback.store import PARTICIPANT, FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import (
     ClosedSerializer,
@@ -118,8 +118,7 @@ class FeedbackView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Rate an answer with a thumb and, if you like, a comment and a correction. A second one replaces the first."""
-        owner = request.auth
-        assert isinstance(owner, CeApiKey)  # Checked by HasScope.
+        owner = get_api_key(request)
         compat = request.headers.get("X-ConvEngine-Compat") == "1"
         sent = FeedbackSerializer().run_validation(request.data)
         if owner.token:

@@ -16,8 +16,8 @@ from audit.inbox.page import MOST_EXAMPLES
 from audit.models import CeInboxGroup
 from audit.models.inbox_order import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, IsoDateTimeField, StrictTextField
 from convengine.server.sessions.models import CeConversationHistory
@@ -109,8 +109,7 @@ class InboxView(ApiView):
         Most messages of the last seven days first, then most messages of the period. Messages that nobody understood
         and that came only within a flow come last.
         """
-        key = request.auth
-        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        key = get_api_key(request)
         wanted = {"workspace_id": key.workspace_id, "status": _read_choice(request, "status", STATUSES) or "OPEN"}
         if kind := _read_choice(request, "kind", KINDS):
             wanted["kind"] = kind
@@ -138,8 +137,7 @@ class InboxDecisionView(ApiView):
 
         A key without the scope `audit` gets no `messages`.
         """
-        key = request.auth
-        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        key = get_api_key(request)
         sent = InboxDecisionSerializer().run_validation(request.data)
         if sent["action"] == Action.NOTE and sent.get("note") is None:
             raise RequestInvalid(fields={"note": ["Send the note; an empty text removes it."]})

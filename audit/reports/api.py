@@ -17,8 +17,8 @@ from audit.reports.report import Dimension, Report, Selection, Totals, build_rep
 from audit.reports.selection_form import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
 from convengine.engine.errors import RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import IsoDateTimeField
 from convengine.server.database.sql import database_time
@@ -148,7 +148,6 @@ class ReportsView(ApiView):
 
 def _read_selection(request: Request) -> Selection:
     """Raises RequestInvalid."""
-    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
     given = request.query_params
     if unknown := sorted(set(given) - set(ReportForm.base_fields)):
         names = ", ".join(ReportForm.base_fields)
@@ -158,7 +157,7 @@ def _read_selection(request: Request) -> Selection:
         raise RequestInvalid(
             fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
         )
-    return form.select(database_time(), request.auth.workspace_id)
+    return form.select(database_time(), get_api_key(request).workspace_id)
 
 
 def _build_document(selection: Selection) -> dict[str, Any]:

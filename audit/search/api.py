@@ -22,8 +22,8 @@ from audit.search.query import SearchQuery
 from audit.search.results import read_turns
 from audit.search.walk import Cursor, count_with_page, find_turns
 from convengine.engine.errors import RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.parsers import OrjsonRenderer
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import IsoDateTimeField
@@ -149,7 +149,6 @@ class FindView(ApiView):
 
 def _read_query(request: Request) -> SearchQuery:
     """Raises RequestInvalid."""
-    assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
     given = request.query_params
     if unknown := sorted(set(given) - set(FindForm.base_fields) - _PAGING):
         names = ", ".join((*FindForm.base_fields, *sorted(_PAGING)))
@@ -159,7 +158,7 @@ def _read_query(request: Request) -> SearchQuery:
         raise RequestInvalid(
             fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
         )
-    return form.search(request.auth.workspace_id)
+    return form.search(get_api_key(request).workspace_id)
 
 
 def _read_cursor(request: Request) -> Cursor | None:

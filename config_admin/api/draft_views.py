@@ -1,7 +1,7 @@
 """Views of drafts: make, read, review, publish, schedule and discard them. Imports edit them (`draft`)."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Count
@@ -33,6 +33,7 @@ from config_admin.releases.audience import AudienceInvalid, AudienceSpec
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.transfer.import_report import serialize_differences
 from convengine.engine.errors import RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.errors import envelope
 from convengine.server.api.schema import extend_schema
 
@@ -155,7 +156,7 @@ class ScheduleDraftView(ReleaseView):
     def post(self, request: Request, draft_id: int) -> Response:
         """Publish a draft at a time, and take its release back at another."""
         given = ScheduleDraftSerializer().run_validation(request.data)
-        author, key = _get_author(request), cast("Any", request.auth)
+        author, key = _get_author(request), get_api_key(request)
         times = given["publishAt"], given["takeBackAt"]
         audience = AudienceSpec.read(given["audience"]) if given["audience"] else None
         return _act(draft_id, lambda: schedule_draft(draft_id, author, *times, given["reason"], audience, key.prefix))
@@ -206,8 +207,7 @@ def _get_author(request: Request) -> Any:
 
 def _get_maker(request: Request) -> Any:
     """The person who made the key of a call. Returns None for a key of the installation."""
-    key: Any = request.auth
-    return key.made_by
+    return get_api_key(request).made_by
 
 
 def _get_name(request: Request) -> str:

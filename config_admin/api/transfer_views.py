@@ -3,7 +3,7 @@
 from base64 import b64decode
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -39,6 +39,7 @@ from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.errors import envelope, error_body
 from convengine.server.api.parsers import OrjsonParser, OrjsonRenderer
 from convengine.server.api.schema import extend_schema
@@ -147,10 +148,10 @@ class ImportView(ReleaseView):
             raise RequestInvalid(
                 fields={next(name for name in _FILES if name in given): error.describe_problems()}
             ) from None
-        author, key = f"API key {request.auth}", cast("Any", request.auth)
+        author = f"API key {request.auth}"
         work = partial(_judge_or_import, document, given, author)
         if draft_id := given.get("draft"):
-            work = partial(_import_into_draft, work, draft_id, given, key.made_by or author)
+            work = partial(_import_into_draft, work, draft_id, given, get_api_key(request).made_by or author)
         if isinstance(request.accepted_renderer, LinesRenderer):
             lines = stream_lines(work, lambda progress: {"progress": progress}, _final_line, _describe_failure)
             return StreamingHttpResponse(lines, content_type=NDJSON, headers={"X-Accel-Buffering": "no"})

@@ -159,6 +159,12 @@ def _find_key(prefix: str) -> tuple[CeApiKey | None, bool]:
     return CeApiKey.from_db(None, columns, [*values, loads(scopes), made_by]), bool(expired)
 
 
+def get_api_key(request: Request) -> CeApiKey:
+    """The key of a call, which `HasScope` has checked."""
+    assert isinstance(request.auth, CeApiKey)
+    return request.auth
+
+
 class HasScope(BasePermission):
     """Requires one of the view's scopes; of a conversation token, a view that serves tokens."""
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.json_value import Json
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer
@@ -102,8 +103,7 @@ class DeskView(WorkspaceView):
 
         A repeated call is answered after it gave the conversation back.
         """
-        key = request.auth
-        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        key = get_api_key(request)
         row = self.find(request, session_id)
         if "sessions" in key.scopes and key.may_use(row.opened_by):
             return row
@@ -129,8 +129,7 @@ class DeskView(WorkspaceView):
         """The answer to a call with a text and its author."""
         given = self.read(serializer, request)
         row = self.session(request, conversation_id)
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        key = idempotency_key(request, request.auth, request.path_info)
+        key = idempotency_key(request, get_api_key(request), request.path_info)
         return Response(change(str(row.pk), row.workspace_id, given["text"], given["author"], key))
 
 

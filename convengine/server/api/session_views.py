@@ -10,7 +10,7 @@ from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api import session_serializers as serializers
-from convengine.server.api.models import CeApiKey
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import quote_value
 from convengine.server.api.workspace_view import WorkspaceView
@@ -54,12 +54,11 @@ class SessionsView(WorkspaceView):
             known = ", ".join(Lifecycle.__members__)
             raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
         workspace = self.workspace(request, given["workspace_id"])
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
         rows, following = session_lists.list_sessions(
             {"workspace_id": workspace, **filters},
             given.get("cursor"),
             _read_limit(given.get("limit")),
-            request.auth.openers,
+            get_api_key(request).openers,
         )
         return Response(serializers.SessionPageSerializer({"ok": True, "sessions": rows, "next": following}).data)
 

@@ -11,6 +11,7 @@ from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as serializers
 from convengine.server.api import wire
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
@@ -39,13 +40,12 @@ class ResolveView(WorkspaceView):
         given = self.read(serializers.ResolveSessionSerializer, request)
         resolved = find_or_begin_session(self._thread(request, given), given["user_message"])
         row = external_changes.get_session(resolved.session_id, given["workspace_id"])
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        return Response(_hide_earlier_turns(request.auth, {"ok": True, **build_resolved_body(row, resolved.reason)}))
+        body = {"ok": True, **build_resolved_body(row, resolved.reason)}
+        return Response(_hide_earlier_turns(get_api_key(request), body))
 
     def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
         workspace = self.workspace(request, given["workspace_id"])
-        return Thread(workspace, given["channel"], given["remote_jid"], request.auth.prefix)
+        return Thread(workspace, given["channel"], given["remote_jid"], get_api_key(request).prefix)
 
 
 class MessageView(ResolveView):
@@ -71,8 +71,8 @@ class MessageView(ResolveView):
         """Find or make the session of a message, and get the engine's answer."""
         given = self.read(serializers.SendMessageSerializer, request)
         thread = self._thread(request, given)
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        params, ignored = remove_reserved(given.get("input_params") or {}, may_approve="approve" in request.auth.scopes)
+        key = get_api_key(request)
+        params, ignored = remove_reserved(given.get("input_params") or {}, may_approve="approve" in key.scopes)
         turn = TurnRequest(
             "",
             given["user_message"],
@@ -82,8 +82,8 @@ class MessageView(ResolveView):
             workspace_id=thread.workspace_id,
             preferences=check_preferences(given.get("preferences"), thread.workspace_id),
         )
-        finish = partial(_finish, request.auth, read_context_part(request))
-        answer = take_message(thread, turn, idempotency_key(request, request.auth))
+        finish = partial(_finish, key, read_context_part(request))
+        answer = take_message(thread, turn, idempotency_key(request, key))
         if isinstance(answer, Replayed):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.error

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from convengine.engine.errors import ConversationNotFound, InputParamsTooLarge
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import remove_reserved
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.conversation_token import CHANNEL, RESUMABLE, ConversationToken, TokenExpired
 from convengine.server.api.models import CeApiKey
@@ -94,8 +95,7 @@ class TokenView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Make a token with which a browser takes turns in one conversation, reads it, and does nothing else."""
-        key = request.auth
-        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        key = get_api_key(request)
         given = ConversationTokenSerializer().run_validation(request.data)
         token = ConversationToken(
             find_conversation(key, given) or str(uuid.uuid4()),

@@ -17,8 +17,8 @@ from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import to_spoken_text
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import EXTERNAL, CeConversation, CeConversationHistory
@@ -82,8 +82,7 @@ class TranscriptView(ApiView):
     )
     def get(self, request: Request) -> Response:
         """The newest 50 turns of the conversation of a token, for its browser."""
-        key = request.auth
-        assert isinstance(key, CeApiKey)  # Checked by HasScope.
+        key = get_api_key(request)
         if key.token is None:
             raise PermissionDenied(
                 "A transcript is for conversation tokens. With a key, read the turns of the conversation."

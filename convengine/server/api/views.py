@@ -16,7 +16,7 @@ from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
-from convengine.server.api.authentication import need_scope
+from convengine.server.api.authentication import get_api_key, need_scope
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.conversation_token import HEADER, ConversationToken
 from convengine.server.api.errors import error_body
@@ -86,24 +86,23 @@ class TurnView(ApiView):
         """Send one message of a conversation, and get the engine's answer."""
         given = dict(_REQUESTS.run_validation(request.data))
         response = self._take_turn(request, given)
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        if request.auth.token:
-            response.headers[HEADER] = request.auth.token.sign()
+        key = get_api_key(request)
+        if key.token:
+            response.headers[HEADER] = key.token.sign()
         return response
 
     def check_permissions(self, request: Request) -> None:
         """The trace of a turn needs the scope of the audit as well. No browser gets parts."""
         super().check_permissions(request)
         parts = _read_parts(request)
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        if parts and request.auth.token:
+        key = get_api_key(request)
+        if parts and key.token:
             raise PermissionDenied(f"A conversation token cannot ask for {', '.join(parts)}. Leave `include` out.")
         if "trace" in parts:
-            need_scope(request.auth, ("audit",))
+            need_scope(key, ("audit",))
 
     def _take_turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
-        key_owner = request.auth
-        assert isinstance(key_owner, CeApiKey)  # Checked by HasScope.
+        key_owner = get_api_key(request)
         key = idempotency_key(request, key_owner)
         if key_owner.token:
             _check_token_body(given, key_owner.token)

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 
@@ -21,16 +21,15 @@ class WorkspaceView(ApiView):
 
     def workspace(self, request: Request, given: str | None) -> str:
         """The workspace of the key. Raises ConversationNotFound for another one."""
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        if given is not None and given != request.auth.workspace_id:
+        key = get_api_key(request)
+        if given is not None and given != key.workspace_id:
             raise ConversationNotFound("This API key has no access to this workspace.")
-        return str(request.auth.workspace_id)
+        return str(key.workspace_id)
 
     def session(self, request: Request, session_id: str) -> CeConversation:
         """The session of the address, if the key may use it. Raises as `find`."""
         row = self.find(request, session_id)
-        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        if not request.auth.may_use(row.opened_by):
+        if not get_api_key(request).may_use(row.opened_by):
             # Never 403, so that ids cannot be probed.
             raise ConversationNotFound("This session does not exist.")
         return row
