@@ -34,6 +34,7 @@ def install_helpdesk(folder: Path, settings: Any) -> Iterator[Registry]:
         patched.setattr(settings, "VAR_DIR", folder)
         patched.setattr(registered, "registry", registry)
         patched.setattr(wiring, "registry", registry)
+        patched.setattr("convengine.play.stubs.registry", registry)
         patched.setattr("config_admin.validation.installation.registry", registry)
         sys.modules.pop("fixtures.demo.helpdesk", None)
         importlib.import_module("fixtures.demo.helpdesk")

@@ -1,13 +1,16 @@
 """Talking to the demonstration: a line is what is said, a part of the answer, and where the dialogue stands then."""
 
+from collections.abc import Mapping, Set
 from typing import Any
 
 from audit.record.events import expand_events
 from audit.replay.replay import find_replay_difference
+from convengine.json_value import Json
 from convengine.server.sessions.models import CeConversationHistory
 from tests import record
 from tests.accounts import list_unfounded
 from tests.api import Caller
+from tests.conversations import play_conversation
 
 #: What must not happen in a conversation that the demonstration was made for.
 UNWELCOME = {
@@ -28,8 +31,14 @@ def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
         told = f"{said!r} was answered {answer['payload']['value']!r} in {answer['intent']}/{answer['state']}"
         assert part in answer["payload"]["value"], told
         assert answer["state"] == state, told
-        assert find_replay_difference(_record(customer, answer["turnNo"])) is None, told
-    events = list(expand_events(record.events(conversation_id=customer.conversation_id)))
+    check_record(customer.conversation_id, turns)
+
+
+def check_record(conversation_id: str, turns: Set[int]) -> None:
+    """These turns replay equal and went as the demonstration was made for; the conversation is told truly."""
+    for turn in CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=turns):
+        assert find_replay_difference(turn) is None, f"turn {turn.turn_no}"
+    events = list(expand_events(record.events(conversation_id=conversation_id)))
     own = [event for event in events if event.row.turn_no in turns]
     unwelcome = [f"turn {event.row.turn_no}: {event.name}" for event in own if event.name in UNWELCOME]
     assert not unwelcome, unwelcome
@@ -37,8 +46,12 @@ def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
     assert not unfounded, unfounded
 
 
-def _record(customer: Caller, turn_no: int) -> CeConversationHistory:
-    return CeConversationHistory.objects.get(conversation_id=customer.conversation_id, turn_no=turn_no)
+def tell(conversation: Mapping[str, Json]) -> None:
+    """Play a conversation of a file with the demonstration; its `books` say what the shop's have at its end."""
+    seen_turns = play_conversation({**conversation, "extensions": "real"})
+    for conversation_id in {seen.conversation["conversation_id"] for seen in seen_turns if seen.conversation}:
+        check_record(conversation_id, {seen.body["turnNo"] for seen in seen_turns})
+    assert {number: books(number) for number in conversation.get("books", {})} == conversation.get("books", {})
 
 
 def books(number: str) -> str:
