@@ -64,6 +64,8 @@ class AgentAnswer:
     #: Allowed intents only, one score each, best first.
     scores: tuple[Score, ...]
     followups: tuple[str, ...]
+    #: The scores that are too close, best first; its evaluation finds them.
+    close: tuple[Score, ...] = ()
 
 
 def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:

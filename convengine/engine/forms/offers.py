@@ -22,14 +22,13 @@ def ask_what_is_meant(session: Session, turn: Turn, form: Form) -> Session:
     question = write_offer(session, turn, form)
     if not question or not session.schema_complete:
         return session
-    return update_dialogue(session, offered=dict(session.fields_read.offered) if session.fields_read else {}).evolve(
-        reply_override=ReplyOverride(question, SOURCE)
-    )
+    asking = update_dialogue(session, offered=dict(session.fields_read.offered))
+    return asking.evolve(reply_override=ReplyOverride(question, SOURCE))
 
 
 def write_offer(session: Session, turn: Turn, form: Form) -> str:
     """ "Do you mean Thursday 26 November and 16:00?"; blank without offers."""
-    offered = session.fields_read.offered if session.fields_read else {}
+    offered = session.fields_read.offered
     texts, locale = get_texts(find_form_language(session, turn, form)), find_form_locale(session, turn, form)
     values = [say_value(field.spec, offered[field.path], locale) for field in form.leaves if field.path in offered]
     return str(texts["candidates"]).format(candidates=join_texts(values, texts["and"])) if values else ""

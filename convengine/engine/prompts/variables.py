@@ -127,11 +127,11 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
 
 
 def _describe_question(session: Session) -> dict[str, Json]:
-    state, read = DialogueState.of(session), session.fields_read
+    state = DialogueState.of(session)
     return {
         "asked_field": state.asked_field,
         "question": session.form_question,
-        "refused": [refusal._asdict() for refusal in read.refused] if read else [],
+        "refused": [refusal._asdict() for refusal in session.fields_read.refused],
         "misses": state.misses,
         "form_summary": session.form_summary,
     }

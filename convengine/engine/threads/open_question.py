@@ -106,7 +106,7 @@ def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Jso
 
 def _list_offered(session: Session, field: Field) -> Sequence[Json]:
     """The values that the answer names for a field ("Friday 27 November or Friday 4 December?"), or all of a choice."""
-    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    refusal = session.fields_read.find_refusal(field.path)
     if refusal is not None and refusal.data.get("candidates"):
         return tuple(refusal.data["candidates"])
     state = DialogueState.of(session)

@@ -110,6 +110,10 @@ class FieldsRead:
         return next((refusal for refusal in self.refused if refusal.field == path), None)
 
 
+#: The message was read into no form.
+NOTHING_READ = FieldsRead()
+
+
 @dataclass(frozen=True)
 class Digression:
     """A question that is answered while another one stays open."""
@@ -215,8 +219,8 @@ class Session:
     schema_has_any_value: bool = False
     missing_required_fields: tuple[str, ...] = ()
     missing_field_options: Mapping[str, Json] = field(default_factory=dict)
-    #: What was read from the message of this turn; None if no form read it.
-    fields_read: FieldsRead | None = None
+    #: What was read from the message of this turn.
+    fields_read: FieldsRead = NOTHING_READ
     #: The question for the field that this turn's answer asks for.
     form_question: str = ""
     #: The values of the form in full, as a confirmation repeats them.

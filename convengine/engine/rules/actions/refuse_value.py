@@ -17,7 +17,7 @@ from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule
-from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
+from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.turn import Turn
 
@@ -49,7 +49,7 @@ def parse(value: str | None) -> tuple[str, str]:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Remove the value, and note its refusal. Raises ActionValueError."""
     path, text = parse(rule.action_value)
-    noted = session.fields_read or FieldsRead()
+    noted = session.fields_read
     others = tuple(refusal for refusal in noted.refused if refusal.field != path)
     session = session.evolve(
         context=clear_at_path(session.context, path),

@@ -55,7 +55,7 @@ from convengine.engine.turn.owned_params import ActionParams, FormParams
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
-from convengine.engine.turn.session import RefusedValue, Session
+from convengine.engine.turn.session import NOTHING_READ, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
@@ -100,7 +100,7 @@ class SchemaExtractionStep(Step):
         if _skips_extraction(session) or (blank(session.user_text) and given is session):
             session = refresh_form(session, turn, row, form)
             # What a correction read may have completed the form.
-            run = session.fields_read is not None or truthy(session.routing.correction_applied)
+            run = session.fields_read is not NOTHING_READ or truthy(session.routing.correction_applied)
             return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn) if run else session)
         turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
         session = collect_values(given, turn, row, form)
@@ -125,9 +125,11 @@ class SchemaExtractionStep(Step):
 
 def _changes_values(session: Session, before: Session) -> bool:
     """Whether this turn changed a value of the form: in an earlier step, or since `before`."""
-    read = session.fields_read.read if session.fields_read else ()
-    is_earlier = before.fields_read is not None
-    return any(is_earlier or find_value(session.context, path) != find_value(before.context, path) for path in read)
+    is_earlier = before.fields_read is not NOTHING_READ
+    return any(
+        is_earlier or find_value(session.context, path) != find_value(before.context, path)
+        for path in session.fields_read.read
+    )
 
 
 def _read_known_form(session: Session, turn: Turn) -> Session:

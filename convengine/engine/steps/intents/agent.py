@@ -161,35 +161,20 @@ def _report_unavailable(
     return AgentResult(session, AgentOutcome.UNAVAILABLE)
 
 
-@dataclass(frozen=True)
-class _AnswerReading:
-    """An answer during its evaluation."""
-
-    answer: AgentAnswer
-    intent: str
-    state: str
-    needs: bool
-    question: str
-    #: The scores that are too close, best first.
-    close: tuple[Score, ...] = ()
-
-
 def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, may_stay: bool = True) -> AgentResult:
     """Evaluate a readable answer."""
     session = _store_scores(session, turn, answer)
-    reading = _AnswerReading(answer, answer.intent, answer.state, answer.needs_clarification, answer.question)
-    reading, session = _find_collision(reading, session, turn)
-    held_by_schema = _is_held_by_schema(reading, turn.snapshot)
-    if held_by_schema:
-        details = {"intent": reading.intent, "state": reading.state, "question": reading.question}
+    answer, session = _find_collision(answer, session, turn)
+    if _is_held_by_schema(answer, turn.snapshot):
+        details = {"intent": answer.intent, "state": answer.state, "question": answer.question}
         turn.audit(session, INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW, **details)
-        state = IDLE if reading.state == INTENT_COLLISION else reading.state
-        reading = replace(reading, needs=False, question="", state=state)
+        state = IDLE if answer.state == INTENT_COLLISION else answer.state
+        answer = replace(answer, needs_clarification=False, question="", state=state)
     else:
-        reading = _ensure_question(reading, session, turn)
-    if reading.needs:
-        return _ask_user(reading, session, turn)
-    return _accept_or_reject(reading, session, turn, may_stay=may_stay)
+        answer = _ensure_question(answer, session, turn)
+    if answer.needs_clarification:
+        return _ask_user(answer, session, turn)
+    return _accept_or_reject(answer, session, turn, may_stay=may_stay)
 
 
 def reject_answer(session: Session, turn: Turn, reason: str, **details: Any) -> AgentResult:
@@ -230,98 +215,97 @@ def _store_scores(session: Session, turn: Turn, answer: AgentAnswer) -> Session:
     return session
 
 
-def _find_collision(reading: _AnswerReading, session: Session, turn: Turn) -> tuple[_AnswerReading, Session]:
-    """True when the best two are too close, and no question was asked before."""
-    scores = reading.answer.scores
+def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[AgentAnswer, Session]:
+    """The answer with its scores that are too close and a question about them, unless a question was asked before."""
+    scores = answer.scores
     if len(scores) < 2 or collision.is_pending(session):
-        return reading, session
+        return answer, session
     gap, best = turn.config(session, COLLISION_GAP_THRESHOLD), scores[0].confidence
     close = tuple(score for score in scores[:_TOP] if round(best - score.confidence, 6) <= gap)
     if len(close) < 2 or best < turn.config(session, COLLISION_MIN_CONFIDENCE):
-        return reading, session
-    reading = replace(
-        reading,
+        return answer, session
+    answer = replace(
+        answer,
         close=close,
         state=INTENT_COLLISION,
-        needs=True,
-        intent=reading.intent or code(close[0].intent),
-        question=reading.question or _get_first_followup(reading) or _ask_which_intent(session, turn, scores),
+        needs_clarification=True,
+        intent=answer.intent or code(close[0].intent),
+        question=answer.question or _get_first_followup(answer) or _ask_which_intent(session, turn, scores),
     )
     candidates = [{"code": score.intent, "confidence": score.confidence} for score in scores[:_TOP]]
     session = session.with_values(RoutingParams(intent_collision_candidates=candidates))
     turn.audit(
         session,
         INTENT_AGENT_COLLISION,
-        intent=reading.intent,
-        state=reading.state,
-        question=reading.question,
+        intent=answer.intent,
+        state=answer.state,
+        question=answer.question,
         candidates=candidates,
         scores=[score.to_json() for score in scores],
     )
-    return reading, session
+    return answer, session
 
 
-def _is_held_by_schema(reading: _AnswerReading, snapshot: Snapshot) -> bool:
+def _is_held_by_schema(answer: AgentAnswer, snapshot: Snapshot) -> bool:
     """True when a form should ask its own questions; between two forms somebody still has to choose."""
     with_form = _list_intents_with_schema(snapshot)
-    between_forms = len(reading.close) > 1 and all(code(score.intent) in with_form for score in reading.close[:2])
-    return reading.needs and reading.intent in with_form and not between_forms
+    between_forms = len(answer.close) > 1 and all(code(score.intent) in with_form for score in answer.close[:2])
+    return answer.needs_clarification and answer.intent in with_form and not between_forms
 
 
-def _ensure_question(reading: _AnswerReading, session: Session, turn: Turn) -> _AnswerReading:
+def _ensure_question(answer: AgentAnswer, session: Session, turn: Turn) -> AgentAnswer:
     """The answer with a missing question filled in: the follow-up, else a built one, unless it was asked before."""
-    if reading.question or not (reading.needs or reading.state == INTENT_COLLISION):
-        return replace(reading, needs=reading.needs or reading.state == INTENT_COLLISION)
-    if followup := _get_first_followup(reading):
-        return replace(reading, needs=True, question=followup)
-    scores = reading.answer.scores
-    if reading.state == INTENT_COLLISION and len(scores) > 1 and not collision.is_pending(session):
-        return replace(reading, needs=True, question=_ask_which_intent(session, turn, scores), close=scores[:2])
+    needs_question = answer.needs_clarification or answer.state == INTENT_COLLISION
+    if answer.question or not needs_question:
+        return replace(answer, needs_clarification=needs_question)
+    if followup := _get_first_followup(answer):
+        return replace(answer, needs_clarification=True, question=followup)
+    scores = answer.scores
+    if answer.state == INTENT_COLLISION and len(scores) > 1 and not collision.is_pending(session):
+        question = _ask_which_intent(session, turn, scores)
+        return replace(answer, needs_clarification=True, question=question, close=scores[:2])
     # A collision without a question is none, because the state would wait for an answer to nothing.
-    return replace(reading, state=IDLE if reading.state == INTENT_COLLISION else reading.state)
+    return replace(answer, state=IDLE if answer.state == INTENT_COLLISION else answer.state)
 
 
-def _ask_user(reading: _AnswerReading, session: Session, turn: Turn) -> AgentResult:
+def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
     """Ask the question, in state INTENT_COLLISION for a collision."""
-    answer = reading.answer
-    if not reading.question:
+    if not answer.question:
         if answer.clarification_resolved and collision.is_pending(session):
             session = session.evolve(clarification=None)
         return reject_answer(session, turn, "needsClarification without question")
-    intent = map_spellings(turn.snapshot).get(reading.intent)
-    state, note = _choose_state(session, turn, reading.intent, reading.state)
-    clarification = Clarification(
-        reading.question, collision.AGENT, collision.list_options(turn.snapshot, reading.close)
-    )
+    intent = map_spellings(turn.snapshot).get(answer.intent)
+    state, note = _choose_state(session, turn, answer.intent, answer.state)
+    clarification = Clarification(answer.question, collision.AGENT, collision.list_options(turn.snapshot, answer.close))
     session = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
     if state != INTENT_COLLISION and not _is_overridden(session):
-        session = session.evolve(reply_override=ReplyOverride(reading.question, collision.AGENT))
+        session = session.evolve(reply_override=ReplyOverride(answer.question, collision.AGENT))
     turn.audit(
         session,
         INTENT_AGENT_NEEDS_CLARIFICATION,
         intent=session.intent,
         state=session.state,
-        question=reading.question,
+        question=answer.question,
         followups=list(answer.followups),
         **note,
     )
     return AgentResult(session, AgentOutcome.ASKED)
 
 
-def _accept_or_reject(reading: _AnswerReading, session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
+def _accept_or_reject(answer: AgentAnswer, session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     """Accept one allowed intent with enough confidence, or reject."""
-    answer, allowed = reading.answer, map_spellings(turn.snapshot)
+    allowed = map_spellings(turn.snapshot)
     scores = [score.to_json() for score in answer.scores]
-    if not reading.intent:
+    if not answer.intent:
         return reject_answer(session, turn, "blank intent", allowedIntents=list(allowed.values()), scores=scores)
-    details = {"intent": reading.intent, "state": reading.state}
-    if reading.intent not in allowed:
+    details = {"intent": answer.intent, "state": answer.state}
+    if answer.intent not in allowed:
         return reject_answer(session, turn, "Intent not in allowed intents", **details)
     if answer.confidence < turn.config(session, MIN_CONFIDENCE):
         return reject_answer(session, turn, "low confidence", **details, confidence=answer.confidence)
-    if may_stay and (staying := stay_at_question(session, turn, reading.intent)):
+    if may_stay and (staying := stay_at_question(session, turn, answer.intent)):
         return AgentResult(staying, AgentOutcome.STAYED)
-    return accept_intent(session, turn, reading.intent, reading.state, answer.confidence, answer.scores)
+    return accept_intent(session, turn, answer.intent, answer.state, answer.confidence, answer.scores)
 
 
 def _choose_state(session: Session, turn: Turn, intent: str, wanted: str) -> tuple[str | None, dict[str, Any]]:
@@ -342,8 +326,8 @@ def _list_intents_with_schema(snapshot: Snapshot) -> frozenset[str]:
     )
 
 
-def _get_first_followup(reading: _AnswerReading) -> str:
-    return next(iter(reading.answer.followups), "")
+def _get_first_followup(answer: AgentAnswer) -> str:
+    return next(iter(answer.followups), "")
 
 
 def _ask_which_intent(session: Session, turn: Turn, scores: tuple[Score, ...]) -> str:

@@ -65,6 +65,11 @@ class Classification:
         return self.comparison.details if self.comparison else {}
 
     @property
+    def score(self) -> float:
+        """How well the best phrase matches. 0 if no phrase was compared."""
+        return float(self.details.get("score", 0))
+
+    @property
     def askable(self) -> tuple[rows.Classifier, ...]:
         """The rows whose intents the user is asked about, as no row matches."""
         return self.comparison.askable if self.comparison and not self.hits else ()

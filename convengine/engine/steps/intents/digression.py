@@ -44,7 +44,7 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     row = classification.winner
     if row is None or code(row.intent_code) == code(session.intent):
         return None
-    is_sure = classification.details.get("score", 0) >= VERY_SURE
+    is_sure = classification.score >= VERY_SURE
     if not is_sure and only_counts_persons(session, turn, row):
         return None
     if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):

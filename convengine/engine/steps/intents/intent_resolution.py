@@ -243,7 +243,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
         return _audit_no_change(digressing, turn, "DIGRESSION")
     row = find_deciding_row(session, turn, classification, forced=forced)
     if row is not None and not forced:
-        if asks_to_undo_done_form(session, turn, row, classification.details.get("score", 0)):
+        if asks_to_undo_done_form(session, turn, row, classification.score):
             return _audit_no_change(session, turn, "FORM_DONE")
         if asks_before_leaving(session, turn, code(row.intent_code)):
             return _change_subject(session, turn, row)
@@ -291,9 +291,8 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
 
 def _asks_only_to_undo(session: Session, turn: Turn, classification: Classification) -> bool:
     """True for "cancel my tattoo" after the form was done, if none of the intents that it comes near to is for that."""
-    score = classification.details.get("score", 0)
-    rows_near = classification.hits or classification.askable
-    return bool(rows_near) and all(asks_to_undo_done_form(session, turn, row, score) for row in rows_near)
+    near = classification.hits or classification.askable
+    return bool(near) and all(asks_to_undo_done_form(session, turn, row, classification.score) for row in near)
 
 
 def _list_askable(session: Session, turn: Turn, classification: Classification) -> list[rows.Classifier]:

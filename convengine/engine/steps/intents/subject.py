@@ -55,7 +55,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     row = classification.winner
     if row is None or not _may_begin(session, turn, row, classification):
         return None
-    if (fields or reading.offered) and classification.details.get("score", 0) < VERY_SURE:
+    if (fields or reading.offered) and classification.score < VERY_SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
 
@@ -88,7 +88,7 @@ def may_open(session: Session, turn: Turn, row: rows.Classifier, classification:
     """
     if only_counts_persons(session, turn, row):
         return False
-    is_as_written = not row.is_phrase or classification.details.get("score", 0) == 1
+    is_as_written = not row.is_phrase or classification.score == 1
     return is_as_written or code(row.intent_code) == code(session.intent) or not _refuses(session, turn)
 
 

@@ -100,7 +100,7 @@ def _note_question(session: Session, before: DialogueState, field: Field, fields
         misses=before.misses if before.asked_field == field.path else 0,
         listed_options=options,
         known_part=_find_known_part(session, field) or _keep_known_part(session, before, fields, field),
-        offered=dict(session.fields_read.offered) if session.fields_read else {},
+        offered=dict(session.fields_read.offered),
     )
 
 
@@ -138,8 +138,8 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
         return False
     if session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION or session.form.form_leave:
         return False
-    gives = session.fields_read and (session.fields_read.read or session.fields_read.refused)
-    return not gives and may_change(session, turn)
+    gives_anything = session.fields_read.read or session.fields_read.refused
+    return not gives_anything and may_change(session, turn)
 
 
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -147,7 +147,7 @@ _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 
 def _find_offered(session: Session, field: Field, before: DialogueState) -> tuple[Json, ...]:
     """The values that a refusal of the asked field names, "16 or 23 October?"; they stay offered until it is read."""
-    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    refusal = session.fields_read.find_refusal(field.path)
     if refusal is not None:
         return tuple(refusal.data.get("candidates") or ())
     return before.listed_options if before.asked_field == field.path else ()
@@ -162,13 +162,11 @@ def _note_removed_fields(session: Session, turn: Turn) -> Session:
     return session if status.complete else set_form_facts(session, row, status)
 
 
-def _find_refused_field(session: Session, turn: Turn, form: Form | None, fields: Sequence[Field]) -> Field | None:
+def _find_refused_field(session: Session, turn: Turn, form: Form, fields: Sequence[Field]) -> Field | None:
     """The open field whose value this message gave and that was refused: the next message will replace it.
 
     Where the form asks for one field at a time, only a value that was surely meant for its field.
     """
-    if form is None or session.fields_read is None:
-        return None
     asks_all = asks_for_all(session, turn, form)
     refusals = [(field, session.fields_read.find_refusal(field.path)) for field in fields]
     return next(
@@ -178,7 +176,7 @@ def _find_refused_field(session: Session, turn: Turn, form: Form | None, fields:
 
 def _find_known_part(session: Session, field: Field) -> str:
     """What a refused value of this message says of the field: the day, the time, or the period that it lies in."""
-    refusal = session.fields_read.find_refusal(field.path) if session.fields_read else None
+    refusal = session.fields_read.find_refusal(field.path)
     if refusal is None:
         return ""
     kind = field.spec.kind
@@ -241,6 +239,6 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
 
 
-def _find_pending_slot(session: Session, form: Form | None) -> Field | None:
+def _find_pending_slot(session: Session, form: Form) -> Field | None:
     slots = (session.context.get(key) for key in _SLOTS)
-    return next((field for slot in slots if form and isinstance(slot, str) and (field := form.field(slot))), None)
+    return next((field for slot in slots if isinstance(slot, str) and (field := form.field(slot))), None)

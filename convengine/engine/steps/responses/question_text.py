@@ -51,7 +51,7 @@ def asks_for_all(session: Session, turn: Turn, form: Form) -> bool:
 def list_echoed(session: Session, turn: Turn, form: Form) -> list[Field]:
     """The fields whose new values the answer repeats (`Form/ECHO`)."""
     read, mode = session.fields_read, turn.config(session, ECHO)
-    paths = {"NONE": (), "ALL": read.read if read else ()}.get(mode, read.echoed if read else ())
+    paths = {"NONE": (), "ALL": read.read}.get(mode, read.echoed)
     fields = [field for path in paths if (field := form.field(path)) and not field.texts(DONE)]
     return [field for field in fields if session.context.get(field.path) is not None]
 
@@ -90,8 +90,12 @@ class FormQuestion:
 
     @cached_property
     def _refusal(self) -> RefusedValue | None:
-        read = self.session.fields_read
-        return read.find_refusal(self.field.path) if read else None
+        return self.session.fields_read.find_refusal(self.field.path)
+
+    @cached_property
+    def _fields_read(self) -> list[Field]:
+        """The fields that the message gave."""
+        return [field for path in self.session.fields_read.read if (field := self.form.field(path))]
 
     @cached_property
     def _misses(self) -> int:
@@ -166,8 +170,8 @@ class FormQuestion:
 
     def _list_other_refusals(self) -> list[str]:
         """Why values of fields that are still empty, and not asked for now, were refused."""
-        refusals = self.session.fields_read.refused if self.session.fields_read else ()
-        listed = [(self.form.field(refusal.field), refusal) for refusal in refusals if refusal.reason in SURE_REFUSALS]
+        refusals = [refusal for refusal in self.session.fields_read.refused if refusal.reason in SURE_REFUSALS]
+        listed = [(self.form.field(refusal.field), refusal) for refusal in refusals]
         return [
             self._refuse(field, refusal)
             for field, refusal in listed
@@ -179,16 +183,13 @@ class FormQuestion:
 
     def _list_done_texts(self) -> list[str]:
         """The form's own texts for fields that the message gave."""
-        read = self.session.fields_read.read if self.session.fields_read else ()
-        fields = [field for path in read if (field := self.form.field(path)) and field.texts(DONE)]
-        return [self._render(DONE, field) for field in fields]
+        return [self._render(DONE, field) for field in self._fields_read if field.texts(DONE)]
 
     def _write_changes(self) -> str:
         """What a correction changed, in full, because the question that follows is about something else."""
-        if self.session.fields_read is None or self.session.routing.correction_applied is not True:
+        if self.session.routing.correction_applied is not True:
             return ""
-        changed = [field for path in self.session.fields_read.read if (field := self.form.field(path))]
-        values = [f"{write_title(field, self._language)} {self._say(field)}" for field in changed]
+        values = [f"{write_title(field, self._language)} {self._say(field)}" for field in self._fields_read]
         return self._texts["changed"].format(values=", ".join(values)) if values else ""
 
     def _write_echo(self) -> str:

@@ -249,10 +249,10 @@ def _only_person_helps(session: Session, turn: Turn) -> bool:
 def _wants_person(session: Session, turn: Turn) -> bool:
     """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf"."""
     read = session.fields_read
-    is_said = (read is not None and read.wants_person) or says(session, turn, MoveKind.PERSON)
+    is_said = read.wants_person or says(session, turn, MoveKind.PERSON)
     if session.intent_source or session.digression or not is_said:
         return False
-    return read is None or read.asked_field not in read.read
+    return read.asked_field not in read.read
 
 
 def _hand_over(session: Session, turn: Turn) -> Session | None:
