@@ -2,7 +2,6 @@
 
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
-from audit.api.trace import build_graphs, read_turn_trace
 from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
 from audit.live import asgi
@@ -17,6 +16,7 @@ from audit.record.document import list_unstored_events
 from audit.record.lifecycle import list_moves
 from audit.record.model_calls import has_model_call, sum_cost
 from audit.record.queries import list_messages_not_understood, read_last_seq
+from audit.record.trace import build_graphs, read_turn_trace
 from audit.record.turn_index import count_row_usage, read_deciding_rows
 from audit.replay.replay import find_replay_difference, rebuild_turn
 from audit.reports.release_sides import count_release_sides

@@ -12,9 +12,9 @@ from audit.api import parameters
 from audit.api.access_scope import OwnScopeMixin
 from audit.api.parameters import Cursor
 from audit.api.serializers import TraceSerializer, TurnRecordSerializer
-from audit.api.trace import read_turn_trace
 from audit.record import queries
 from audit.record.model_calls import sum_call_costs
+from audit.record.trace import read_turn_trace
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn.enums import Lifecycle

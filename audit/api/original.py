@@ -3,9 +3,9 @@
 import uuid
 from typing import Any
 
-from audit.api.trace import build_steps
 from audit.record import queries
 from audit.record.events import Event, expand_events
+from audit.record.trace import build_steps, describe_stage
 from convengine.engine.turn.codec import dumps
 
 Json = dict[str, Any]
@@ -33,15 +33,7 @@ def build_original_trace(conversation_id: uuid.UUID) -> Json:
     return {
         "conversationId": str(conversation_id),
         "steps": [{**step, "stages": [_trim_stage(stage) for stage in step["stages"]]} for step in build_steps(events)],
-        "stages": [
-            {
-                "auditId": event.row.audit_id,
-                "stage": event.row.stage,
-                "createdAt": event.row.created_at.isoformat(),
-                "payload": event.payload,
-            }
-            for event in events
-        ],
+        "stages": [_trim_stage(describe_stage(event)) for event in events],
     }
 
 

@@ -20,7 +20,6 @@ from audit.api.serializers import (
     TurnAccountSerializer,
     TurnDecisionsSerializer,
 )
-from audit.api.trace import build_trace
 from audit.narration import narrate_turn
 from audit.narration.decisions import FULL_LIMIT, build_decisions
 from audit.narration.reading import read_message_of_turn
@@ -28,6 +27,7 @@ from audit.record import queries
 from audit.record.events import Event, expand_events
 from audit.record.prompts import strip_prompts
 from audit.record.queries import EventFilter, EventPage, get_position
+from audit.record.trace import build_trace
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.server.api.base_view import ApiView

@@ -16,11 +16,11 @@ from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
-from audit.api.trace import build_steps
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
 from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
+from audit.record.trace import build_steps
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.explained_turn import explain_events, find_release

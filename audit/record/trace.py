@@ -32,7 +32,7 @@ def build_trace(
         "conversationId": conversation_id,
         "turns": turns,
         "steps": [step for turn in turns for step in turn["steps"]],
-        "stages": [_stage_document(event) for turn_events in by_turn.values() for event in turn_events],
+        "stages": [describe_stage(event) for turn_events in by_turn.values() for event in turn_events],
     }
 
 
@@ -52,7 +52,7 @@ def build_steps(events: Iterable[Event]) -> list[dict[str, Json]]:
             status, took, error = _STATUS[event.name], payload.get("durationMs"), payload.get("errorMessage")
             step.update(status=status, endedAt=at, durationMs=took, error=error)
         elif running:
-            running[-1]["stages"].append(_stage_document(event))
+            running[-1]["stages"].append(describe_stage(event))
     return steps
 
 
@@ -101,14 +101,15 @@ def _derive_steps(events: list[Event]) -> list[dict[str, Json]]:
             None,
             status="OK" if item["success"] else "ERROR",
             durationMs=int(item["durationMs"]),
-            stages=[_stage_document(event) for event in events if event.step == item["step"]],
+            stages=[describe_stage(event) for event in events if event.step == item["step"]],
             derived=True,
         )
         for item in (timing.payload.get("stepList", ()) if timing else ())
     ]
 
 
-def _stage_document(event: Event) -> dict[str, Json]:
+def describe_stage(event: Event) -> dict[str, Json]:
+    """An event of a step."""
     return {
         "auditId": event.row.audit_id,
         "stage": event.row.stage,
