@@ -1,6 +1,5 @@
 """The inbox for programs, within the caller's workspace: its groups, and decisions about them."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -11,8 +10,8 @@ from rest_framework.response import Response
 from audit.api.access_scope import SCOPE_WORKSPACE
 from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import read_number, read_page_size
+from audit.inbox.collect import read_shown_turns
 from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
-from audit.inbox.page import MOST_EXAMPLES
 from audit.models import CeInboxGroup
 from audit.models.inbox_order import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
@@ -20,7 +19,6 @@ from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, IsoDateTimeField, StrictTextField
-from convengine.server.sessions.models import CeConversationHistory
 
 PAGE, MOST, _BIGGEST = 50, 200, 2**31 - 1
 KINDS, STATUSES = CeInboxGroup.Kind.values, CeInboxGroup.Status.values
@@ -116,7 +114,8 @@ class InboxView(ApiView):
         size, page = read_page_size(request, PAGE, MOST), min(read_number(request, "page") or 1, _BIGGEST // MOST)
         groups = order_groups(CeInboxGroup.objects.filter(**wanted).select_related("assigned_to"))
         shown = list(groups[(page - 1) * size : page * size + 1])
-        answer = {"next": page + 1 if len(shown) > size else None, "results": _add_turns(shown[:size])}
+        read_shown_turns(shown[:size])
+        answer = {"next": page + 1 if len(shown) > size else None, "results": shown[:size]}
         return Response(InboxPageSerializer(answer).data)
 
 
@@ -148,7 +147,8 @@ class InboxDecisionView(ApiView):
             )
         except (GroupGone, OverflowError):
             raise ConversationNotFound("This group does not exist.") from None
-        _add_turns([group], with_messages=SCOPE_WORKSPACE in key.scopes)
+        if SCOPE_WORKSPACE in key.scopes:
+            read_shown_turns([group])
         return Response(InboxGroupSerializer(group).data)
 
 
@@ -158,13 +158,3 @@ def _read_choice(request: Request, name: str, choices: list[str]) -> str:
     if text and text not in choices:
         raise RequestInvalid(fields={name: [f"Must be one of {', '.join(choices)}."]})
     return text
-
-
-def _add_turns(groups: Sequence[CeInboxGroup], *, with_messages: bool = True) -> Sequence[CeInboxGroup]:
-    """The groups with the turns whose messages are shown. One query at most."""
-    wanted = {turn for group in groups for turn in group.turns[: MOST_EXAMPLES + 1] if with_messages}
-    turns = {turn.pk: turn for turn in CeConversationHistory.objects.filter(pk__in=wanted)} if wanted else {}
-    for group in groups:
-        known = map(turns.get, group.turns[: MOST_EXAMPLES + 1])
-        group.shown_turns = [turn for turn in known if turn]
-    return groups

@@ -28,6 +28,8 @@ MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000
 _FORM = "ce_output_schema"
 _ALL = Q()
+#: How many messages a reader shows besides the leader.
+SHOWN_EXAMPLES = 3
 _COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_id")
 
 
@@ -89,6 +91,15 @@ def _read_negative_feedback(since: datetime) -> Iterator[Message]:
             if turn_id in by_id:
                 turn, text, _, workspace = by_id[turn_id]
                 yield Message(turn, text or "", at, workspace, Subject(table=table, row=row))
+
+
+def read_shown_turns(groups: Iterable[CeInboxGroup], *, with_documents: bool = False) -> None:
+    """Set the turns whose messages a reader shows. One query at most."""
+    chosen = {group: group.turns[: SHOWN_EXAMPLES + 1] for group in groups}
+    rows = CeConversationHistory.objects.filter(pk__in={turn for turns in chosen.values() for turn in turns})
+    stored = {turn.pk: turn for turn in read_rows(rows.defer(None) if with_documents else rows)}
+    for group, turns in chosen.items():
+        group.shown_turns = [stored[turn] for turn in turns if turn in stored]
 
 
 _READERS: Mapping[Kind, Callable[[datetime], Iterator[Message]]] = {

@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from audit.access_log.write import log_access
-from audit.inbox.collect import BY_WORDS, read_payloads
+from audit.inbox.collect import BY_WORDS, read_payloads, read_shown_turns
 from audit.inbox.decide import Action, GroupGone, decide
 from audit.inbox.job import PERIOD
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
@@ -40,7 +40,7 @@ RIGHT = "ce_sessions.view_ceconversationhistory"
 #: Who may teach may also decide about a group.
 RIGHT_TO_DECIDE = "config_admin.add_ceintentclassifier"
 PER_PAGE = 8
-MOST_SUGGESTIONS, MOST_EXAMPLES = 3, 3
+MOST_SUGGESTIONS = 3
 _FORM = rows.OutputSchema.table
 Kind, _STATUS = CeInboxGroup.Kind, CeInboxGroup.Status
 #: What the groups of a kind are, and what to do about them.
@@ -155,20 +155,14 @@ def list_tabs() -> list[Tab]:
 
 def build_lines(groups: Sequence[CeInboxGroup], snapshot: Snapshot, *, may_teach: bool = True) -> list[GroupLine]:
     """The groups with their texts and what to do next; a fixed number of queries."""
-    wanted = {turn for group in groups for turn in group.turns[: MOST_EXAMPLES + 1]}
-    records = CeConversationHistory.objects.filter(pk__in=wanted)
-    if any(group.kind == Kind.REFUSED_VALUE for group in groups):
-        records = records.defer(None)
-    turns = {turn.pk: turn for turn in read_rows(records)}
-    comments = _read_comments([group for group in groups if group.kind == Kind.NEGATIVE], turns)
-    return [_build_line(group, turns, comments, snapshot, may_teach=may_teach) for group in groups]
+    read_shown_turns(groups, with_documents=any(group.kind == Kind.REFUSED_VALUE for group in groups))
+    comments = _read_comments([group for group in groups if group.kind == Kind.NEGATIVE])
+    return [_build_line(group, comments, snapshot, may_teach=may_teach) for group in groups]
 
 
-def _read_comments(
-    groups: Sequence[CeInboxGroup], turns: Mapping[int, CeConversationHistory]
-) -> Mapping[Any, list[str]]:
+def _read_comments(groups: Sequence[CeInboxGroup]) -> Mapping[Any, list[str]]:
     """The comments on the shown turns that were rated down, by turn."""
-    ids = [turns[turn].turn_id for group in groups for turn in group.turns[: MOST_EXAMPLES + 1] if turn in turns]
+    ids = [turn.turn_id for group in groups for turn in group.shown_turns]
     by_turn: dict[Any, list[str]] = {}
     if ids:
         rated = CeMcpUserFeedback.objects.filter(
@@ -180,16 +174,10 @@ def _read_comments(
 
 
 def _build_line(
-    group: CeInboxGroup,
-    turns: Mapping[int, CeConversationHistory],
-    comments: Mapping[Any, list[str]],
-    snapshot: Snapshot,
-    *,
-    may_teach: bool,
+    group: CeInboxGroup, comments: Mapping[Any, list[str]], snapshot: Snapshot, *, may_teach: bool
 ) -> GroupLine:
-    shown = [turns[turn] for turn in group.turns[: MOST_EXAMPLES + 1] if turn in turns]
-    texts = [text for turn in shown if (text := _read_text(group, turn))]
-    leader = turns.get(group.leader)
+    texts = [text for turn in group.shown_turns if (text := _read_text(group, turn))]
+    leader = next((turn for turn in group.shown_turns if turn.pk == group.leader), None)
     url = turn_url(leader.conversation_id, leader.turn_no) if leader else ""
     if group.kind in BY_WORDS:
         title = texts[0] if texts and leader else ""
@@ -197,7 +185,7 @@ def _build_line(
         hint = NOTHING_SUGGESTED if actions and not any(action.reason for action in actions) else ""
         return GroupLine(group, title, bool(title), url, texts[1:], actions=actions, hint=hint)
     title, actions = _describe_subject(group, snapshot)
-    own = [comment for turn in shown for comment in comments.get(turn.turn_id, ())]
+    own = [comment for turn in group.shown_turns for comment in comments.get(turn.turn_id, ())]
     return GroupLine(group, title, False, url, list(dict.fromkeys(texts)), own, actions if may_teach else [])
 
 
