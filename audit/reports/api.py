@@ -1,6 +1,5 @@
 """The reports for programs, within the caller's workspace."""
 
-from datetime import datetime
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -13,7 +12,7 @@ from audit.record.form_steps import FormStep
 from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.report import Dimension, Report, Selection, Totals, build_report
+from audit.reports.report import Dimension, Report, Selection, build_report
 from audit.reports.selection_form import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
 from convengine.engine.errors import RequestInvalid
@@ -71,7 +70,7 @@ class ReportValueSerializer(serializers.Serializer[Any]):
     """A state or an error code."""
 
     name = serializers.CharField()
-    turns = serializers.IntegerField()
+    turns = serializers.IntegerField(source="totals.turns")
 
 
 class ReportFieldSerializer(serializers.Serializer[Any]):
@@ -167,26 +166,20 @@ def _build_document(selection: Selection) -> dict[str, Any]:
         "until": selection.until,
         "recount": None,
         "total": read_values(report.totals),
-        "periods": [_describe_period(period.since, period.until, period.totals) for period in report.periods],
+        "periods": [
+            {"since": period.since, "until": period.until, "numbers": read_values(period.totals)}
+            for period in report.periods
+        ],
         **{key: _describe_groups(report, dimension) for key, dimension in _GROUPS.items()},
-        "states": _describe_values(report, STATE),
-        "errorCodes": _describe_values(report, ERROR),
+        "states": report.groups[STATE][:MOST],
+        "errorCodes": report.groups[ERROR][:MOST],
         "forms": list(map(_describe_funnel, read_funnels(selection))),
     }
-
-
-def _describe_period(since: datetime, until: datetime, totals: Totals) -> dict[str, Any]:
-    return {"since": since, "until": until, "numbers": read_values(totals)}
 
 
 def _describe_groups(report: Report, dimension: Dimension) -> list[dict[str, Any]]:
     groups = report.groups[dimension][:MOST]
     return [{"name": group.name, "numbers": read_values(group.totals, dimension.measures)} for group in groups]
-
-
-def _describe_values(report: Report, dimension: Dimension) -> list[dict[str, Any]]:
-    groups = report.groups[dimension][:MOST]
-    return [{"name": group.name, "turns": group.totals.turns} for group in groups]
 
 
 def _describe_funnel(funnel: Funnel) -> dict[str, Any]:
