@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
-from config_admin.history.gradual.command_line import describe_gradual_release
+from config_admin.history.gradual.sides import describe_gradual_release
 from config_admin.releases.audience import (
     MOST_NAMES,
     AudienceInvalid,

@@ -1,6 +1,5 @@
 """The page of a gradual release: both sides beside each other, stop, go on."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin, messages
@@ -9,7 +8,7 @@ from django.urls import reverse
 
 from config_admin.editing.links import release_url
 from config_admin.history.gradual.form import AudienceForm
-from config_admin.history.gradual.guard import Sides, count_sides
+from config_admin.history.gradual.sides import count_sides, describe_sides
 from config_admin.releases.audience import NotGradual, change_audience, give_to_all
 from config_admin.releases.models import CeGradualRelease, GradualStatus
 from config_admin.releases.restore_rows import RowsBelongTogether
@@ -129,25 +128,6 @@ def build_page(request: HttpRequest, row: CeGradualRelease) -> dict[str, Any]:
         "may_publish": user.has_perm(PUBLISH),
         "form": AudienceForm.of(row),
     }
-
-
-def describe_sides(sides: Sides) -> Iterator[tuple[str, list[str]]]:
-    """The lines of the table: a label, and the number of each side."""
-    yield "Conversations", [str(side.conversations) for side in sides]
-    yield "Turns", [str(side.turns) for side in sides]
-    for label, column, base in (
-        ("Not understood", "not_understood", "turns"),
-        ("Errors", "failed", "turns"),
-        ("Handed over to a person", "handed_over", "turns"),
-        ("Positive feedback", "positive", "turns"),
-        ("Negative feedback", "negative", "turns"),
-        ("Completed conversations", "completed", "conversations"),
-    ):
-        yield label, [_share(getattr(side, column), getattr(side, base)) for side in sides]
-
-
-def _share(count: int, base: int) -> str:
-    return f"{count} ({format_percent(100 * count / base)})" if base else "0"
 
 
 def _refuse(request: HttpRequest) -> HttpResponse | None:

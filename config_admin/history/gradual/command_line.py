@@ -3,8 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from config_admin.history.gradual.admin import describe_sides
-from config_admin.history.gradual.guard import count_sides
+from config_admin.history.gradual.sides import count_sides, describe_sides
 from config_admin.releases.audience import AudienceSpec, Guard
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 
@@ -25,26 +24,6 @@ def read_audience(options: dict[str, Any]) -> AudienceSpec | None:
         return None
     guard = Guard(options["guard"], options["bound"], options["turns"])
     return AudienceSpec(options["share"], options["participant"], options["channel"], guard)
-
-
-def describe_gradual_release(row: CeGradualRelease) -> dict[str, Any]:
-    """The release with the counts of both sides, as JSON."""
-    sides = count_sides(row)
-    return {
-        "release": row.config_version,
-        "parent": row.parent_version,
-        "status": row.status,
-        "share": row.share,
-        "participants": row.participants,
-        "channels": row.channels,
-        "guard": {"metric": row.guard_metric, "bound": row.guard_bound, "turns": row.guard_turns},
-        "startedBy": row.started_by,
-        "startedAt": row.started_at.isoformat(),
-        "endedBy": row.ended_by,
-        "endedAt": row.ended_at.isoformat() if row.ended_at else None,
-        "endedReason": row.ended_reason,
-        "sides": {"release": sides.newer._asdict(), "others": sides.older._asdict()},
-    }
 
 
 def write_gradual_release(row: CeGradualRelease) -> list[str]:

@@ -1,14 +1,13 @@
 """The guard: stops a gradual release when a rate gets worse than that of the others."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from config_admin.history.gradual.sides import Sides, count_sides
 from config_admin.releases.audience import NotGradual, find_gradual_release
 from config_admin.releases.models import CeGradualRelease, GuardMetric
 from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.labels import format_percent
-from convengine.server.interfaces.turn_reports import SideCounts, turn_reports
 
 GUARD = "guard"
 _COLUMNS = {
@@ -17,19 +16,6 @@ _COLUMNS = {
     GuardMetric.HANDED_OVER: "handed_over",
     GuardMetric.NEGATIVE: "negative",
 }
-
-
-class Sides(NamedTuple):
-    """The counts of those who have the release, and of all others."""
-
-    newer: SideCounts
-    older: SideCounts
-
-
-def count_sides(row: CeGradualRelease) -> Sides:
-    """Both sides, from the beginning of the release to its end."""
-    since, until = row.started_at, row.ended_at
-    return Sides(*turn_reports().count_release_sides(row.first_turn, since, row.parent_version, until))
 
 
 def find_guard_reason(row: CeGradualRelease, sides: Sides) -> str:

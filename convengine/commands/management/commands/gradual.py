@@ -5,12 +5,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from config_admin.history.gradual.admin import PUBLISH
-from config_admin.history.gradual.command_line import (
-    add_audience_arguments,
-    describe_gradual_release,
-    read_audience,
-    write_gradual_release,
-)
+from config_admin.history.gradual.command_line import add_audience_arguments, read_audience, write_gradual_release
+from config_admin.history.gradual.sides import describe_gradual_release
 from config_admin.management.authors import add_author_argument, read_author
 from config_admin.releases.audience import (
     AudienceInvalid,
