@@ -48,15 +48,7 @@ def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
     if not turn.snapshot.rows(rows.OutputSchema):
         return None
     choice = choose_schema(turn.snapshot, session.intent, session.state)
-    turn.decide(
-        session,
-        DecisionKind.SCHEMA,
-        key={"intent": session.intent, "state": session.state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-    return choice.winner
+    return choice.decide(session, turn, DecisionKind.SCHEMA, intent=session.intent, state=session.state)
 
 
 def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:

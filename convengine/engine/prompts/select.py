@@ -37,21 +37,15 @@ def choose_template(snapshot: Snapshot, use: str, intent: str | None, state: str
 
 def decide_template(session: Session, turn: Turn, use: str) -> PromptTemplate:
     """The template of this call, with its DECISION event. Raises PromptContextMissing when there is none."""
-    choice = choose_template(turn.snapshot, use, session.intent, session.state)
-    turn.decide(
-        session,
-        DecisionKind.TEMPLATE,
-        key={"use": code(use), "intent": session.intent, "state": session.state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-    if choice.winner is None:
+    intent, state = session.intent, session.state
+    choice = choose_template(turn.snapshot, use, intent, state)
+    winner = choice.decide(session, turn, DecisionKind.TEMPLATE, use=code(use), intent=intent, state=state)
+    if winner is None:
         raise PromptContextMissing(
             f"No enabled {code(use)} prompt template fits intent {session.intent} in state {session.state}. "
             "Add one, or one for state ANY."
         )
-    return choice.winner
+    return winner
 
 
 def order_newest_first(row: PromptTemplate) -> tuple[float, int]:

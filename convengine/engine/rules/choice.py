@@ -6,10 +6,13 @@ from typing import Any, Generic, TypeVar
 
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
+from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import rank_specificity
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.turn import Candidate
+from convengine.engine.turn.turn import Candidate, Turn
+from convengine.json_value import Json
 
 R = TypeVar("R", bound=Row)
 #: How many rows besides the winner a decision lists; the others are counted.
@@ -37,6 +40,12 @@ class Choice(Generic[R]):
             for row, refused in listed
         ]
 
+    def decide(self, session: Session, turn: Turn, kind: DecisionKind, **key: Json) -> R | None:
+        """The winner, with the DECISION event of this choice. `key` is what the rows were chosen for."""
+        winner = self.winner
+        turn.decide(session, kind, key=key, winner=winner, candidates=self.candidates(), cut=self.cut)
+        return winner
+
 
 def choose_row(
     snapshot: Snapshot,
@@ -52,8 +61,15 @@ def choose_row(
     `refused` gives the reason why a row in scope does not count, or None.
     """
     looked_at = tuple((row, refused(row)) for row in snapshot.in_scope(row_type, intent, state, order=order))
-    cut = count_out_of_scope(snapshot, row_type, intent, len(looked_at))
-    return Choice(looked_at, {**cut, OUTRANKED: max(0, len(looked_at) - 1 - _LISTED)})
+    return build_choice(snapshot, row_type, intent, looked_at)
+
+
+def build_choice(
+    snapshot: Snapshot, row_type: type[R], intent: str | None, considered: tuple[tuple[R, str | None], ...]
+) -> Choice[R]:
+    """The choice among rows in scope that are in order already, with the counts of the others."""
+    cut = count_out_of_scope(snapshot, row_type, intent, len(considered))
+    return Choice(considered, {**cut, OUTRANKED: max(0, len(considered) - 1 - _LISTED)})
 
 
 def find_row(

@@ -82,16 +82,10 @@ def _find_allowed_interactions(session: Session, turn: Turn) -> frozenset[str]:
     """What the current template allows, with its DECISION event."""
     if not turn.snapshot.rows(PromptTemplate):
         return frozenset()
-    choice = choose_interaction(turn.snapshot, session.intent, session.state)
-    turn.decide(
-        session,
-        DecisionKind.TEMPLATE,
-        key={"use": "INTERACTION", "intent": session.intent, "state": session.state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-    return find_capabilities(choice.winner) if choice.winner else frozenset()
+    intent, state = session.intent, session.state
+    choice = choose_interaction(turn.snapshot, intent, state)
+    template = choice.decide(session, turn, DecisionKind.TEMPLATE, use="INTERACTION", intent=intent, state=state)
+    return find_capabilities(template) if template else frozenset()
 
 
 def _accept_confirmation(session: Session, turn: Turn) -> Session:

@@ -14,8 +14,9 @@ from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
+from convengine.engine.rules.choice import Choice
 from convengine.engine.state_graph.allowed_moves import apply_override
-from convengine.engine.steps.responses.choose_row import ResponseChoice, choose_exact_response, choose_response
+from convengine.engine.steps.responses.choose_row import choose_exact_response, choose_response
 from convengine.engine.steps.responses.digression import (
     ask_again,
     is_question_open,
@@ -147,10 +148,11 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     return _answer_by(choice, session, turn, answering, session.state)
 
 
-def _answer_by(choice: ResponseChoice, session: Session, turn: Turn, intent: str | None, state: str | None) -> Session:
+def _answer_by(
+    choice: Choice[Response], session: Session, turn: Turn, intent: str | None, state: str | None
+) -> Session:
     """The session with the answer of the chosen row of a scope."""
-    _note_choice(choice, session, turn, intent, state)
-    row = choice.winner
+    row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=intent, state=state)
     if row is None:
         return _answer_without_row(session, turn)
     turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
@@ -162,18 +164,7 @@ def _answer_by(choice: ResponseChoice, session: Session, turn: Turn, intent: str
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
 
 
-def _note_choice(choice: ResponseChoice, session: Session, turn: Turn, intent: str | None, state: str | None) -> None:
-    turn.decide(
-        session,
-        DecisionKind.RESPONSE,
-        key={"intent": intent, "state": state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-
-
-def _choose_row(session: Session, turn: Turn) -> tuple[str | None, ResponseChoice]:
+def _choose_row(session: Session, turn: Turn) -> tuple[str | None, Choice[Response]]:
     """The rows that may answer, and their intent: a form that was left for a person has a text of its own."""
     answering = find_handing_flow(session, turn) or session.intent
     return answering, choose_response(turn.snapshot, answering, session.state)
@@ -181,7 +172,7 @@ def _choose_row(session: Session, turn: Turn) -> tuple[str | None, ResponseChoic
 
 def _choose_special_row(
     session: Session, turn: Turn, special_state: str | None
-) -> tuple[Session, ResponseChoice | None]:
+) -> tuple[Session, Choice[Response] | None]:
     """The row for a special state, and the session, which a hand-over moves to its intent."""
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
     if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):
@@ -199,8 +190,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     """
     view = view_digression(session, digression)
     choice = choose_response(turn.snapshot, digression.intent, digression.state)
-    _note_choice(choice, session, turn, digression.intent, digression.state)
-    row = choice.winner
+    row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=digression.intent, state=digression.state)
     if row is None:
         # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
         return session.evolve(digression=None)

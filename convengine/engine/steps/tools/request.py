@@ -80,15 +80,7 @@ def choose_direct_row(session: Session, turn: Turn) -> rows.DirectTool | None:
     if not turn.snapshot.rows(rows.DirectTool):
         return None
     choice = choose_row(turn.snapshot, rows.DirectTool, session.intent, session.state, lambda row: None)
-    turn.decide(
-        session,
-        DecisionKind.TOOL,
-        key={"intent": session.intent, "state": session.state},
-        winner=choice.winner,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-    return choice.winner
+    return choice.decide(session, turn, DecisionKind.TOOL, intent=session.intent, state=session.state)
 
 
 def build_row_request(row: rows.DirectTool, session: Session, turn: Turn) -> ToolRequest:
