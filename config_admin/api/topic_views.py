@@ -22,18 +22,9 @@ from config_admin.api.serializers import (
     TopicResultSerializer,
     describe_refusal,
 )
+from config_admin.flows.topics.changes import CodeRefused, delete_topic, duplicate_topic, rename_topic, switch_topic
 from config_admin.flows.topics.export import export_topic, list_needed_tools
-from config_admin.flows.topics.saving import (
-    CodeRefused,
-    Plan,
-    TopicRefused,
-    find_topic,
-    plan_delete,
-    plan_duplicate,
-    plan_rename,
-    plan_switch,
-    store_topic,
-)
+from config_admin.flows.topics.saving import Plan, TopicRefused, find_topic, store_topic
 from config_admin.flows.topics.topic import Topic
 from config_admin.releases.active import snapshots
 from config_admin.transfer.files import CONTENT_TYPES, YAML
@@ -90,7 +81,7 @@ class TopicView(ReleaseView):
         """Delete a topic with all its rows, unless rows of other intents name it."""
         # Many clients send no body with DELETE.
         given = ChangeTopicSerializer().run_validation(request.data or request.query_params.dict())
-        return _store(request, topic_code, plan_delete(), given, f"Delete {topic_code}")
+        return _store(request, topic_code, lambda _, topic: delete_topic(topic), given, f"Delete {topic_code}")
 
 
 class RenameTopicView(ReleaseView):
@@ -103,7 +94,8 @@ class RenameTopicView(ReleaseView):
         """Change the code or the title of a topic. Each row that names the code changes in the same release."""
         given = RenameTopicSerializer().run_validation(request.data)
         reason = f"Rename {topic_code} to {given['code'] or given['title']}"
-        return _store(request, topic_code, plan_rename(given["code"], given["title"]), given, reason)
+        plan = partial(rename_topic, new_code=given["code"], title=given["title"])
+        return _store(request, topic_code, plan, given, reason)
 
 
 class DuplicateTopicView(ReleaseView):
@@ -118,7 +110,8 @@ class DuplicateTopicView(ReleaseView):
         """Copy all rows of a topic under a new code. The copied phrases are off."""
         given = DuplicateTopicSerializer().run_validation(request.data)
         reason = f"Duplicate {topic_code} as {given['code']}"
-        return _store(request, topic_code, plan_duplicate(given["code"], given["title"]), given, reason)
+        plan = partial(duplicate_topic, new_code=given["code"], title=given["title"])
+        return _store(request, topic_code, plan, given, reason)
 
 
 class SwitchTopicView(ReleaseView):
@@ -131,7 +124,9 @@ class SwitchTopicView(ReleaseView):
         """Switch a topic off or on. No conversation begins one that is off; those that are in it finish it."""
         given = SwitchTopicSerializer().run_validation(request.data)
         reason = f"Switch {topic_code} {'on' if given['enabled'] else 'off'}"
-        return _store(request, topic_code, plan_switch(enabled=given["enabled"]), given, reason)
+        return _store(
+            request, topic_code, lambda _, topic: switch_topic(topic, enabled=given["enabled"]), given, reason
+        )
 
 
 class ExportTopicView(ReleaseView):

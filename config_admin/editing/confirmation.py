@@ -1,29 +1,34 @@
 """The confirmation page: what would change, what prevents it, warnings, and the reason."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
+from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_url
+from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import ChangedRow, count_by_table, first_rows
-from config_admin.releases.diff import RowDifferences
-from config_admin.releases.restore_checks import compile_rows
+from config_admin.releases.diff import RowDifferences, compare_wanted
+from config_admin.releases.head import newest
+from config_admin.releases.restore_checks import Wanted, compile_rows, find_new_problems
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.releases.revert import RevertConflict
 from config_admin.validation.findings import Finding
 from config_admin.validation.labels import column_label, row_name, row_title
 from config_admin.validation.stored_columns import control_plane
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import Intent, Row
 from convengine.server.admin_site.rights import describe_groups_with
 
 #: How many rows such a page shows in detail.
 SHOWN = 100
+#: How many refusals and warnings a page shows about rows that it would store.
+MOST_REASONS = 30
 _ACTIONS = {"added": "add", "changed": "change", "removed": "delete"}
 
 
@@ -63,6 +68,10 @@ class Question:
     asks_reason: bool = True
     #: The number of rows by table, as (table, number with its words).
     counts: Sequence[tuple[str, str]] = ()
+    #: By table in words, rows that get another key: they are stored as other rows, but are the same for people.
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    #: Why nothing is stored if no row would change.
+    unchanged: str = ""
     #: What else to know, with rows as (address, name).
     notes: Sequence[Refusal] = ()
     #: What else to choose: a template with the inputs of `form`.
@@ -74,7 +83,8 @@ class Question:
 
     def show_rows(self, by_table: RowDifferences) -> None:
         """Add the rows that would change: counted by table, the first ones in detail."""
-        self.counts, self.rows = count_by_table(by_table), first_rows(by_table, SHOWN)
+        self.counts = [(title, self.renamed.get(title, text)) for title, text in count_by_table(by_table)]
+        self.rows = first_rows(by_table, SHOWN)
         self.more = sum(map(len, by_table.values())) - len(self.rows)
 
     def require_seen(self, request: HttpRequest, name: str, state: Any, news: str) -> None:
@@ -87,6 +97,14 @@ class Question:
         """True if the user has seen all of this, may do it, and gave a reason."""
         is_sent = request.method == "POST" and not self.refusals and not self.news
         return is_sent and bool(reasons.read_reason(request))
+
+    def store_if_agreed(self, request: HttpRequest, store: Callable[[], object]) -> bool:
+        """Make the change if the user agrees to it. False if the page is to be shown, with what refuses the change."""
+        if not self.is_agreed(request):
+            return False
+        with self.collect_refusals():
+            store()
+        return not self.refusals
 
     @contextmanager
     def collect_refusals(self, *refused: type[Exception]) -> Iterator[None]:
@@ -112,6 +130,39 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
         "opts": opts,
     }
     return TemplateResponse(request, "config_admin/confirm.html", context)
+
+
+def confirm_rows(
+    request: HttpRequest, question: Question, wanted: Wanted, store: Callable[[], object], opts: Any
+) -> TemplateResponse | None:
+    """Show rows that would change; once that is confirmed with a reason, store them as one release.
+
+    Returns None when they are stored.
+    """
+    reasons.require_reason(request, consent=())
+    with record_request(request):
+        _describe_rows(request, question, wanted)
+        if not question.store_if_agreed(request, store):
+            return ask(request, question, opts)
+        messages.success(request, describe_new_release())
+    return None
+
+
+def _describe_rows(request: HttpRequest, question: Question, wanted: Wanted) -> None:
+    """Add the rows by table, what the save checks say, and missing rights."""
+    by_table = compare_wanted(wanted)
+    question.show_rows(by_table)
+    question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
+    editor = get_editor_context(request)
+    findings = find_new_problems(editor.snapshot, editor.world, wanted)
+    if question.refusals:
+        # The page names the rows that use the intent already.
+        findings = [finding for finding in findings if (finding.table, finding.code) != (Intent.table, "IN_USE")]
+    refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)]
+    question.refusals = refusals[:MOST_REASONS] if by_table else [Refusal(question.unchanged)]
+    question.warnings = [*question.warnings, *warnings_of(findings)][:MOST_REASONS]
+    in_force = newest()
+    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
 
 
 def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:

@@ -100,14 +100,12 @@ class HistoryAdmin(SimpleHistoryAdmin):
         with record_request(request, Origin.REVERT):
             if not self.has_change_permission(request):
                 raise PermissionDenied
-            question = self._question(request, pk, config_version)
-            if question.is_agreed(request):
-                with question.collect_refusals():
-                    revert_row(self.opts.db_table, pk, config_version)
-                    done = f"{row_name(self.opts.db_table, pk)} was restored from release {config_version}."
-                    self.message_user(request, done, messages.SUCCESS)
-                    return HttpResponseRedirect(row_url(self.opts.db_table, pk, "history"))
-            return ask(request, question, self.opts)
+            table, question = self.opts.db_table, self._question(request, pk, config_version)
+            if not question.store_if_agreed(request, lambda: revert_row(table, pk, config_version)):
+                return ask(request, question, self.opts)
+            done = f"{row_name(table, pk)} was restored from release {config_version}."
+            self.message_user(request, done, messages.SUCCESS)
+            return HttpResponseRedirect(row_url(table, pk, "history"))
 
     def _question(self, request: HttpRequest, pk: Any, config_version: int) -> Question:
         table, editor = self.opts.db_table, get_editor_context(request)

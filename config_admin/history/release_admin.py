@@ -171,12 +171,10 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     def _ask(self, request: HttpRequest, question: Question, by_table: RowDifferences, go_back: Any) -> HttpResponse:
         self._fill(request, question, by_table)
-        if question.is_agreed(request):
-            with question.collect_refusals():
-                go_back()
-                self.message_user(request, describe_new_release(), messages.SUCCESS)
-                return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
-        return ask(request, question, self.opts)
+        if not question.store_if_agreed(request, go_back):
+            return ask(request, question, self.opts)
+        self.message_user(request, describe_new_release(), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
     def _fill(self, request: HttpRequest, question: Question, by_table: RowDifferences) -> None:
         question.show_rows(by_table)

@@ -11,7 +11,7 @@ from config_admin.validation.findings import Finding
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.world import World
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, Row
 from convengine.engine.turn.snapshot import Snapshot, Table
 
 #: For each table the resulting rows by primary key. None for a deleted one.
@@ -35,6 +35,19 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
         gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
         findings += [each for row in gone for each in check_delete(row, after)]
     return findings
+
+
+def find_new_problems(snapshot: Snapshot, world: World, wanted: Wanted) -> list[Finding]:
+    """The findings of the save checks, without those that the stored rows have already."""
+    stored = (snapshot.row(ROW_TYPE_OF[table], pk) for table, members in wanted.items() for pk in members)
+    known = {_identify(finding) for row in stored if row is not None for finding in check_row(row, snapshot, world)}
+    return [finding for finding in check_restored_rows(wanted) if _identify(finding) not in known]
+
+
+def _identify(finding: Finding) -> tuple[Any, ...]:
+    """A finding by its row; that of an intent without its code, which a rename changes."""
+    row = None if finding.table == Intent.table else finding.row
+    return finding.table, row, finding.code, finding.field
 
 
 def _check_restored_row(

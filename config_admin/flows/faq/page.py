@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
@@ -11,14 +11,13 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url, workspace_url
-from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq
+from config_admin.flows.saving import add_from_page
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.restore_checks import lay_rows_over
-from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
 from config_admin.transfer.import_plan import plan_import
@@ -78,10 +77,10 @@ def faq(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         preview = _Preview(request, form)
         if preview.is_agreed:
-            made = _make(request, preview.plan)
-            if isinstance(made, HttpResponse):
-                return made
-            context["refused"] = made
+            done = f"{_count(preview.plan)} created. {_count_skipped(preview.plan)}".strip()
+            context["refused"] = add_from_page(request, preview.plan.make_document(), done)
+            if not context["refused"]:
+                return _leave(preview.plan)
         form = _show_lines(form)
         context |= preview.describe()
     context |= {
@@ -156,21 +155,12 @@ def _show_lines(form: FaqForm) -> FaqForm:
     return FaqForm(data)
 
 
-def _make(request: HttpRequest, plan: FaqPlan) -> HttpResponse | list[str]:
-    """Store the rows as one release; returns the reasons if they were refused."""
-    try:
-        with record_request(request):
-            add_document(plan.make_document(), author=request.user.get_username(), reason=reasons.read_reason(request))
-            # The release first: it is refused where changes go to drafts.
-            released = describe_new_release()
-            messages.success(request, f"{_count(plan)} created. {_count_skipped(plan)}".strip())
-            messages.success(request, released)
-    except ImportRefused as refused:
-        return [str(error) for error in refused.plan.errors]
+def _leave(plan: FaqPlan) -> HttpResponse:
+    """To the workspace of the only answer, else to the release."""
     codes = [planned.code for planned in plan.planned]
-    if len(codes) == 1:
-        return HttpResponseRedirect(workspace_url(codes[0]))
-    return HttpResponseRedirect(release_url(get_released_head().config_version))
+    return HttpResponseRedirect(
+        workspace_url(codes[0]) if len(codes) == 1 else release_url(get_released_head().config_version)
+    )
 
 
 def _count(plan: FaqPlan) -> str:

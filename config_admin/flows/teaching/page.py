@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
@@ -18,12 +18,11 @@ from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import row_url, workspace_url
-from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
+from config_admin.flows.saving import add_from_page
 from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.transfer.apply_import import ImportRefused, add_document
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.steps.intents.suggestions import (
     NOTHING_SUGGESTED,
@@ -212,19 +211,11 @@ def _sees_tests(request: HttpRequest) -> bool:
 
 def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | dict[str, Any]:
     """Store the phrases as one release, or in the open draft; returns the reasons if they were refused."""
-    author = request.user.get_username()
-    try:
-        with record_request(request):
-            add_document(lesson.make_document(), author=author, reason=reasons.read_reason(request))
-            count = len(lesson.phrases)
-            # The release first: it is refused where changes go to drafts.
-            released = describe_new_release()
-            messages.success(request, f"{count} phrase{pluralize(count)} of {lesson.intent} saved.")
-            messages.success(request, released)
-    except ImportRefused as refused:
-        return {"refused": [str(error) for error in refused.plan.errors]}
+    done = f"{len(lesson.phrases)} phrase{pluralize(len(lesson.phrases))} of {lesson.intent} saved."
+    if refused := add_from_page(request, lesson.make_document(), done):
+        return {"refused": refused}
     if group is not None and request.user.has_perm(RIGHT):
-        _note_taught(group, author, lesson.intent)
+        _note_taught(group, request.user.get_username(), lesson.intent)
         return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
     return HttpResponseRedirect(workspace_url(lesson.intent))
 

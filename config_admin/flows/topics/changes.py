@@ -2,26 +2,62 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from config_admin.flows.topics.mentions import replace_intents
-from config_admin.flows.topics.topic import Topic
+from config_admin.flows.topics.topic import Topic, has_rows_of
 from config_admin.releases.restore_checks import Wanted
 from config_admin.releases.tree import Content
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_file_rows
-from config_admin.transfer.row_matching import MatchedRows
+from config_admin.validation.common import CODE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 
 INTENT, PHRASES = rows.Intent.table, rows.Classifier.table
 
 
-def rename_topic(topic: Topic, new_code: str, title: str) -> Wanted:
-    """All rows that name the intent, with the new code; the rows keep their numbers, so records still find them."""
-    codes = topic.rename_codes(new_code)
+class CodeRefused(ValueError):
+    """The topic may not have this code."""
+
+
+@dataclass(frozen=True)
+class TopicChange:
+    """The rows as they are to be, and why they cannot be."""
+
+    wanted: Wanted
+    problems: tuple[str, ...] = ()
+    #: The new codes of renamed intents.
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_new_code(snapshot: Snapshot, topic: Topic, new_code: str, *, may_stay: bool) -> str:
+    """A code that no other intent has. Raises CodeRefused."""
+    new = code(new_code)
+    if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
+        raise CodeRefused(f"{new} is not a valid code. Use capital letters, digits and underscores.")
+    if may_stay and new == topic.code:
+        return new
+    for name in topic.rename_codes(new).values():
+        if snapshot.row(rows.Intent, name):
+            raise CodeRefused(f"The intent {name} already exists. Choose another code.")
+        if has_rows_of(snapshot, name):
+            raise CodeRefused(f"Rows of {name} exist already, without an intent. Choose another code.")
+    return new
+
+
+def rename_topic(snapshot: Snapshot, topic: Topic, new_code: str, title: str) -> TopicChange:
+    """All rows that name the intent, with another code, another title, or both. Raises CodeRefused.
+
+    The rows keep their numbers, so records still find them.
+    """
+    new = check_new_code(snapshot, topic, new_code or topic.code, may_stay=True)
+    codes = topic.rename_codes(new)
     wanted: dict[str, dict[Any, Content | None]] = {}
     for source in (topic.own, topic.references):
         for table, members in source.items():
@@ -31,19 +67,20 @@ def rename_topic(topic: Topic, new_code: str, title: str) -> Wanted:
     intent = intents[topic.intent.pk]
     assert intent is not None
     renamed_intent = intents[topic.intent.pk] = {**intent, "display_name": title or intent["display_name"]}
-    if new_code == topic.code:
-        return {INTENT: {topic.intent.pk: renamed_intent}}
+    if new == topic.code:
+        return TopicChange({INTENT: {topic.intent.pk: renamed_intent}})
     wanted[INTENT] |= dict.fromkeys(intents)
     wanted[INTENT] |= {codes[code(pk)]: row for pk, row in intents.items()}
-    return wanted
+    return TopicChange(wanted, renamed=codes)
 
 
-def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
-    """A copy of all rows under a new code, and rows that cannot be copied.
+def duplicate_topic(snapshot: Snapshot, topic: Topic, new_code: str, title: str) -> TopicChange:
+    """A copy of all rows under a new code, and rows that cannot be copied. Raises CodeRefused.
 
     Copied phrases are off, because they would compete with the others.
     """
-    names, codes = _name_copies(topic, new_code), topic.rename_codes(new_code)
+    new = check_new_code(snapshot, topic, new_code, may_stay=False)
+    names, codes = _name_copies(topic, new), topic.rename_codes(new)
     copied: dict[str, dict[Any, Content]] = {TOOL: {}}
     for table, members in topic.own.items():
         copied[table] = {pk: _rename_parts(replace_intents(table, row, codes), names) for pk, row in members.items()}
@@ -51,17 +88,18 @@ def duplicate_topic(topic: Topic, new_code: str, title: str) -> MatchedRows:
     original = intents[topic.intent.pk]
     copied[INTENT] = intents | {topic.intent.pk: {**original, "display_name": title or original["display_name"]}}
     copied[PHRASES] = {pk: {**row, "enabled": False} for pk, row in phrases.items()}
-    return plan_import(_build_document(copied)).placed
+    placed = plan_import(_build_document(copied)).placed
+    return TopicChange(placed.wanted, tuple(f"{where}: {finding.message}" for where, finding in placed.refused))
 
 
-def switch_topic(topic: Topic, *, enabled: bool) -> Wanted:
+def switch_topic(topic: Topic, *, enabled: bool) -> TopicChange:
     """Switch its intents on or off. No conversation begins an intent that is off; those that are in it finish it."""
-    return {INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}}
+    return TopicChange({INTENT: {pk: {**row, "enabled": enabled} for pk, row in topic.own[INTENT].items()}})
 
 
-def delete_topic(topic: Topic) -> Wanted:
+def delete_topic(topic: Topic) -> TopicChange:
     """Nothing of it is left."""
-    return {table: dict.fromkeys(members) for table, members in topic.own.items()}
+    return TopicChange({table: dict.fromkeys(members) for table, members in topic.own.items()})
 
 
 def _name_copies(topic: Topic, new_code: str) -> dict[str, str]:

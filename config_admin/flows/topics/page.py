@@ -4,40 +4,28 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing import reasons
-from config_admin.editing.confirmation import (
-    Question,
-    Refusal,
-    ask,
-    link_rows,
-    list_missing_rights,
-    refusals_of,
-    warnings_of,
-)
+from config_admin.editing.confirmation import Question, Refusal, confirm_rows, link_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import flow_page_url, workspace_url
-from config_admin.editing.request_change_set import describe_new_release, record_request
-from config_admin.flows.topics.changes import delete_topic, duplicate_topic, rename_topic, switch_topic
-from config_admin.flows.topics.export import export_topic, list_needed_tools
-from config_admin.flows.topics.saving import (
+from config_admin.flows.topics.changes import (
     INTENT,
     CodeRefused,
-    apply_change,
+    TopicChange,
     check_new_code,
-    find_new_problems,
-    find_topic,
+    delete_topic,
+    duplicate_topic,
+    rename_topic,
+    switch_topic,
 )
+from config_admin.flows.topics.export import export_topic, list_needed_tools
+from config_admin.flows.topics.saving import find_topic, store_change
 from config_admin.flows.topics.topic import Topic
-from config_admin.releases.diff import compare_wanted
-from config_admin.releases.head import newest
 from config_admin.releases.renamed_intents import filter_open_conversations
-from config_admin.releases.restore_checks import Wanted
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.labels import row_title, table_title
@@ -49,11 +37,10 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 
-#: How many refusals and warnings the page shows, and how many names a list has.
-SHOWN, NAMED = 30, 12
+#: How many names a list has.
+NAMED = 12
 #: How many conversations are counted.
 COUNTED = 100
-_NOTHING: Mapping[str, str] = {}
 
 
 class NameForm(forms.Form):
@@ -102,8 +89,7 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
         warnings=_warn_of_conversations(topic, f"go on under {new}"),
         reason=f"Rename {topic.code} to {new}",
     )
-    renamed = topic.rename_codes(new) if new != topic.code else {}
-    return _confirm(request, question, rename_topic(topic, new, title), new, renamed=renamed)
+    return _confirm(request, question, rename_topic(snapshot, topic, new, title), new)
 
 
 @page("<path:intent>/duplicate/", of="config_admin.CeIntent")
@@ -118,7 +104,6 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
         )
         return _ask_name(request, topic, form, f"Duplicate {topic.intent.name}", about)
     new, title = form.cleaned_data["code"], form.cleaned_data["title"]
-    copies = duplicate_topic(topic, new, title)
     question = Question(
         title=f"Duplicate {topic.intent.name} as {title or new}",
         intro=f"Copy all {topic.count} row{pluralize(topic.count)} of “{topic.intent.name}” to {new}? The copied "
@@ -131,10 +116,9 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
             *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that name the original", snapshot, topic.references),
         ],
-        refusals=[Refusal(f"{where}: {finding.message}") for where, finding in copies.refused],
         reason=f"Duplicate {topic.code} as {new}",
     )
-    return _confirm(request, question, copies.wanted, new)
+    return _confirm(request, question, duplicate_topic(snapshot, topic, new, title), new)
 
 
 @page("<path:intent>/switch/", of="config_admin.CeIntent")
@@ -272,43 +256,15 @@ def _ask_name(request: HttpRequest, topic: Topic, form: NameForm, title: str, ab
     return TemplateResponse(request, "config_admin/topic_name.html", context)
 
 
-def _confirm(
-    request: HttpRequest, question: Question, wanted: Wanted, target: str, *, renamed: Mapping[str, str] = _NOTHING
-) -> HttpResponse:
+def _confirm(request: HttpRequest, question: Question, change: TopicChange, target: str) -> HttpResponse:
     """Show the preview; once it is confirmed with a reason, store the rows as one release."""
-    reasons.require_reason(request, consent=())
-    with record_request(request):
-        _fill(request, question, wanted)
-        if renamed:
-            # Stored as rows of other keys, but the same rows for people.
-            count = (table_title(INTENT), f"{len(renamed)} renamed")
-            question.counts = [count if title == count[0] else (title, text) for title, text in question.counts]
-        if is_agreed := question.is_agreed(request):
-            with question.collect_refusals():
-                apply_change(wanted, renamed)
-        if not is_agreed or question.refusals:
-            return ask(request, question, control_plane()[INTENT]._meta)
-        messages.success(request, describe_new_release())
+    question.refusals = [*question.refusals, *map(Refusal, change.problems)]
+    question.unchanged = "Nothing would change. Choose another code or title."
+    if change.renamed:
+        question.renamed = {table_title(INTENT): f"{len(change.renamed)} renamed"}
     list_url = reverse("admin:config_admin_ceintent_changelist")
-    return HttpResponseRedirect(workspace_url(target) if target else list_url)
-
-
-def _fill(request: HttpRequest, question: Question, wanted: Wanted) -> None:
-    """Add the rows by table, what the save checks say, and missing rights."""
-    by_table = compare_wanted(wanted)
-    question.show_rows(by_table)
-    question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
-    editor = get_editor_context(request)
-    findings = find_new_problems(editor.snapshot, editor.world, wanted)
-    if question.refusals:
-        # The page names the rows that use the intent already.
-        findings = [finding for finding in findings if (finding.table, finding.code) != (INTENT, "IN_USE")]
-    question.refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)][:SHOWN]
-    question.warnings = [*question.warnings, *warnings_of(findings)][:SHOWN]
-    if not by_table:
-        question.refusals = [Refusal("Nothing would change. Choose another code or title.")]
-    in_force = newest()
-    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
+    page = confirm_rows(request, question, change.wanted, lambda: store_change(change), control_plane()[INTENT]._meta)
+    return page or HttpResponseRedirect(workspace_url(target) if target else list_url)
 
 
 def _count_rows(topic: Topic) -> str:

@@ -4,29 +4,18 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing import reasons
-from config_admin.editing.confirmation import (
-    Question,
-    Refusal,
-    ask,
-    list_missing_rights,
-    refusals_of,
-    warnings_of,
-)
+from config_admin.editing.confirmation import Question, Refusal, confirm_rows
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.request_change_set import describe_new_release, record_request
-from config_admin.flows.topics.saving import apply_change, find_new_problems
 from config_admin.flows.words.matching import SoughtWord
 from config_admin.flows.words.uses import Changed, Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
-from config_admin.releases.diff import compare_wanted
-from config_admin.releases.head import newest
+from config_admin.releases.restore_rows import restore_rows
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import Response
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -129,17 +118,11 @@ def _change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
         inputs=[*_address(word).items(), ("new", new), ("do", do)],
         notes=[*(_note_holes(uses) if is_removal else ()), *_note_by_hand(uses)],
         reason=title,
+        unchanged="No text changes by this. The word is left only in what is listed below.",
     )
-    reasons.require_reason(request, consent=())
-    with record_request(request):
-        _fill(request, question, wanted)
-        if is_agreed := question.is_agreed(request):
-            with question.collect_refusals():
-                apply_change(wanted, {})
-        if not is_agreed or question.refusals:
-            return ask(request, question, control_plane()[Response.table]._meta)
-        messages.success(request, describe_new_release())
-    return HttpResponseRedirect(back_url)
+    opts = control_plane()[Response.table]._meta
+    page = confirm_rows(request, question, wanted, lambda: restore_rows(wanted, checked=False), opts)
+    return page or HttpResponseRedirect(back_url)
 
 
 def _address(word: SoughtWord) -> dict[str, str]:
@@ -168,17 +151,3 @@ def _note(text: str, links: list[tuple[str, str]]) -> list[Refusal]:
     if not links:
         return []
     return [Refusal(f"{text}. The first {NAMED}:" if len(links) > NAMED else text, links[:NAMED])]
-
-
-def _fill(request: HttpRequest, question: Question, wanted: Changed) -> None:
-    """Add the rows by table, what the save checks say, and missing rights."""
-    by_table = compare_wanted(wanted)
-    question.show_rows(by_table)
-    editor = get_editor_context(request)
-    findings = find_new_problems(editor.snapshot, editor.world, wanted)
-    question.refusals = [*list_missing_rights(request, by_table), *refusals_of(findings)][:NAMED]
-    question.warnings = warnings_of(findings)[:NAMED]
-    if not by_table:
-        question.refusals = [Refusal("No text changes by this. The word is left only in what is listed below.")]
-    in_force = newest()
-    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
