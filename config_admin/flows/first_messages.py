@@ -6,7 +6,7 @@ from datetime import datetime
 
 from config_admin.flows.document import Document
 from config_admin.flows.reading import FlowReading, list_question_codes
-from config_admin.flows.saving import plan_new_flow, plan_update
+from config_admin.flows.saving import plan_flow
 from config_admin.releases.restore_checks import lay_rows_over
 from config_admin.transfer.import_plan import place_rows
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
@@ -49,8 +49,7 @@ class SuggestedMessage:
 
 def lay_flow_over(snapshot: Snapshot, reading: FlowReading | None, flow: Document) -> Snapshot:
     """The configuration as if a flow were saved. `reading`: the flow that it changes. Raises FlowRefused."""
-    planned = plan_update(snapshot, reading, flow) if reading else plan_new_flow(flow)
-    return lay_rows_over(snapshot, place_rows(planned).wanted)
+    return lay_rows_over(snapshot, place_rows(plan_flow(snapshot, reading, flow)).wanted)
 
 
 @choose_making(Making.PREVIEW)

@@ -1,6 +1,5 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing import reasons
-from config_admin.editing.condition_fields import FACTS, describe_operators, find_kind
+from config_admin.editing.condition_fields import describe_operators
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
@@ -30,10 +29,8 @@ from config_admin.flows.advice import (
     replace_field,
 )
 from config_admin.flows.bounds import EXAMPLES, OFFERED
-from config_admin.flows.choices import list_choice_values
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
-from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems, get_flow_schema
-from config_admin.flows.field_kinds import get_field_kind
+from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems
 from config_admin.flows.first_messages import (
     MAX_SENTENCES,
     PlayedSentence,
@@ -45,20 +42,14 @@ from config_admin.flows.first_messages import (
 )
 from config_admin.flows.forms import (
     LONGEST_PHRASE,
-    MOST_PHRASES,
-    FieldForms,
-    FlowForm,
-    QuestionForms,
-    RefusalForms,
     list_filled,
     list_initial,
-    name_apart,
     read_document,
-    strip_article,
 )
 from config_admin.flows.mapping import find_part, normalise_flow
+from config_admin.flows.page_forms import CARD_LISTS, TEXTS, PageForms, Problem, list_values, sort_forms
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
-from config_admin.flows.saving import create_flow, plan_new_flow, plan_update, store_country, update_flow
+from config_admin.flows.saving import create_flow, plan_flow, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.releases.active import snapshots
@@ -71,10 +62,8 @@ from config_admin.validation.labels import column_label, row_title, table_label,
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.forms.settings import COUNTRY
-from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.text.difference import Difference
-from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.local_time import LOCALE
@@ -92,7 +81,6 @@ _TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_ou
 #: How many stored messages that nobody understood are compared with the flow.
 _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
-_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION = "_add_field", "_add_refusal", "_add_question"
 _TRY, _COMPARE, _ADD_PHRASES, _SAVE = "_try", "_compare", "_add_phrases", "_save"
 #: Its value is `old=new`: the field to replace in all texts, and the field to write instead, or nothing.
 _MEND = "_mend"
@@ -100,27 +88,8 @@ _HOLE = "To be mended: a field was taken out of this text. Read its sentences ag
 _CHECK = "_check"
 #: Messages that ask for a person.
 _WISHES_FOR_A_PERSON = ("can I speak to a person", "kann ich mit einem Menschen sprechen")
-#: The texts that may name fields: of the flow, of each field, and of each question beside the flow.
-_TEXTS, _FIELD_TEXTS, _QUESTION_TEXTS = (
-    ("confirmation", "answer", "hand_over"),
-    ("question", "again", "invalid"),
-    ("answer",),
-)
-
-
 #: A longer list of fields or questions is folded to its headings.
 _MOST_OPEN_CARDS = 3
-#: The code of a flow that has no valid one yet, and the answer of one whose answer does not matter.
-_NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
-
-
-class PageForms(NamedTuple):
-    """The forms of the page."""
-
-    flow: FlowForm
-    fields: Any
-    refusals: Any
-    questions: Any
 
 
 class PreviewRow(NamedTuple):
@@ -129,13 +98,6 @@ class PreviewRow(NamedTuple):
     change: str
     text: str
     note: str
-
-
-class Problem(NamedTuple):
-    """What prevents saving, with the input that it is about."""
-
-    text: str
-    anchor: str = ""
 
 
 @page(
@@ -214,13 +176,12 @@ class _FlowPage:
         post = self.request.POST
         if _CHECK in post:
             return self._render(bound)
-        if _CHECK not in post:
-            self._try_sentences(bound)
+        self._try_sentences(bound)
         if _COMPARE in post:
-            flow = self._read_phrases(bound)
+            flow = bound.read_phrases(self.stored)
             after = self._lay_over(flow) if flow["phrases"] else None
             self.compared = describe_new_phrases(self.snapshot, after or self.snapshot)
-        if {_ADD_FIELD, _ADD_REFUSAL, _ADD_QUESTION, _TRY, _COMPARE, _ADD_PHRASES, _MEND} & set(post):
+        if {_TRY, _COMPARE, _ADD_PHRASES, _MEND, *(cards.add_button for cards in CARD_LISTS)} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
@@ -233,8 +194,13 @@ class _FlowPage:
 
     def _open(self) -> PageForms:
         if self.stored:
-            return self._make_forms(*list_initial(self.stored))
-        return self._make_forms(self._read_address(), [], [], [], extra=1)
+            values, *cards_given = list_initial(self.stored)
+            return PageForms.show(values, cards_given, **self._options)
+        return PageForms.show(self._read_address(), [[]] * len(CARD_LISTS), added="field", **self._options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"snapshot": self.snapshot, "flow_code": self._code}
 
     def _read_address(self) -> Values:
         """The kind that a link to the page chooses, and the messages of the inbox that become phrases."""
@@ -245,26 +211,9 @@ class _FlowPage:
             values["title"] = name_by_words([message.text for message in given])
         return values
 
-    def _make_forms(self, values: Values, *rows_given: list[Values], extra: int = 0) -> PageForms:
-        """`rows_given`: the values of the fields, of the refusals and of the questions."""
-        fields, refusals, questions = rows_given
-        forms = PageForms(
-            FlowForm(initial=values, snapshot=self.snapshot, flow_code=self._code),
-            FieldForms(initial=fields, prefix="field"),
-            RefusalForms(initial=refusals, prefix="refusal"),
-            QuestionForms(initial=questions, prefix="question"),
-        )
-        forms.fields.extra, forms.refusals.extra, forms.questions.extra = extra, 0, 0
-        return forms
-
     def _bind(self) -> PageForms:
         initial = {"code": self._code, "locale": self.stored.get("locale", "")} if self.stored else None
-        return PageForms(
-            FlowForm(self.request.POST, initial=initial, snapshot=self.snapshot, flow_code=self._code),
-            FieldForms(self.request.POST, prefix="field"),
-            RefusalForms(self.request.POST, prefix="refusal"),
-            QuestionForms(self.request.POST, prefix="question"),
-        )
+        return PageForms.bind(self.request.POST, initial=initial, **self._options)
 
     def _reopen(self, bound: PageForms) -> PageForms:
         """The inputs without their errors, and with one more field or question if that was asked for."""
@@ -272,27 +221,23 @@ class _FlowPage:
         values = {name: bound.flow[name].value() for name in bound.flow.fields}
         if _ADD_PHRASES in post:
             values["phrases"] = "\n".join(split_lines("\n".join([values["phrases"], *post.getlist("message")])))
-        rows_given = [list(_list_values(formset)) for formset in (bound.fields, bound.refusals, bound.questions)]
+        cards_given = [list_values(formset) for _, formset in bound.list_cards()]
         if _MEND in post:
-            self._mend_texts(post[_MEND], values, rows_given)
-        forms = self._make_forms(values, *rows_given)
-        for formset, button in (
-            (forms.fields, _ADD_FIELD),
-            (forms.refusals, _ADD_REFUSAL),
-            (forms.questions, _ADD_QUESTION),
-        ):
-            formset.extra = int(button in post)
-        return forms
+            self._mend_texts(post[_MEND], values, cards_given)
+        added = next((cards.prefix for cards in CARD_LISTS if cards.add_button in post), "")
+        return PageForms.show(values, cards_given, added, **self._options)
 
-    def _mend_texts(self, order: str, values: Values, rows_given: list[list[Values]]) -> None:
+    def _mend_texts(self, order: str, values: Values, cards_given: list[list[Values]]) -> None:
         """Write another field in the place of one in all texts, or take it out of them."""
         old, _, new = order.partition("=")
-        for inputs, names in zip(([values], *rows_given), (_TEXTS, _FIELD_TEXTS, (), _QUESTION_TEXTS), strict=True):
-            for given, name in ((given, name) for given in inputs for name in names):
-                before = str(given[name] or "")
-                given[name] = replace_field(before, old, new)
-                if not new and given[name] != before:
-                    self.left_texts.add(given[name])
+        texts = [(values, name) for name in TEXTS]
+        for cards, listed in zip(CARD_LISTS, cards_given, strict=True):
+            texts += [(given, name) for given in listed for name in cards.texts]
+        for given, name in texts:
+            before = str(given[name] or "")
+            given[name] = replace_field(before, old, new)
+            if not new and given[name] != before:
+                self.left_texts.add(given[name])
 
     @property
     def _code(self) -> str:
@@ -300,12 +245,12 @@ class _FlowPage:
 
     def _is_usable(self, forms: PageForms) -> bool:
         """True when all are valid; a flow that collects needs a field."""
-        if not all([form.is_valid() for form in forms]):  # noqa: C419 (all of them are checked)
-            self.problems += list(_list_errors(forms))
+        if not forms.are_valid():
+            self.problems += list(forms.list_problems())
             return False
         if self._asks_country(forms) and not forms.flow.cleaned_data["customers_country"]:
             forms.flow.add_error("customers_country", "Choose one from the list. It is asked only once.")
-            self.problems += list(_list_errors(forms))
+            self.problems += list(forms.list_problems())
             return False
         self._find_gone_fields(forms)
         if self.gone_fields:
@@ -319,20 +264,20 @@ class _FlowPage:
         for form, item in zip(list_filled(forms.refusals), flow["not_allowed"], strict=True):
             for key, problem in find_refusal_problems(item, flow["fields"]):
                 form.add_error(key, problem)
-        self.problems += list(_list_errors(forms))
+        self.problems += list(forms.list_problems())
         return not self.problems
 
     def _find_gone_fields(self, forms: PageForms) -> None:
         """Fields that were removed and that texts still name: nothing would be shown in their place."""
         advice = self._make_name_advice(forms)
-        for text in _list_texts(forms):
+        for text in forms.list_texts():
             for name in advice.list_gone_fields(str(text.value() or "")):
                 message = f"“{text.label}” still names the field “{name}”, which is gone."
                 self.problems.append(Problem(message, text.id_for_label))
                 self.gone_fields.append(name)
 
     def _make_name_advice(self, forms: PageForms) -> NameAdvice:
-        names = [field["name"] for field in name_apart(_list_titles(forms))]
+        names = [field["name"] for field in forms.list_named_fields()]
         return NameAdvice(self.snapshot, self._code, self._stored_names, names)
 
     @property
@@ -343,37 +288,17 @@ class _FlowPage:
 
     def _try_sentences(self, bound: PageForms) -> None:
         post, user = self.request.POST, self.request.user
-        flow, sentences = self._read_phrases(bound), split_lines(post.get("sentences", ""))
+        flow, sentences = bound.read_phrases(self.stored), split_lines(post.get("sentences", ""))
         suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(RIGHT))
         if not (sentences or suggests):
             return
-        snapshot = self._lay_over(self._read_whole(bound)) or self._lay_over(flow) or self.snapshot
+        snapshot = self._lay_over(bound.read_whole(self.stored)) or self._lay_over(flow) or self.snapshot
         self.played = play_sentences(snapshot, flow["code"], sentences, database_time())
         if suggests:
             write_outside(lambda: access_log().log_row_access(self.request, None))
             stored = inbox().list_messages_not_understood(_COMPARED)
             new = (text for text in stored if text not in flow["phrases"])
             self.suggested = suggest_messages(snapshot, flow["code"], new)
-
-    def _read_whole(self, bound: PageForms) -> Values | None:
-        """The flow of the page. Returns None while its inputs are not complete."""
-        is_valid = all([form.is_valid() for form in bound])  # noqa: C419 (all of them are checked)
-        return read_document(*bound, stored=self.stored) if is_valid else None
-
-    def _read_phrases(self, forms: PageForms) -> Values:
-        """The stored flow, or one with nothing else, with the phrases of the page, whatever its other inputs hold."""
-        title, typed = (str(forms.flow[name].value() or "").strip() for name in ("title", "code"))
-        is_code = re.fullmatch(get_flow_schema()["properties"]["code"]["pattern"], code(typed))
-        questions = (split_lines(str(form["questions"].value())) for form in _list_questions(forms))
-        return {
-            "kind": FlowKind.answer.value,
-            "answer": _NO_ANSWER,
-            **self.stored,
-            "code": self._code or (code(typed) if is_code else _NO_CODE),
-            "title": title[:200] or "This flow",
-            "phrases": _list_phrases(forms),
-            "questions_and_answers": [{"questions": lines, "answer": _NO_ANSWER} for lines in questions],
-        }
 
     def _lay_over(self, flow: Values | None) -> Snapshot | None:
         """The configuration with a flow. Returns None for one that cannot be saved."""
@@ -389,17 +314,16 @@ class _FlowPage:
         if self.request.method == "POST":
             # With many phrases this takes a second: a page that is opened asks for it afterwards.
             self._warn_of_overlaps(forms)
-        fields = list(name_apart(_list_titles(forms)))
-        names = list_names(str(forms.flow["kind"].value()), fields)
-        for name in _TEXTS:
+        names = list_names(str(forms.flow["kind"].value()), forms.list_named_fields())
+        for name in TEXTS:
             bound_field: Any = forms.flow[name]
             bound_field.names = names
         advice = self._make_name_advice(forms)
-        for text in _list_texts(forms):
+        for text in forms.list_texts():
             written = str(text.value() or "")
             _warn(text, [*advice.check_text(written), *([_HOLE] if written in self.left_texts else [])])
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
-        for form in _list_phones_without_country(forms):
+        for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
 
     @property
@@ -411,15 +335,15 @@ class _FlowPage:
         user: Any = self.request.user
         if self._country_of_customers or not user.has_perms(list_rights([rows.Config.table], "add", "change")):
             return False
-        return forms.flow["kind"].value() in ASKING and bool(_list_phones_without_country(forms))
+        return forms.flow["kind"].value() in ASKING and bool(forms.list_phones_without_country())
 
     def _warn_of_overlaps(self, forms: PageForms) -> None:
-        flow = self._read_phrases(forms)
+        flow = forms.read_phrases(self.stored)
         snapshot = self._lay_over(flow) or self.snapshot
         phrases, questions = flow["phrases"], flow["questions_and_answers"]
         overlaps = find_overlaps(snapshot, flow["code"], phrases)
         _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, overlaps)])
-        for form, item in zip(_list_questions(forms), questions, strict=True):
+        for form, item in zip(forms.list_questions(), questions, strict=True):
             overlaps = find_overlaps(snapshot, flow["code"], item["questions"])
             warnings = [*describe_single_phrasing(item["questions"]), *describe_overlaps(self.snapshot, overlaps)]
             _warn(form["questions"], warnings)
@@ -475,11 +399,7 @@ class _FlowPage:
 
     def _show_preview(self, document: Values) -> None:
         try:
-            if self.reading:
-                planned = plan_update(self.snapshot, self.reading, document, switch_on=self._switches_on)
-            else:
-                planned = plan_new_flow(document)
-            plan = plan_import(planned)
+            plan = plan_import(plan_flow(self.snapshot, self.reading, document, switch_on=self._switches_on))
         except FlowRefused as refused:
             self.problems += [Problem(problem) for problem in refused.problems]
             return
@@ -498,14 +418,14 @@ class _FlowPage:
         context = {
             "title": f"Edit the flow {self.stored['title']}" if self.stored else "Start a flow",
             "form": forms.flow,
-            "fields": _sort_forms(forms.fields),
+            "fields": sort_forms(forms.fields),
             "field_set": forms.fields,
             "refusals": forms.refusals,
-            "field_titles": [field["title"] for field in _list_titles(forms)],
+            "field_titles": [field["title"] for field in forms.list_named_fields()],
             "countries": list_countries().values(),
             "different_countries": DIFFERENT,
             "asks_country": self._asks_country(forms),
-            "condition": {"operators": describe_operators(), "fields": list(_list_condition_fields(forms))},
+            "condition": {"operators": describe_operators(), "fields": list(forms.list_condition_fields())},
             "questions": forms.questions,
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
             "asking": " ".join(ASKING),
@@ -515,9 +435,7 @@ class _FlowPage:
             "most_open_cards": _MOST_OPEN_CARDS,
             "problems": self.problems,
             "gone_fields": list(dict.fromkeys(self.gone_fields)),
-            "new_fields": [
-                field for field in name_apart(_list_titles(forms)) if field["name"] not in self._stored_names
-            ],
+            "new_fields": [each for each in forms.list_named_fields() if each["name"] not in self._stored_names],
             "preview": self.preview,
             "summary": self.summary,
             "changes": self.changes,
@@ -540,7 +458,7 @@ class _FlowPage:
             "is_saved": "saved" in self.request.GET,
             "hand_overs": list(_list_hand_overs(self.snapshot)),
             "with_questions": " ".join(
-                kind.value for kind in FlowKind if kind is not FlowKind.handover or _list_questions(forms)
+                kind.value for kind in FlowKind if kind is not FlowKind.handover or forms.list_questions()
             ),
             "returning": _list_returning_intents(self.snapshot, self.reading),
             "reason": reasons.read_reason(self.request),
@@ -549,60 +467,8 @@ class _FlowPage:
         return TemplateResponse(self.request, "config_admin/start.html", context)
 
 
-def _list_phrases(forms: PageForms) -> list[str]:
-    return [line[:LONGEST_PHRASE] for line in split_lines(str(forms.flow["phrases"].value() or ""))][:MOST_PHRASES]
-
-
 def _warn(bound_field: Any, warnings: list[str]) -> None:
     bound_field.warnings = warnings
-
-
-def _list_remaining(formset: Any) -> list[Any]:
-    """The forms of the page without those to remove."""
-    return [form for form in _sort_forms(formset) if not form["DELETE"].value()]
-
-
-def _list_phones_without_country(forms: PageForms) -> list[Any]:
-    """The forms of the phone fields that name no country."""
-    listed = _list_remaining(forms.fields)
-    return [form for form in listed if form["type"].value() == "phone" and not form["country"].value()]
-
-
-def _list_questions(forms: PageForms) -> list[Any]:
-    """The forms of the questions beside the flow that have a phrasing."""
-    return [form for form in _list_remaining(forms.questions) if str(form["questions"].value() or "").strip()]
-
-
-def _list_titled(forms: PageForms) -> list[Any]:
-    """The forms of the fields that have a title."""
-    return [form for form in _list_remaining(forms.fields) if strip_article(str(form["title"].value() or ""))]
-
-
-def _list_titles(forms: PageForms) -> Iterator[Values]:
-    """The fields of the page, by their names and titles."""
-    for form in _list_titled(forms):
-        yield {"name": str(form["name"].value() or ""), "title": strip_article(str(form["title"].value()))}
-
-
-def _list_condition_fields(forms: PageForms) -> Iterator[Mapping[str, Any]]:
-    """What conditions can test: the fields of the page, then the facts of a turn."""
-    named = list(name_apart(_list_titles(forms)))
-    for form, field in zip(_list_titled(forms), named, strict=True):
-        field_type = str(form["type"].value() or "text")
-        yield {
-            "name": field["name"],
-            "label": field["title"],
-            "kind": FieldKind.CHOICE if field_type == "choice" else find_kind(get_field_kind(field_type).property),
-            "values": list_choice_values(str(form["options"].value() or "")) if field_type == "choice" else [],
-        }
-    yield from FACTS
-
-
-def _list_texts(forms: PageForms) -> Iterator[Any]:
-    """The inputs of texts that may name fields."""
-    yield from (forms.flow[name] for name in _TEXTS)
-    yield from (form[name] for form in _list_remaining(forms.fields) for name in _FIELD_TEXTS)
-    yield from (form[name] for form in _list_remaining(forms.questions) for name in _QUESTION_TEXTS)
 
 
 def _list_returning_intents(snapshot: Snapshot, reading: FlowReading | None) -> list[tuple[str, str]]:
@@ -622,51 +488,6 @@ def _list_hand_overs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
 
 def _digest(reading: FlowReading) -> str:
     return sha256(dumps(reading.document).encode()).hexdigest()[:16]
-
-
-def _list_values(formset: Any) -> Iterator[Values]:
-    """The inputs of the forms that are neither removed nor empty, as they are."""
-    for form in _sort_forms(formset):
-        if form.has_changed() and not form["DELETE"].value():
-            yield {name: form[name].value() for name in form.fields if name not in ("ORDER", "DELETE")}
-
-
-def _sort_forms(formset: Any) -> list[Any]:
-    """The forms in the order of the page."""
-    forms = list(formset.forms)
-    if not formset.is_bound or "ORDER" not in formset.empty_form.fields:
-        return forms
-    return sorted(forms, key=_read_position)
-
-
-def _read_position(form: Any) -> int:
-    position = parse_whole_number(str(form["ORDER"].value()))
-    return BIG_INTEGER if position is None else position
-
-
-def _list_errors(forms: PageForms) -> Iterator[Problem]:
-    """The errors of the inputs; those of a field or question name it by its number."""
-    yield from _describe_form_errors(forms.flow, "")
-    for formset, name, heading in (
-        (forms.fields, "Field", "Fields"),
-        (forms.refusals, "Not allowed", "Refusals"),
-        (forms.questions, "Question", "Questions"),
-    ):
-        remaining = [form for form in _sort_forms(formset) if form not in formset.deleted_forms]
-        for number, form in enumerate(remaining, 1):
-            yield from _describe_form_errors(form, f"{name} {number}, ")
-        if formset.non_form_errors():
-            most = f"{heading}: at most {formset.max_num} are possible. If there are fewer, open the page again."
-            yield Problem(most, f"{heading.lower()}-title")
-
-
-def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
-    for name, errors in form.errors.as_data().items():
-        label = f"{prefix}“{form[name].label}”"
-        is_missing = errors[0].code == "required"
-        yield Problem(
-            f"{label} is required." if is_missing else f"{label}: {errors[0].messages[0]}", form[name].id_for_label
-        )
 
 
 def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:

@@ -94,7 +94,7 @@ def update_flow(
         raise FlowRefused([f"code: {flow['code']} is not an existing flow. Create it, or choose another code."])
     if not overwrite and (problems := list(_find_lost_changes(flow, reading))):
         raise FlowRefused(problems)
-    document = plan_update(snapshot, reading, flow, switch_on=switch_on)
+    document = plan_flow(snapshot, reading, flow, switch_on=switch_on)
     return import_document(document, author=author, reason=reason)
 
 
@@ -120,10 +120,15 @@ def _split_fields(flow: Document) -> Values:
     return {**normal, **fields}
 
 
-def plan_update(
-    snapshot: Snapshot, reading: FlowReading, flow: Document, *, switch_on: bool = True
+def plan_flow(
+    snapshot: Snapshot, reading: FlowReading | None, flow: Document, *, switch_on: bool = True
 ) -> transfer.Document:
-    """The rows to add, change and delete. Values that were set by hand stay. Raises FlowRefused."""
+    """The rows to add, change and delete. Values that were set by hand stay. Raises FlowRefused.
+
+    `reading`: the flow that becomes this document; None for a new one.
+    """
+    if reading is None:
+        return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.Mode.ADD)
     new = index_by_identity(write_rows(flow, _match_questions(snapshot, reading, flow)))
     if reading.is_off:
         new = {
@@ -143,11 +148,6 @@ def plan_update(
         matches_by_key=False,
         deleted=_list_deleted_rows(reading, new),
     )
-
-
-def plan_new_flow(flow: Document) -> transfer.Document:
-    """The rows of a new flow. Raises FlowRefused."""
-    return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.Mode.ADD)
 
 
 def _change_row(stored: rows.Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Values]:
