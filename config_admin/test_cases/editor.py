@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import yaml
@@ -21,22 +22,8 @@ EQUALS, CONTAINS, MATCHES = "equals", "contains", "matches"
 #: How a value is compared, by the operator of scenarios.
 MODES = {EQUALS: "is exactly", CONTAINS: "contains", MATCHES: "matches the pattern"}
 ANSWER, INTENT, STATE, ERROR, FIELD, TASKS, TOOLS = "answer", "intent", "state", "error", "field", "tasks", "tools"
-LABELS = {
-    ANSWER: "Answer",
-    INTENT: "Intent",
-    STATE: "State",
-    ERROR: "Error code",
-    FIELD: "Field",
-    TASKS: "Actions",
-    TOOLS: "Tool calls",
-}
-#: The key of `expect` by kind.
-_KEYS = {ANSWER: "response", INTENT: INTENT, STATE: STATE, ERROR: ERROR, FIELD: "context"}
-_KEYS |= {TASKS: "task_calls", TOOLS: "tool_calls"}
 #: What each turn of a new test expects; the last one its answer, too.
 NEW_KINDS = frozenset({INTENT, STATE, ERROR, FIELD})
-_WITH_MODES = frozenset({ANSWER, FIELD})
-_LONG = frozenset({ANSWER, TASKS, TOOLS})
 #: Keys of a turn that have inputs of their own.
 _OWN_KEYS = frozenset({"user", "expect"})
 _STUB_KEYS = ("requires", "conversation", "model", "llm", "tasks", "tools", "containers")
@@ -58,33 +45,19 @@ class Tick:
     observed: str | None = None
 
     @property
+    def spec(self) -> "Kind":
+        """What its kind says of the input."""
+        return KINDS[self.kind]
+
+    @property
     def label(self) -> str:
         """What it is called on the page."""
-        return f"{LABELS[self.kind]} {self.name.removeprefix('$.')}".strip()
-
-    @property
-    def has_modes(self) -> bool:
-        """True when the text may be compared in several ways."""
-        return self.kind in _WITH_MODES
-
-    @property
-    def is_long(self) -> bool:
-        """True for a text of several lines."""
-        return self.kind in _LONG
+        return f"{self.spec.label} {self.name.removeprefix('$.')}".strip()
 
     def is_missed_by(self, miss: Miss) -> bool:
         """True if the expectation is the one that does not hold."""
         path = f"['{self.name}']" if self.kind == FIELD else ""
-        return miss.where.startswith(f"expect.{_KEYS[self.kind]}{path}")
-
-    @property
-    def help(self) -> str:
-        """What the input takes."""
-        texts = {
-            TASKS: "One a line, such as till:open. Empty: no action runs.",
-            TOOLS: "One a line, such as weather.now, then arguments as JSON. Empty: no tool is called.",
-        }
-        return texts.get(self.kind, "")
+        return miss.where.startswith(f"expect.{self.spec.key}{path}")
 
 
 @dataclass
@@ -160,8 +133,7 @@ def offer_observed(turn: EditorTurn, seen: SeenTurn, misses: Sequence[Miss], che
             tick.observed = observed.observed
             if not tick.is_checked:
                 tick.value = observed.value
-    order = list(LABELS)
-    turn.ticks.sort(key=lambda tick: order.index(tick.kind))
+    turn.ticks.sort(key=lambda tick: list(KINDS).index(tick.kind))
 
 
 def accept_observed(turn: EditorTurn) -> None:
@@ -176,33 +148,22 @@ def accept_observed(turn: EditorTurn) -> None:
 
 def read_editor(sent: QueryDict) -> Editor:
     """The form as it was sent; removed turns are left out."""
-    turns = []
-    for number in range(_read_count(sent, "turns")):
-        prefix = f"turn-{number}-"
-        if sent.get(f"{prefix}remove"):
-            continue
-        ticks = [
-            Tick(
-                sent.get(f"{prefix}kind-{index}", ""),
-                bool(sent.get(f"{prefix}tick-{index}")),
-                sent.get(f"{prefix}value-{index}", "").replace("\r\n", "\n"),
-                sent.get(f"{prefix}mode-{index}", EQUALS),
-                sent.get(f"{prefix}name-{index}", ""),
-            )
-            for index in range(_read_count(sent, f"{prefix}ticks"))
-            if sent.get(f"{prefix}kind-{index}") in LABELS
-        ]
-        turns.append(
-            EditorTurn(
-                sent.get(f"{prefix}user", "").replace("\r\n", "\n"),
-                not sent.get(f"{prefix}silent"),
-                ticks,
-                sent.get(f"{prefix}details", ""),
-                sent.get(f"{prefix}more", ""),
-            )
-        )
+    prefixes = (f"turn-{number}-" for number in range(_read_count(sent, "turns")))
+    turns = [_read_turn(sent, prefix) for prefix in prefixes if not sent.get(f"{prefix}remove")]
     texts = {name: sent.get(name, "") for name in ("title", "folder", "tags", "why", "stubs", CONVERSATION)}
     return Editor(turns=turns, **texts)
+
+
+def _read_turn(sent: QueryDict, prefix: str) -> EditorTurn:
+    def read(name: str) -> str:
+        return sent.get(f"{prefix}{name}", "").replace("\r\n", "\n")
+
+    ticks = [
+        Tick(read(f"kind-{at}"), bool(read(f"tick-{at}")), read(f"value-{at}"), read(f"mode-{at}"), read(f"name-{at}"))
+        for at in range(_read_count(sent, f"{prefix}ticks"))
+        if read(f"kind-{at}") in KINDS
+    ]
+    return EditorTurn(read("user"), not read("silent"), ticks, read("details"), read("more"))
 
 
 def make_blank_turn() -> EditorTurn:
@@ -228,12 +189,25 @@ def _open_turn(given: Mapping[str, Json]) -> EditorTurn:
 
 def _take_ticks(expect: dict[str, Json]) -> Iterator[Tick]:
     """The expectations that the form has an input for; they are taken out."""
-    for kind, key in _KEYS.items():
-        if kind == FIELD:
+    for name, kind in KINDS.items():
+        if name == FIELD:
             yield from _take_fields(expect)
-        elif (read := _READERS[kind](expect.get(key))) is not None:
-            del expect[key]
-            yield Tick(kind, True, read.value, read.mode)
+        elif (read := kind.read(expect.get(kind.key))) is not None:
+            del expect[kind.key]
+            yield Tick(name, True, read.value, read.mode)
+
+
+def _take_fields(expect: dict[str, Json]) -> Iterator[Tick]:
+    context = expect.get("context") or {}
+    shown = {path: read for path, matcher in context.items() if (read := _read_field(matcher))}
+    yield from (Tick(FIELD, True, read.value, read.mode, path) for path, read in shown.items())
+    if rest := {path: matcher for path, matcher in context.items() if path not in shown}:
+        expect["context"] = rest
+    else:
+        expect.pop("context", None)
+
+
+# --- kinds of expectations ----------------------------------------------------------------------------------------
 
 
 class _Read(NamedTuple):
@@ -273,63 +247,12 @@ def _read_tools(given: Json) -> _Read | None:
     return _Read("\n".join(_write_tool_call(call["tool_code"], call.get("args")) for call in given))
 
 
-#: None for an expectation that the form has no input for.
-_READERS: Mapping[str, Callable[[Json], _Read | None]] = {
-    ANSWER: _read_answer,
-    INTENT: _read_text,
-    STATE: _read_text,
-    ERROR: _read_error,
-    TASKS: _read_tasks,
-    TOOLS: _read_tools,
-}
-
-
-def _take_fields(expect: dict[str, Json]) -> Iterator[Tick]:
-    context = expect.get("context") or {}
-    ticks = {path: tick for path, matcher in context.items() if (tick := _read_field(path, matcher))}
-    yield from ticks.values()
-    if rest := {path: matcher for path, matcher in context.items() if path not in ticks}:
-        expect["context"] = rest
-    else:
-        expect.pop("context", None)
-
-
 def _write_tool_call(code: str, args: Json) -> str:
     return f"{code} {dumps(args)}" if args else code
 
 
-def _read_field(path: str, matcher: Json) -> Tick | None:
-    if not isinstance(matcher, dict):
-        return Tick(FIELD, True, _write_value(matcher), EQUALS, path)
-    read = _read_matcher(matcher, (CONTAINS, MATCHES))
-    return Tick(FIELD, True, read.value, read.mode, path) if read else None
-
-
-def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
-    """Everything of a played turn that may be ticked."""
-    if seen.error:
-        yield Tick(ERROR, value=seen.error, observed=seen.error)
-        return
-    value = seen.payload.get("value")
-    if isinstance(value, str):
-        yield Tick(ANSWER, value=value, observed=value)
-    for kind in (INTENT, STATE):
-        text = str(seen.body.get(kind) or "")
-        yield Tick(kind, value=text, observed=text)
-    yield from _list_observed_fields(seen.body.get("context"))
-    tasks = "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls)
-    yield Tick(TASKS, value=tasks, observed=tasks)
-    tools = "\n".join(_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
-    yield Tick(TOOLS, value=tools, observed=tools)
-
-
-def _list_observed_fields(context: Json) -> Iterator[Tick]:
-    fields = context.items() if isinstance(context, dict) else ()
-    shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
-    for key, value in shown[:_FIELDS]:
-        if isinstance(value, str | int | float | bool):
-            path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
-            yield Tick(FIELD, value=_write_value(value), name=path, observed=_write_value(value))
+def _read_field(matcher: Json) -> _Read | None:
+    return _read_matcher(matcher, (CONTAINS, MATCHES)) if isinstance(matcher, dict) else _Read(_write_value(matcher))
 
 
 def _write_value(value: Json) -> str:
@@ -348,6 +271,107 @@ def _parse_value(text: str) -> Json:
         return text
 
 
+def _build_matcher(text: str, mode: str) -> Json:
+    if mode != EQUALS:
+        return {mode: text}
+    given = _parse_value(text)
+    return {EQUALS: given} if isinstance(given, dict) else given
+
+
+def _parse_lines(parse_call: Callable[[str], Json], text: str, _mode: str) -> list[Json]:
+    return [parse_call(line.strip()) for line in text.splitlines() if line.strip()]
+
+
+def _parse_task_call(line: str) -> Json:
+    bean, _, method = line.partition(":")
+    if not method:
+        raise ValueError("write each as task:method, such as till:open.")
+    return {"bean": bean, "method": method}
+
+
+def _parse_tool_call(line: str) -> Json:
+    code, _, args = line.partition(" ")
+    if not args.strip():
+        return {"tool_code": code}
+    try:
+        return {"tool_code": code, "args": json.loads(args)}
+    except (ValueError, RecursionError):
+        raise ValueError(f"the arguments of {code} are not valid JSON.") from None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of expectation that the form has an input for."""
+
+    label: str
+    #: The key of `expect`.
+    key: str
+    #: What the input shows of an expectation. Returns None for one that it cannot show.
+    read: Callable[[Json], _Read | None]
+    #: The expectation of a text and a mode. Raises ValueError.
+    write: Callable[[str, str], Json]
+    #: True when the text may be compared in several ways.
+    has_modes: bool = False
+    #: True for a text of several lines.
+    is_long: bool = False
+    #: What the input takes.
+    help: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    ANSWER: Kind("Answer", "response", _read_answer, lambda text, mode: {mode: text}, has_modes=True, is_long=True),
+    INTENT: Kind("Intent", "intent", _read_text, lambda text, _: text.strip()),
+    STATE: Kind("State", "state", _read_text, lambda text, _: text.strip()),
+    ERROR: Kind("Error code", "error", _read_error, lambda text, _: {"code": text.strip()}),
+    FIELD: Kind("Field", "context", _read_field, _build_matcher, has_modes=True),
+    TASKS: Kind(
+        "Actions",
+        "task_calls",
+        _read_tasks,
+        partial(_parse_lines, _parse_task_call),
+        is_long=True,
+        help="One a line, such as till:open. Empty: no action runs.",
+    ),
+    TOOLS: Kind(
+        "Tool calls",
+        "tool_calls",
+        _read_tools,
+        partial(_parse_lines, _parse_tool_call),
+        is_long=True,
+        help="One a line, such as weather.now, then arguments as JSON. Empty: no tool is called.",
+    ),
+}
+
+
+def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
+    """Everything of a played turn that may be ticked."""
+    if seen.error:
+        yield _observe(ERROR, seen.error)
+        return
+    value = seen.payload.get("value")
+    if isinstance(value, str):
+        yield _observe(ANSWER, value)
+    for kind in (INTENT, STATE):
+        yield _observe(kind, str(seen.body.get(kind) or ""))
+    yield from _list_observed_fields(seen.body.get("context"))
+    yield _observe(TASKS, "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls))
+    tools = (_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
+    yield _observe(TOOLS, "\n".join(tools))
+
+
+def _list_observed_fields(context: Json) -> Iterator[Tick]:
+    fields = context.items() if isinstance(context, dict) else ()
+    shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
+    for key, value in shown[:_FIELDS]:
+        if isinstance(value, str | int | float | bool):
+            path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
+            yield _observe(FIELD, _write_value(value), path)
+
+
+def _observe(kind: str, text: str, name: str = "") -> Tick:
+    return Tick(kind, value=text, name=name, observed=text)
+
+
 def _build_turn(turn: EditorTurn, number: int) -> dict[str, Json]:
     details = _parse(turn.details, f"Turn {number}, details")
     if unknown := sorted(details.keys() & _OWN_KEYS):
@@ -361,44 +385,16 @@ def _build_turn(turn: EditorTurn, number: int) -> dict[str, Json]:
 
 
 def _add_expectation(expect: dict[str, Json], tick: Tick, number: int) -> None:
-    value = tick.value
-    mode = tick.mode if tick.mode in MODES else EQUALS
-    if tick.kind == ANSWER:
-        expect["response"] = {**expect.get("response", {}), mode: value}
-    elif tick.kind in (INTENT, STATE):
-        expect[tick.kind] = value.strip()
-    elif tick.kind == ERROR:
-        expect["error"] = {"code": value.strip()}
-    elif tick.kind == FIELD:
-        expect.setdefault("context", {})[tick.name] = _build_matcher(value, mode)
-    else:
-        parse_call = _parse_task_call if tick.kind == TASKS else _parse_tool_call
-        lines = [line.strip() for line in value.splitlines() if line.strip()]
-        expect[_KEYS[tick.kind]] = [parse_call(line, number) for line in lines]
-
-
-def _build_matcher(value: str, mode: str) -> Json:
-    if mode != EQUALS:
-        return {mode: value}
-    given = _parse_value(value)
-    return {EQUALS: given} if isinstance(given, dict) else given
-
-
-def _parse_task_call(line: str, number: int) -> dict[str, Json]:
-    bean, _, method = line.partition(":")
-    if not method:
-        raise TestRefused(f"Turn {number}, Actions: write each as task:method, such as till:open.")
-    return {"bean": bean, "method": method}
-
-
-def _parse_tool_call(line: str, number: int) -> dict[str, Json]:
-    code, _, args = line.partition(" ")
-    if not args.strip():
-        return {"tool_code": code}
+    kind = tick.spec
     try:
-        return {"tool_code": code, "args": json.loads(args)}
-    except (ValueError, RecursionError):
-        raise TestRefused(f"Turn {number}, Tool calls: the arguments of {code} are not valid JSON.") from None
+        written = kind.write(tick.value, tick.mode if tick.mode in MODES else EQUALS)
+    except ValueError as error:
+        raise TestRefused(f"Turn {number}, {kind.label}: {error}") from None
+    if tick.kind == ANSWER:
+        written = {**expect.get(kind.key, {}), **written}
+    elif tick.kind == FIELD:
+        written = {**expect.get(kind.key, {}), tick.name: written}
+    expect[kind.key] = written
 
 
 def _dump(document: Json) -> str:

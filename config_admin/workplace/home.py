@@ -1,5 +1,6 @@
 """The first page of the admin: what is new and wrong, how the week was, what changed, and what to do next."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
@@ -30,7 +31,7 @@ from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_f
 from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url, undo_url
 from config_admin.editing.row_diff import first_rows
 from config_admin.health.impact import Impact
-from config_admin.health.stored_findings import CeHealthFinding, HealthSummary, summarise_findings
+from config_admin.health.stored_findings import HealthSummary, summarise_findings
 from config_admin.history.gradual.guard import GUARD
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
@@ -309,13 +310,12 @@ def _show_drafts(home: _Home) -> Iterator[Notice]:
     if home.request.user.has_perm(REVIEW) and any(draft.is_sent for draft in drafts):
         yield from _list_waiting_reviews(home.request)
     pending = home.context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
-    own = [draft for draft in drafts if draft.created_by == home.request.user.get_username()]
-    home.context["drafts"] = _select_unscheduled(own, pending)[:NEWEST]
+    home.context["drafts"] = _select_own(drafts, home.request.user.get_username(), {row.draft_id for row in pending})
 
 
-def _select_unscheduled(drafts: Iterable[Any], schedules: Iterable[CeDraftSchedule]) -> list[Any]:
-    scheduled = {row.draft_id for row in schedules}
-    return [draft for draft in drafts if draft.status == DraftStatus.OPEN and draft.pk not in scheduled]
+def _select_own(drafts: Iterable[Any], author: str, scheduled: Collection[int]) -> list[Any]:
+    own = [draft for draft in drafts if draft.created_by == author and draft.status == DraftStatus.OPEN]
+    return [draft for draft in own if draft.pk not in scheduled][:NEWEST]
 
 
 def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Notice]:
@@ -342,28 +342,24 @@ def _list_drafts() -> list[Any]:
 
 def _show_health(home: _Home) -> Iterator[Notice]:
     """The health of the configuration in force."""
-    yield from _list_concerns(home.snapshot)
+    concerns = list(islice(list_concerns(home.snapshot), CONCERNS + 1))
+    yield from concerns[:CONCERNS]
+    if len(concerns) > CONCERNS:
+        yield Notice("Wrong", "There are more.", [HomeLink("Open Health", health_url())])
     health = summarise_findings(NEWEST_FINDINGS)
     yield from _list_findings(home.request, home.snapshot, health)
     home.context |= {"health": health, "health_url": health_url(), "in_force": home.snapshot.config_version}
 
 
-def _list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
-    concerns = list(islice(find_concerns(snapshot), CONCERNS + 1))
-    for concern in concerns[:CONCERNS]:
-        yield Notice("Wrong", concern.text, subject=HomeLink(concern.name, concern.url))
-    if len(concerns) > CONCERNS:
-        yield Notice("Wrong", "There are more.", [HomeLink("Open Health", health_url())])
-
-
 def _list_findings(request: HttpRequest, snapshot: Snapshot, health: HealthSummary) -> Iterator[Notice]:
     """The newest findings of the health check, and how many more there are."""
     for finding in health.newest:
-        subject = HomeLink(*_link_row(request, snapshot, finding))
+        row = snapshot.find_row(finding.table_name, finding.row_pk)
+        subject = HomeLink(row_title(row), find_readable_url(request, row.table, row.pk)) if row else None
         badge = f"New · {finding.label}" if finding.since_version == health.config_version else finding.label
         text = f"{finding.message} (since release {finding.since_version})"
-        links = [] if subject.url else [HomeLink("Open Health", health_url())]
-        yield Notice(badge, text, links, finding.impact == Impact.BREAKS, subject if subject.label else None)
+        links = [] if subject and subject.url else [HomeLink("Open Health", health_url())]
+        yield Notice(badge, text, links, finding.impact == Impact.BREAKS, subject)
     if more := health.total - len(health.newest):
         yield Notice(
             "Health", f"{more} more finding{pluralize(more)}.", [HomeLink("Open Health", health_url())], is_wrong=False
@@ -467,24 +463,13 @@ def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> l
     if FirstStep.DISMISSED in noted:
         return []
     first, last = _find_own_releases(user, releases)
-    steps = [
-        Step(
-            "Start a flow",
-            reverse("admin:config_admin_ceintent_start"),
-            "Say what users want, what to ask them, and what to answer.",
-            first is not None and _has_added_intent(user),
-        )
-    ]
+    text = "Say what users want, what to ask them, and what to answer."
+    has_flow = first is not None and _has_added_intent(user)
+    steps = [Step("Start a flow", reverse("admin:config_admin_ceintent_start"), text, has_flow)]
     if may("ce_sessions.try_conversation"):
         is_done = FirstStep.TRY in noted or _has_talked_since(first)
-        steps.append(
-            Step(
-                "Try a conversation",
-                _step_url(FirstStep.TRY),
-                "Send messages, and see how each answer was chosen.",
-                is_done,
-            )
-        )
+        url = reverse("config_admin_first_step", args=[FirstStep.TRY.value])
+        steps.append(Step("Try a conversation", url, "Send messages, and see how each answer was chosen.", is_done))
     if may("config_admin.view_cerule"):
         text = "See what could go wrong, and what to change."
         steps.append(Step("Look at Health", health_url(), text, FirstStep.HEALTH in noted))
@@ -520,10 +505,6 @@ def _has_added_intent(user: Any) -> bool:
     return bool(added.filter(own_releases | Q(history_user_id=user.pk)).exists())
 
 
-def _step_url(step: FirstStep) -> str:
-    return reverse("config_admin_first_step", args=[step.value])
-
-
 def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
     """Note that the user did the step, and lead to its page. A POST dismisses the list."""
     if request.method == "POST":
@@ -533,14 +514,6 @@ def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
         raise Http404("There is no such step.")
     note_first_step(request.user, FirstStep.TRY)
     return HttpResponseRedirect(reverse("admin:audit_ceaudit_simulate"))
-
-
-def _link_row(request: HttpRequest, snapshot: Snapshot, finding: CeHealthFinding) -> tuple[str, str]:
-    """The name and the address of a finding's row; blank for none, and for a page that the user may not see."""
-    row = snapshot.find_row(finding.table_name, finding.row_pk)
-    if row is None:
-        return "", ""
-    return row_title(row), find_readable_url(request, row.table, row.pk)
 
 
 def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:
@@ -563,52 +536,35 @@ _PARTS: Mapping[str, Callable[[_Home], Iterator[Notice]]] = {
 }
 
 
-class Concern(NamedTuple):
-    """Something that needs attention: its subject, its link, and the problem."""
-
-    name: str
-    url: str
-    text: str
-
-
-def find_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+def list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
     """The worst first: no answer at all, unused rows and settings, rows of intents that do not exist."""
     if not snapshot.in_scope(rows.Response, UNKNOWN, UNKNOWN):
         text = "No answer is enabled for messages that are not recognised (intent UNKNOWN, state UNKNOWN)."
-        yield Concern("Responses", "", text)
+        yield _warn("Responses", "", text)
     for row, fault in list_faults(snapshot):
         text = f"It is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip()
-        yield Concern(row_title(row), row_url(row.table, row.pk), text)
-    yield from _list_setting_concerns(snapshot)
-    yield from _list_intent_concerns(snapshot)
-
-
-def _list_setting_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+        yield _warn(row_title(row), row_url(row.table, row.pk), text)
     for setting in live_settings.CATALOGUE.values():
         reading = live_settings.read(snapshot, setting)
         if reading.problem:
             url = row_url(reading.row.table, reading.row.pk) if reading.row else ""
-            yield Concern(
-                f"Setting “{setting.label}”", url, f"Its value {reading.problem} The default is used instead."
-            )
-
-
-def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+            text = f"Its value {reading.problem} The default is used instead."
+            yield _warn(f"Setting “{setting.label}”", url, text)
     for intent, count in sorted(_count_rows_of_missing_intents(snapshot).items()):
         counted = "1 enabled row is" if count == 1 else f"{count} enabled rows are"
-        yield Concern(f"Intent {intent}", "", f"{counted} not used, because the intent does not exist.")
+        yield _warn(f"Intent {intent}", "", f"{counted} not used, because the intent does not exist.")
 
 
-def _count_rows_of_missing_intents(snapshot: Snapshot) -> dict[str, int]:
+def _warn(name: str, url: str, text: str) -> Notice:
+    return Notice("Wrong", text, subject=HomeLink(name, url))
+
+
+def _count_rows_of_missing_intents(snapshot: Snapshot) -> Counter[str]:
     """By code. An intent that is off was switched off on purpose."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     known = snapshot.table(rows.Intent).by_pk
-    for row_type in _list_scoped_types():
-        for intent, members in snapshot.index(row_type, intent_key, relations.rank).items():
-            if not snapshot.is_active(intent) and intent not in known:
-                counts[intent] = counts.get(intent, 0) + len(members)
-    return counts
-
-
-def _list_scoped_types() -> Iterable[type[rows.Row]]:
-    return (kind for kind in rows.ROW_TYPES if kind is not rows.Intent and "intent_code" in rows.columns(kind))
+    for row_type in rows.ROW_TYPES:
+        if row_type is not rows.Intent and "intent_code" in rows.columns(row_type):
+            for intent, members in snapshot.index(row_type, intent_key, relations.rank).items():
+                counts[intent] += len(members)
+    return Counter({code: counts[code] for code in counts if not snapshot.is_active(code) and code not in known})
