@@ -2,6 +2,7 @@
 
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
+from audit.alerts.installation_section import ALERT_RULES
 from audit.feedback.store import rate_row
 from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
 from audit.live import asgi
@@ -26,6 +27,7 @@ from audit.simulator.page import show_simulator
 from audit.what_if.page import show_unsaved
 from convengine.server.interfaces.access_log import AccessLog
 from convengine.server.interfaces.inbox import Inbox
+from convengine.server.interfaces.installation_section import InstallationSection
 from convengine.server.interfaces.live_streams import LiveStreams
 from convengine.server.interfaces.sealed_states import SealedStates
 from convengine.server.interfaces.turn_log import TurnLog
@@ -105,3 +107,4 @@ sealed_states: SealedStates = states
 live_streams: LiveStreams = _LiveStreams()
 simulator: Simulator = _Simulator()
 what_if: WhatIf = _WhatIf()
+alert_rules: InstallationSection = ALERT_RULES

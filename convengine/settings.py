@@ -10,6 +10,7 @@ from convengine import embedding
 from convengine.server.deployment import environment
 from convengine.server.deployment.content_policy import STRICT
 from convengine.server.deployment.folders import (
+    COMMAND_APPS,
     DATABASE_FILE,
     demo_extension,
     find_shipped,
@@ -62,7 +63,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     *embedding.LIBRARIES,
     *embedding.APPS,
-    "convengine.commands",
+    *COMMAND_APPS,
 ]
 
 MIDDLEWARE = [

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-#: The app of the management commands. Projects of others do not install it.
-APP = "convengine.commands"
+from convengine.server.deployment.folders import COMMAND_APPS
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,18 @@ COMMANDS: Sequence[Command] = (
 BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMANDS}
 
 
-def list_management_commands() -> list[str]:
-    """The names of our management commands."""
+def load_management_command(name: str) -> Any:
+    """Our management command of this name. Returns None if there is none."""
+    from django.core.management import load_command_class
+
+    app = map_management_commands().get(name)
+    return load_command_class(app, name) if app else None
+
+
+def map_management_commands() -> dict[str, str]:
+    """The app of each of our management commands, by its name."""
     from django.core.management import find_commands
 
-    return find_commands(str(Path(__file__).parents[1] / "commands" / "management"))
+    root = Path(__file__).parents[2]
+    folders = {app: root.joinpath(*app.split("."), "management") for app in COMMAND_APPS}
+    return {name: app for app, folder in folders.items() for name in find_commands(str(folder))}

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from convengine import __version__
-from convengine.cli.commands import APP
+from convengine.cli.commands import load_management_command
 from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
@@ -256,11 +256,11 @@ def _examine_configuration() -> Iterator[Finding]:
 
 def _count_errors() -> int:
     """The errors that `convengine check` finds in a few seconds."""
-    from django.core.management import CommandError, call_command, load_command_class
+    from django.core.management import CommandError, call_command
 
     printed = StringIO()
     with suppress(CommandError):
-        call_command(load_command_class(APP, "config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
+        call_command(load_management_command("config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
     return int(json.loads(printed.getvalue())["errorCount"])
 
 

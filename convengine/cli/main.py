@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from convengine import __version__
-from convengine.cli.commands import APP, BY_WORDS, COMMANDS, Command, list_management_commands
+from convengine.cli.commands import BY_WORDS, COMMANDS, Command, load_management_command, map_management_commands
 from convengine.engine.text.wording import did_you_mean
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
@@ -59,7 +59,7 @@ def run_in_django_project(given: Sequence[str]) -> int:
     command, rest = _find_command(given)
     if command:
         return _run_command(command, rest)
-    names = list_management_commands()
+    names = sorted(map_management_commands())
     return run_management(given, given[0]) if given and given[0] in names else _describe_or_refuse(given, names)
 
 
@@ -154,7 +154,7 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
     `words`: the command as it was typed, for its help and its errors.
     """
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import CommandError, ManagementUtility, load_command_class
+    from django.core.management import CommandError, ManagementUtility
     from django.core.management.base import SystemCheckError
     from django.db import OperationalError, ProgrammingError
 
@@ -172,8 +172,7 @@ def run_management(arguments: Sequence[str], words: str = "") -> int:
         """Help and errors of a command show what was typed: `convengine test`, not the name below it."""
 
         def fetch_command(self, subcommand: str) -> Any:
-            is_ours = subcommand in list_management_commands()
-            command: Any = load_command_class(APP, subcommand) if is_ours else super().fetch_command(subcommand)
+            command: Any = load_management_command(subcommand) or super().fetch_command(subcommand)
             if words:
                 typed = f"manage {subcommand}" if words == "manage" else words
                 command.create_parser = partial(_create_parser, command.create_parser, typed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from convengine.commands.management.commands.demo import SCOPES
+from config_admin.commands.management.commands.demo import SCOPES
 from tests.api import Caller, make_key
 from tests.demo.conftest import ROOT
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from config_admin.commands.management.commands.demo import TESTS
 from config_admin.test_cases.runs import Selection, create_run, perform_run
 from config_admin.test_cases.transfer import import_files
-from convengine.commands.management.commands.demo import TESTS
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.browser.bicycle_workshop import BUNDLE
 

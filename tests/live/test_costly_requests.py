@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from convengine.contrib.original.reader import MOST_BYTES
+from config_admin.contrib.original.reader import MOST_BYTES
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk

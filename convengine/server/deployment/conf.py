@@ -25,10 +25,11 @@ DEFAULTS: Mapping[str, Any] = {
     "LIVE_STREAMS": "audit.interface.live_streams",
     "SIMULATOR": "audit.interface.simulator",
     "WHAT_IF": "audit.interface.what_if",
+    "ALERT_RULES": "audit.interface.alert_rules",
     # Reads configuration files of further formats: ending -> a function of the file's name and text.
-    "FILE_READERS": {".sql": "convengine.contrib.original.reader.read_seed_sql"},
+    "FILE_READERS": {".sql": "config_admin.contrib.original.reader.read_seed_sql"},
     # Converts a template of an older form to Jinja2; blank for none.
-    "TEMPLATE_CONVERTER": "convengine.contrib.original.templates.convert",
+    "TEMPLATE_CONVERTER": "config_admin.contrib.original.templates.convert",
     # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.
     "PEOPLE_ADMIN": False,
     # The bus that carries events of running turns to other processes; blank for none.

@@ -16,6 +16,8 @@ DATABASE_FILE, DEMO_FACTS = "convengine.sqlite3", "demo.json"
 #: What to do in a folder that is no project.
 FIND_PROJECT = "Go to the folder of your project, or make one: convengine init NAME."
 _PACKAGES = frozenset({"convengine", "config_admin", "audit"})
+#: The apps of our management commands. Projects of others do not install them: they have `manage.py convengine`.
+COMMAND_APPS = ("convengine.commands", "config_admin.commands", "audit.commands")
 
 
 def find_shipped(name: str) -> Path:

@@ -77,7 +77,7 @@ def test_it_is_refused_by_page_call_and_command(kind: str, tmp_path: Path) -> No
 
 
 def test_sql_is_bounded_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("convengine.contrib.original.seed_sql.read_statements", None)
+    monkeypatch.setattr("config_admin.contrib.original.seed_sql.read_statements", None)
 
     with pytest.raises(FileRefused, match=r"seed\.sql: has 1100 KB of SQL; at most 256 KB are read\. Split it"):
         read_bytes("seed.sql", b"INSERT INTO ce_rule (rule_id) VALUES (1);\n".ljust(1100 * 1024))

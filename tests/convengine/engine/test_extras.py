@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from convengine.contrib.original.reader import read_seed_sql
+from config_admin.contrib.original.reader import read_seed_sql
 from convengine.engine import extras
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server import wiring

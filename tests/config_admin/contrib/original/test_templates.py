@@ -1,6 +1,6 @@
 import pytest
 
-from convengine.contrib.original.templates import MAX_EXPRESSION, MAX_PARTS, convert
+from config_admin.contrib.original.templates import MAX_EXPRESSION, MAX_PARTS, convert
 from convengine.server.interfaces.older_templates import ConversionError, to_jinja
 
 

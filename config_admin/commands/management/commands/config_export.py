@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.files import FORMATS, JSON, XLSX, YAML, export_configuration, get_format
-from convengine.commands.installation import export_sections
+from config_admin.transfer.installation import export_sections
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.deployment.exact_command import ExactCommand
 

@@ -9,6 +9,26 @@ from typing import Any
 
 from django.db import models
 
+from config_admin.contrib.original.flow_starts import complete_flow_starts
+from config_admin.contrib.original.names import (
+    RENAMED,
+    find_table,
+    is_post_response,
+    rename_context_path,
+    rename_identifiers,
+    rename_value,
+)
+from config_admin.contrib.original.seed_statements import (
+    DEFAULT,
+    NOW,
+    STAMPS,
+    Literal,
+    Number,
+    Statement,
+    ToolReference,
+    UnreadableRow,
+    parse_statements,
+)
 from config_admin.transfer.document import Document, FileRow, Mode, Note
 from config_admin.transfer.natural_keys import (
     SCOPE,
@@ -23,26 +43,6 @@ from config_admin.transfer.natural_keys import (
 from config_admin.transfer.values import ValueRefused, get_default, parse_text
 from config_admin.validation.labels import table_title
 from config_admin.validation.stored_columns import control_plane
-from convengine.contrib.original.flow_starts import complete_flow_starts
-from convengine.contrib.original.names import (
-    RENAMED,
-    find_table,
-    is_post_response,
-    rename_context_path,
-    rename_identifiers,
-    rename_value,
-)
-from convengine.contrib.original.seed_statements import (
-    DEFAULT,
-    NOW,
-    STAMPS,
-    Literal,
-    Number,
-    Statement,
-    ToolReference,
-    UnreadableRow,
-    parse_statements,
-)
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.json_value import Json
 from convengine.server.executors import sql_guard

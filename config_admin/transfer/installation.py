@@ -1,38 +1,24 @@
 """What an installation has beside its configuration, as sections of a file: webhooks, keys, groups, alert rules."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
+from functools import cache
 from typing import Any
 
-from django import forms
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
-from django.db.models import Model, QuerySet
-from django.utils import timezone
+from django.db.models import QuerySet
 
-from audit.alerts.form import AlertRuleForm
-from audit.alerts.job import end_alert_of
-from audit.models import CeAlertRule
 from config_admin.transfer.document import FileRow, Mode
 from convengine.engine.text.wording import did_you_mean
 from convengine.json_value import Json
 from convengine.server.api.admin import ApiKeyForm
 from convengine.server.api.models import CeApiKey
+from convengine.server.interfaces.installation_section import InstallationSection, alert_rules, save_row
 from convengine.server.webhooks.admin import WebhookForm
 from convengine.server.webhooks.models import CeWebhook
 from convengine.server.webhooks.signature import create_secret
-
-
-def _save(row: Any) -> str:
-    row.save()
-    return ""
-
-
-def _delete(row: Any) -> None:
-    row.delete()
 
 
 class _WebhookForm(WebhookForm):
@@ -41,38 +27,9 @@ class _WebhookForm(WebhookForm):
     must_resolve = False
 
 
-@dataclass(frozen=True)
-class Section:
-    """A kind of entries: their columns, and the form that checks them, as in the admin."""
-
-    model: type[Model]
-    columns: Sequence[str]
-    #: The column that identifies an entry.
-    name: str
-    form: type[Any] = forms.ModelForm
-    #: The rows that the section is about.
-    list_rows: Callable[[], Iterable[Any]] = lambda: ()
-    #: For columns that name other rows: their keys by what a file calls them.
-    links: Mapping[str, Callable[[], Mapping[str, Any]]] | None = None
-    #: Store a new row, and return its secret.
-    add: Callable[[Any], str] = _save
-    #: What a change or a removal ends.
-    before_change: Callable[[Any], None] = lambda row: None
-    remove: Callable[[Any], None] = _delete
-
-    @cached_property
-    def form_class(self) -> type[Any]:
-        """The form of all columns."""
-        return forms.modelform_factory(self.model, form=self.form, fields=list(self.columns))
-
-
 def _list_rights() -> Mapping[str, Any]:
     rights = Permission.objects.select_related("content_type")
     return {f"{right.content_type.app_label}.{right.codename}": right.pk for right in rights}
-
-
-def _list_people() -> Mapping[str, Any]:
-    return {user.get_username(): user.pk for user in get_user_model()._default_manager.all()}
 
 
 def _list_keys() -> QuerySet[CeApiKey]:
@@ -97,16 +54,18 @@ def _revoke(row: CeApiKey) -> None:
     row.save()
 
 
-SECTIONS: Mapping[str, Section] = {
-    "webhooks": Section(
+@cache
+def list_sections() -> Mapping[str, InstallationSection]:
+    """The sections of a file, by their names."""
+    webhooks = InstallationSection(
         CeWebhook,
         ("name", "url", "events", "workspace_id", "is_enabled"),
         "name",
         _WebhookForm,
         CeWebhook.objects.all,
         add=_add_webhook,
-    ),
-    "keys": Section(
+    )
+    keys = InstallationSection(
         CeApiKey,
         ("name", "workspace_id", "scopes", "expiry_date"),
         "name",
@@ -114,34 +73,22 @@ SECTIONS: Mapping[str, Section] = {
         _list_keys,
         add=_add_key,
         remove=_revoke,
-    ),
-    "groups": Section(
+    )
+    groups = InstallationSection(
         Group,
         ("name", "permissions"),
         "name",
         list_rows=Group.objects.all,
         links={"permissions": _list_rights},
-    ),
-    "alert_rules": Section(
-        CeAlertRule,
-        (
-            *("title", "is_enabled", "measure", "direction", "bound", "hours", "fewest", "intent_code", "channel"),
-            *("config_version", "workspace_id", "users", "addresses", "webhook", "repeat_hours"),
-        ),
-        "title",
-        AlertRuleForm,
-        CeAlertRule.objects.all,
-        links={"users": _list_people},
-        before_change=end_alert_of,
-    ),
-}
+    )
+    return {"webhooks": webhooks, "keys": keys, "groups": groups, "alert_rules": alert_rules()}
 
 
 @dataclass(frozen=True)
 class Change:
     """An entry that would be added, changed or removed."""
 
-    section: Section
+    section: InstallationSection
     row: Any
     #: The column values before and after; None if there is no entry.
     before: Mapping[str, Json] | None
@@ -160,14 +107,11 @@ class Change:
     def make(self, author: str) -> str:
         """Store or remove the entry, and return the secret of a new one."""
         section, row, secret = self.section, self.row, ""
-        if isinstance(row, CeAlertRule):
-            row.changed_by, row.changed_at = author, timezone.now()
-        if self.before is not None:
-            section.before_change(row)
+        section.before_change(row, author)
         if self.after is None:
             section.remove(row)
             return ""
-        secret = section.add(row) if self.before is None else _save(row)
+        secret = section.add(row) if self.before is None else save_row(row)
         self.form._save_m2m()
         return secret
 
@@ -176,7 +120,7 @@ class SectionPlan:
     """What a section of a file would change, and what is wrong with its entries."""
 
     def __init__(self, title: str, entries: Sequence[FileRow], mode: Mode) -> None:
-        self.title, self._section = title, SECTIONS[title]
+        self.title, self._section = title, list_sections()[title]
         self.changes, self.problems = list[Change](), list[str]()
         self._keys = {column: list_keys() for column, list_keys in (self._section.links or {}).items()}
         self._rows = self._group_rows()
@@ -280,7 +224,7 @@ def _to_json(value: Any) -> Json:
 def export_sections() -> dict[str, Json]:
     """All sections of this installation, as a file has them."""
     exported: dict[str, Json] = {}
-    for title, section in SECTIONS.items():
+    for title, section in list_sections().items():
         plan = SectionPlan(title, (), Mode.UPDATE)
         entries = [plan.describe_row(row) for row in section.list_rows()]
         exported[title] = sorted(

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from audit.commands.management.commands.report import lay_out
 from audit.reports.measures import MEASURES
-from convengine.commands.management.commands.report import lay_out
 from tests.audit.reports.test_page import talk
 
 LABELS = ["Turns", "Conversations begun", "Turns with failed models", "Slow"]

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import NoReturn
 
-from config_admin.management.authors import add_author_argument
+from config_admin.commands.authors import add_author_argument
 from convengine.server.deployment.exact_command import ExactCommand
 
 #: The exit status of a preview that found changes; an error has 1.

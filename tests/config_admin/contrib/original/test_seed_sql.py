@@ -8,11 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
+from config_admin.contrib.original import seed_sql
 from config_admin.transfer.apply_import import ImportResult, import_document
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_bytes, read_file
 from config_admin.transfer.import_plan import plan_import
-from convengine.contrib.original import seed_sql
 from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import delete_all_rows
 

@@ -10,6 +10,12 @@ from django.core.management.base import CommandError
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
+from config_admin.commands.authors import (
+    AuthorRefused,
+    add_author_argument,
+    read_author,
+    require_rights_to_rows,
+)
 from config_admin.drafts.conditions import Publication, PublicationRefused, list_problems
 from config_admin.drafts.describe import describe_draft, describe_review
 from config_admin.drafts.edits import DraftConflict, merge_edits
@@ -18,12 +24,6 @@ from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_dr
 from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
 from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, schedule_draft
 from config_admin.history.gradual.command_line import add_audience_arguments, read_audience
-from config_admin.management.authors import (
-    AuthorRefused,
-    add_author_argument,
-    read_author,
-    require_rights_to_rows,
-)
 from config_admin.releases.audience import AudienceInvalid
 from config_admin.releases.changes import Author, name_author
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether

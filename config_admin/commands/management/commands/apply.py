@@ -11,16 +11,16 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from config_admin.management.authors import read_author
+from config_admin.commands.authors import read_author
+from config_admin.commands.file_command import FileCommand
 from config_admin.releases.changes import name_author
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
+from config_admin.transfer.installation import SectionPlan
 from config_admin.transfer.page import RIGHT
-from convengine.commands.file_command import FileCommand
-from convengine.commands.installation import SectionPlan
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 

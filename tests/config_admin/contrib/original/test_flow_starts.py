@@ -1,7 +1,7 @@
 """Flows of seed files start here as their author meant: from IDLE, and also when a phrase chooses the intent."""
 
+from config_admin.contrib.original.seed_sql import read_statements
 from config_admin.transfer.document import Document
-from convengine.contrib.original.seed_sql import read_statements
 
 PHRASE = "INSERT INTO ce_intent_classifier (intent_code, {}rule_type, pattern) VALUES ('PARCEL', {}'CONTAINS', 'send');"
 ANSWER = "INSERT INTO ce_response (intent_code, state_code, exact_text) VALUES ('{}', '{}', 'Where to?');"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from convengine.contrib.original.expressions import ExpressionError, is_older, translate
+from config_admin.contrib.original.expressions import ExpressionError, is_older, translate
 from convengine.engine.text.compare import shorten
 from convengine.server.interfaces.older_templates import ConversionError, Converted
 

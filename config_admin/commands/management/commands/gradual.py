@@ -4,10 +4,10 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.history.gradual.admin import PUBLISH
 from config_admin.history.gradual.command_line import add_audience_arguments, read_audience, write_gradual_release
 from config_admin.history.gradual.sides import describe_gradual_release
-from config_admin.management.authors import add_author_argument, read_author
 from config_admin.releases.audience import (
     AudienceInvalid,
     AudienceSpec,

@@ -10,8 +10,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
+from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.drafts.models import CeDraft, DraftStatus
-from config_admin.management.authors import add_author_argument, read_author
 from config_admin.releases.changes import name_author
 from config_admin.test_cases.documents import describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun

@@ -1,6 +1,6 @@
 import pytest
 
-from convengine.contrib.original.expressions import MAX_NESTING, ExpressionError, is_older, tokens, translate
+from config_admin.contrib.original.expressions import MAX_NESTING, ExpressionError, is_older, tokens, translate
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from config_admin.commands.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
 from config_admin.history.release_admin import ROLL_BACK, UNDONE_BY_EDITORS
-from config_admin.management.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
 from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.releases.revert import RevertConflict

@@ -14,6 +14,6 @@ def read_seed_sql(name: str, text: str) -> Document:
         raise FileRefused(name, f"has {size // 1024} KB of SQL; at most {most} KB are read. Split it by tables.")
     if missing := describe_missing("sql"):
         raise FileRefused("The file", f"the file is SQL. {missing}")
-    from convengine.contrib.original.seed_sql import read_statements
+    from config_admin.contrib.original.seed_sql import read_statements
 
     return read_statements(text)

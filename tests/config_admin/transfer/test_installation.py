@@ -13,10 +13,10 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 
 from audit.models import CeAlertRule
+from config_admin.commands.management.commands import apply, config_import
 from config_admin.models import CePolicy
 from config_admin.transfer.document import SECTIONS as NAMES
-from convengine.commands.installation import SECTIONS
-from convengine.commands.management.commands import apply, config_import
+from config_admin.transfer.installation import list_sections
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
 from convengine.server.webhooks.models import CeWebhook
@@ -57,20 +57,20 @@ def test_a_plan_ends_with_2_until_the_file_is_applied(section: str, tmp_path: Pa
     file = write(tmp_path, {section: [ENTRIES[section]]})
 
     planned, text = run("apply", file, "--plan")
-    nothing_yet = SECTIONS[section].model._default_manager.filter(**name_of(section)).exists()
+    nothing_yet = list_sections()[section].model._default_manager.filter(**name_of(section)).exists()
     applied = run("apply", file, "--secrets", tmp_path / "secrets.json")
     after = run("apply", file, "--plan")
 
     assert (planned, nothing_yet) == (2, False)
     assert "No differences." not in text
-    assert f"  + {ENTRIES[section][SECTIONS[section].name]}" in text.splitlines()
+    assert f"  + {ENTRIES[section][list_sections()[section].name]}" in text.splitlines()
     assert applied[1].splitlines()[-1] == "Applied."
     assert after[0] == 0
-    assert SECTIONS[section].model._default_manager.filter(**name_of(section)).exists()
+    assert list_sections()[section].model._default_manager.filter(**name_of(section)).exists()
 
 
 def name_of(section: str) -> dict[str, Any]:
-    return {SECTIONS[section].name: ENTRIES[section][SECTIONS[section].name]}
+    return {list_sections()[section].name: ENTRIES[section][list_sections()[section].name]}
 
 
 def test_the_export_is_what_apply_takes(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_an_import_takes_the_rows_and_says_what_it_leaves_out(tmp_path: Path) ->
 
 
 def test_every_section_of_a_file_can_be_applied() -> None:
-    assert set(NAMES) == SECTIONS.keys()
+    assert set(NAMES) == list_sections().keys()
 
 
 @pytest.mark.parametrize("command", [apply.Command, config_import.Command])

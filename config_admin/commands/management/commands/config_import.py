@@ -9,9 +9,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from config_admin.commands.authors import read_author, require_rights
+from config_admin.commands.file_command import FileCommand
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import open_draft
-from config_admin.management.authors import read_author, require_rights
 from config_admin.releases.changes import Author, name_author
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -20,7 +21,6 @@ from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_result
 from config_admin.transfer.page import RIGHT
-from convengine.commands.file_command import FileCommand
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 
