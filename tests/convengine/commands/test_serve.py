@@ -28,15 +28,13 @@ def test_the_secret_of_the_demonstration_is_refused(var: Path) -> None:
 def test_the_database_of_the_demonstration_is_refused_unless_it_is_named(
     var: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Without a demonstration, nothing is refused.
+    refuse_demonstration()
     (var / "demo.json").write_text("{}")
 
     with pytest.raises(CommandError, match="DATABASE_URL is not set"):
         refuse_demonstration()
     monkeypatch.setenv("DATABASE_URL", "sqlite:///demo.sqlite3")
-    refuse_demonstration()
-
-
-def test_an_installation_without_a_demonstration_is_served(var: Path) -> None:
     refuse_demonstration()
 
 

@@ -12,15 +12,11 @@ from tests.dialogues.rows.worlds import (
     ASK_NAME,
     CHECK,
     DENTIST,
-    PARDON,
-    TABLE,
     answer_by_model,
     find_event,
     get_text,
-    hold,
     make_caller,
     make_setting,
-    reach_confirmation,
     say,
 )
 
@@ -91,43 +87,6 @@ def test_an_action_that_waits_for_a_yes_stays_open_and_loses_no_time() -> None:
     assert {**after, "expires_turn": after["expires_turn"] - 1} == before
 
 
-def test_two_questions_in_a_row_are_one_level() -> None:
-    caller = make_caller()
-    say(caller, "book an appointment")
-
-    hold(
-        caller,
-        (PRICES, "COLLECT", BACK + ASK_NAME),
-        (PARKING, "COLLECT", "Behind the house.\n\nLet us go on. " + ASK_NAME),
-        ("Ann Bell", "COLLECT", ASK_GUESTS),
-    )
-
-
-def test_values_in_the_same_message_are_stored_and_the_question_is_answered() -> None:
-    caller = make_caller()
-    say(caller, "book an appointment", "Ann Bell")
-
-    answer = hold(caller, (f"for two. And {PRICES}", "CONFIRM", BACK + CHECK))
-
-    assert answer["context"]["guests"] == 2
-
-
-def test_the_open_question_follows_in_the_words_of_RETURN_TEXT() -> None:
-    words = {"ce_config": [make_setting("Form/RETURN_TEXT", "Back to it: {{ question }}")]}
-    caller = make_caller(DENTIST, rows=words)
-    say(caller, "book an appointment")
-
-    assert get_text(caller.say(PRICES)) == f"80 pounds.\n\nBack to it: {ASK_NAME}"
-
-
-def test_while_the_lock_holds_only_intents_that_answer_and_return_are_recognised() -> None:
-    caller = make_caller({**DENTIST, "on_leave": "STAY"}, TABLE)
-    say(caller, "book an appointment", "Ann Bell")
-
-    hold(caller, ("I want to book a table", "COLLECT", PARDON), (PRICES, "COLLECT", BACK + ASK_GUESTS))
-    assert "INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION" in caller.stages(3)
-
-
 def test_DIGRESSION_ANSWERED_names_the_intent_and_the_row() -> None:
     caller = make_caller()
     say(caller, "book an appointment", PRICES)
@@ -136,21 +95,6 @@ def test_DIGRESSION_ANSWERED_names_the_intent_and_the_row() -> None:
 
     assert event["intent"] == "DENTIST_Q1"
     assert CeIntentClassifier.objects.get(pk=event["rowId"]).pattern == "what are your prices"
-
-
-def test_no_rules_tools_or_extraction_run_for_it() -> None:
-    rule = {
-        "intent_code": "ANY", "state_code": "ANY", "phase": "PRE_RESPONSE_RESOLUTION", "rule_type": "REGEX",
-        "match_pattern": "price", "action": "SET_CONTEXT", "action_value": "seen:true", "priority": 1,
-    }  # fmt: skip
-    caller = make_caller(DENTIST, rows={"ce_rule": [rule]})
-    say(caller, "book an appointment")
-
-    answer = caller.say(PRICES)
-
-    assert "seen" not in answer["context"]
-    assert not {"RULE_MATCH", "RULE_APPLIED", "TOOL_CALL", "SCHEMA_EXTRACTION_LLM_INPUT"} & set(caller.stages(2))
-    assert find_event(caller, 2, "FIELDS_READ")["read"] == []
 
 
 def test_it_is_in_the_history_of_the_conversation_as_usual() -> None:
@@ -191,21 +135,3 @@ def test_a_question_that_only_a_model_recognises_is_answered_in_between_too(
     assert get_text(answer) == BACK + question
     assert (answer["intent"], answer["state"]) == (before["intent"], state)
     assert find_event(caller, len(lines) + 1, "DIGRESSION_ANSWERED")["intent"] == "DENTIST_Q1"
-
-
-def test_another_subject_that_only_a_model_recognises_asks_at_the_confirmation_too() -> None:
-    caller = make_caller(DENTIST, TABLE, rows=READS_ALONE)
-    reach_confirmation(caller)
-
-    with answer_by_model(INTENT_AGENT={"intent": "TABLE", "confidence": 0.9}):
-        hold(caller, ("we are rather hungry", "CONFIRM", "Do you want to stop this and go on with “Book a table”?"))
-    hold(caller, ("yes", "COLLECT", "How many guests?"))
-
-
-def test_without_an_open_question_a_model_s_intent_is_gone_to() -> None:
-    caller = make_caller(DENTIST, rows=READS_ALONE)
-
-    with answer_by_model(INTENT_AGENT={"intent": "DENTIST_Q1", "confidence": 0.9}):
-        answer = caller.say("will that ruin me?")
-
-    assert (answer["intent"], get_text(answer)) == ("DENTIST_Q1", "80 pounds.")

@@ -44,8 +44,12 @@ def test_a_schema_that_cannot_judge_fetches_nothing_and_is_a_violation(schema: A
     assert caught.value.fault.code == "LLM_SCHEMA_VIOLATION"
 
 
-def test_patterns_are_not_judged_here() -> None:
-    validate_value({"a": "a" * 40 + "!"}, {"properties": {"a": {"pattern": "^(a+)+$"}}})
+def test_patterns_are_not_judged_here_and_types_beside_them_are() -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+
+    validate_value({"a": "a" * 40 + "!"}, schema)
+    with pytest.raises(UnusableAnswer):
+        validate_value({"a": 1}, schema)
 
 
 @pytest.mark.parametrize("levels", [65, 300, 900, 50_000])

@@ -120,8 +120,12 @@ def test_the_first_text_that_cannot_be_stored_is_named(value: Any, field: str) -
     assert list(refused.value.fields or {}) == [field]
 
 
-def test_texts_that_can_be_stored_are_accepted() -> None:
-    refuse_unstorable_texts({"a": [1, None, True, "é\U0001f600", {"\ufffd": 1.5}]})
+def test_only_the_text_that_cannot_be_stored_is_refused() -> None:
+    storable = {"a": [1, None, True, "é\U0001f600", {"\ufffd": 1.5}]}
+
+    refuse_unstorable_texts(storable)
+    with pytest.raises(RequestInvalid):
+        refuse_unstorable_texts({**storable, "b": "\0"})
 
 
 def test_cleaning_replaces_in_keys_and_values() -> None:

@@ -47,8 +47,9 @@ def test_too_many_jobs_are_dropped_and_said_so() -> None:
 
 
 @pytest.mark.parametrize("submitted", [0, 1])
-def test_without_work_there_is_nothing_to_wait_for(submitted: int) -> None:
-    work = Background(threads=1)
-    for _ in range(submitted):
-        work.submit(lambda: None)
+def test_to_finish_waits_for_all_work_and_for_nothing_without_any(submitted: int) -> None:
+    work, done = Background(threads=1), list[int]()
+    for number in range(submitted):
+        work.submit(lambda number=number: done.append(number))
     work.finish()
+    assert done == list(range(submitted))

@@ -46,3 +46,4 @@ def test_a_number_that_cannot_be_stored_is_lost_and_nothing_fails(monkeypatch: p
 
     counter.add()
     counter.add()
+    assert [*counter._children] == [()]

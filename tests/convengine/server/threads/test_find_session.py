@@ -112,12 +112,3 @@ def test_of_many_that_start_over_at_once_each_session_but_the_last_is_aborted() 
     assert len({session.session_id for session in sessions}) == len(rows) == 9
     assert Counter(row.lifecycle for row in rows) == {"ABORTED": 8, "RUNNING": 1}
     assert len({row.previous_session_id for row in rows}) == 9
-
-
-def test_the_next_session_recalls_what_the_last_one_left(guest: Participant) -> None:
-    first = guest.say("a trip")
-    CeConversation.objects.update(lifecycle="COMPLETE")
-
-    answer = guest.say("hours")
-
-    assert row_of(answer).context_json["memory"]["recalled_summary"] == row_of(first).context_summary

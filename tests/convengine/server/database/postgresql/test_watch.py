@@ -163,7 +163,8 @@ def test_outside_of_servers_nobody_watches() -> None:
     one.problem = "down"
 
     with one.waiting():
-        pass
+        one.lend(object())
+    assert (one._lent, one._since) == ({}, {})
 
 
 def test_a_watch_that_cannot_look_looks_again_and_refuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from config_admin.models import CeResponse
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.server import wiring
 from convengine.server.memory.compaction import compact_ended_sessions
-from convengine.server.sessions.models import CeConversation, CeMemory, CeThread
+from convengine.server.sessions.models import CeConversation, CeMemory
 from convengine.server.threads import find_session
 from convengine.server.threads.idle_sessions import close_idle_sessions
 from tests.convengine.server.threads.rows.stories import CLOSE, Story
@@ -64,13 +64,6 @@ def test_S4_1_explicit_reset_without_that_row_says_the_fresh_start_text(story: S
     assert story.play("a trip", "start fresh")["reply"] == "Starting fresh. How can I help you?"
 
 
-def test_S4_1_explicit_reset_without_that_row_says_the_text_that_is_configured(story: Story) -> None:
-    CeResponse.objects.filter(intent_code="UNKNOWN").delete()
-    setting("FRESH_START_TEXT", "A new page.")
-
-    assert story.play("a trip", "start fresh")["reply"] == "A new page."
-
-
 def test_S4_1_not_a_phrase_inside_a_longer_text(story: Story) -> None:
     assert get_decision(story.play("a trip", "could you reset my trip?")) == ("continue", "within_timeout")
 
@@ -82,13 +75,6 @@ def test_S4_1_wins_over_every_row_below(story: Story, settings: Any) -> None:
 
     assert get_decision(story.play("start over")) == ("new", "explicit_reset")
     assert get_decision(Participant(story.guest.secret).say("start over")) == ("new", "explicit_reset")
-
-
-def test_S4_2_first_message(guest: Participant) -> None:
-    answer = guest.say("a trip")
-
-    assert get_decision(answer) == ("new", "first_message")
-    assert (answer["session"]["previous_session_id"], CeThread.objects.get().remote_jid) == (None, guest.remote_jid)
 
 
 def test_S4_3_no_session(guest: Participant) -> None:
@@ -177,15 +163,6 @@ def test_S4_6_a_channel_has_limits_of_its_own(guest: Participant, settings: Any)
     assert get_decision(other.say("Japan")) == ("new", "timeout")
 
 
-def test_S4_5_stale_answers_with_a_word_on_the_old_session(story: Story, settings: Any) -> None:
-    setting("STALE_TEXT", "That was long ago.")
-    at(settings, NOON)
-    story.play("a trip")
-    at(settings, NOON + DAYS_7 + A_MOMENT)
-
-    assert story.play("hours")["reply"] == "That was long ago.\n\nNine to five."
-
-
 def test_S4_5_stale_answers_so_also_when_the_job_was_there_before(story: Story, settings: Any) -> None:
     setting("STALE_TEXT", "That was long ago.")
     at(settings, NOON)
@@ -222,12 +199,6 @@ def test_a_model_that_is_sure_of_another_topic_opens_a_session(
     assert (answer["session_id"] != story.session_id) is (then == "topic_drift")
     if then == "topic_drift":
         assert get_end(story) == compact(story) == ("ABORTED", "topic_drift")
-
-
-def test_S4_8_not_without_a_model(story: Story) -> None:
-    setting("ENABLE_DRIFT_CLASSIFIER", "true")
-
-    assert get_decision(story.play("a visa", "my roof leaks")) == ("continue", "within_timeout")
 
 
 def test_S4_the_end_of_the_old_session_and_the_begin_of_the_new_one_are_one_transaction(
