@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,6 +12,7 @@ from django.urls import reverse
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
 from convengine.server.sessions.models import CeConversation
 from tests.record import call, entry, store_turn
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 CONVERSATION, TURN = uuid.uuid4(), uuid.uuid4()
@@ -20,9 +20,7 @@ CONVERSATION, TURN = uuid.uuid4(), uuid.uuid4()
 
 @pytest.fixture
 def reader() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def address(model: Any, page: str = "changelist", *args: Any) -> str:

@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from audit.reports.week import summarise_week
+from tests.sign_in import sign_in_superuser
 from tests.two_weeks import BAD_RELEASE, seed_two_weeks
 
 pytestmark = [pytest.mark.usefixtures("helpdesk"), pytest.mark.long]
@@ -22,8 +21,7 @@ def test_home_answers_the_three_questions_of_a_monday() -> None:
     assert any("gift card" in text for text in first), first
     assert {"my power is out", "the electricity is gone", "there is a blackout"} & set(first), first
 
-    client = Client()
-    client.force_login(User.objects.create_superuser("ana"))
+    client = sign_in_superuser("ana")
     response = client.get("/admin/")
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
     _, author, reason = BAD_RELEASE

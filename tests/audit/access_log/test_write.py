@@ -13,6 +13,7 @@ from audit.access_log.write import MAX_SEARCH_LENGTH, log_access
 from audit.models import CeAccessLog, CeAudit
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +95,6 @@ def test_stored_rows_in_the_admin_are_looks_too() -> None:
         (pages[4], "ROW", *of_turn),
     ]
 
-    nobody = Client()
-    nobody.force_login(User.objects.create_user("eve", is_staff=True))
+    nobody = sign_in("eve")
     assert [nobody.get(address).status_code for address in pages] == [403] * 5
     assert not CeAccessLog.objects.filter(reader="eve").exists()

@@ -4,7 +4,6 @@ import uuid
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from audit.feedback.store import rate_row
@@ -12,6 +11,7 @@ from audit.models import CeAudit, CeMcpUserFeedback
 from config_admin.models import CeConfig, CeResponse
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -140,11 +140,7 @@ def test_what_fits_a_pattern_is_masked_in_every_text(caller: Caller) -> None:
 
 @pytest.fixture
 def qa() -> Client:
-    user = User.objects.create_user("quentin", is_staff=True)
-    user.groups.add(Group.objects.get(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quentin", "qa")
 
 
 def give(client: Client, caller: Caller, turn_no: int, **fields: str) -> Any:

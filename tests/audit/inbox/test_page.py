@@ -1,7 +1,7 @@
 """The page of the inbox: what a group may mean, teaching it in few clicks, and deciding about it."""
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,6 +19,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.inbox.test_collect import make_form
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
@@ -27,14 +28,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")
 @pytest.fixture
 def address() -> str:
     return reverse("admin:audit_ceaudit_inbox")
-
-
-def member(name: str, *groups: str) -> Client:
-    user = User.objects.create(username=name, is_staff=True)
-    user.groups.set(Group.objects.filter(name__in=groups))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def fill(*texts: str) -> None:
@@ -49,7 +42,7 @@ def fill(*texts: str) -> None:
 
 @pytest.fixture
 def analyst() -> Client:
-    return member("ann", "analyst", "qa")
+    return sign_in("ann", "analyst", "qa")
 
 
 def test_a_group_leads_to_the_page_that_teaches_it(analyst: Client, address: str) -> None:
@@ -74,7 +67,7 @@ def test_without_a_suggestion_the_page_says_why_and_a_new_flow_takes_the_message
     assert NOTHING_SUGGESTED.encode() in analyst.get(choose.url).content
     form = analyst.get(flow.url).context["form"]
     assert (form["title"].value(), form["phrases"].value()) == ("Parking spaces", "parking spaces")
-    writer = member("abe")
+    writer = sign_in("abe")
     User.objects.get(username="abe").user_permissions.set(
         Permission.objects.filter(codename__startswith="add_ce", content_type__app_label="config_admin")
     )
@@ -92,7 +85,7 @@ def test_how_near_a_group_is_to_each_intent_is_told_when_somebody_looks(analyst:
     assert account.words[0].word == "membership"
     assert f"inbox group {group.pk}" in str(CeAccessLog.objects.order_by("-pk").values()[0])
     assert b"erased or masked" in analyst.get(address, {"part": "words", "group": "x"}).content
-    assert member("eve").get(address, {"part": "words", "group": group.pk}).status_code == 403
+    assert sign_in("eve").get(address, {"part": "words", "group": group.pk}).status_code == 403
 
 
 def test_the_order_is_that_of_home_and_is_said(analyst: Client, address: str) -> None:
@@ -179,11 +172,11 @@ def test_a_group_is_dismissed_reopened_assigned_and_noted(analyst: Client, addre
 
 def test_readers_may_look_and_not_decide(address: str) -> None:
     fill("parking")
-    reader = member("quinn", "qa")
+    reader = sign_in("quinn", "qa")
     assert b'value="dismiss"' not in reader.get(address).content
     assert CeAccessLog.objects.filter(kind="SEARCH", reader="quinn").exists()
     assert reader.post(address, {"group": "1", "action": "dismiss"}).status_code == 403
-    assert member("nobody").get(address).status_code == 403
+    assert sign_in("nobody").get(address).status_code == 403
 
 
 def test_a_group_that_does_not_exist_is_said(analyst: Client, address: str) -> None:

@@ -5,7 +5,6 @@ import json
 from io import StringIO
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -16,6 +15,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.api import Caller
 from tests.database import allow_forging
 from tests.record import change_entries, events
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +31,7 @@ def caller() -> Caller:
 
 
 def signed_in(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.set(Group.objects.filter(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 def address(caller: Caller, page: str) -> str:

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
@@ -12,6 +11,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -19,14 +19,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def ada() -> Client:
     return sign_in("ada", "config_admin")
-
-
-def sign_in(name: str, group: str) -> Client:
-    user = User.objects.create_user(name, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def release(author: str = "ben", reason: str = "Softer words") -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -27,6 +27,7 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.reports.counts import count, count_listed_turns
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -39,11 +40,7 @@ def address() -> str:
 
 @pytest.fixture
 def reader() -> Client:
-    user = User.objects.create(username="quinn", is_staff=True)
-    user.groups.set(Group.objects.filter(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quinn", "qa")
 
 
 def talk(*conversations: str) -> None:

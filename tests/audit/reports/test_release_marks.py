@@ -4,8 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,6 +14,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from tests.audit.reports.counts import count_turns
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 
@@ -43,8 +42,7 @@ def test_the_releases_of_a_period_have_one_mark() -> None:
 def test_the_chart_and_the_table_of_the_report_show_it() -> None:
     number = release("Softer words")
     count_turns(100, 10, days=0, release=number)
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
+    client = sign_in_superuser()
     page = client.get(reverse("admin:audit_ceaudit_reports")).content.decode()
     assert re.search(rf"<text[^>]*>R{number}</text>", page)
     assert re.search(rf'<a class="ce-link"[^>]*>Release {number}</a>', page)

@@ -4,8 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -16,6 +14,7 @@ from config_admin.releases.models import Origin
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.reports.counts import blame_releases, count, count_turns
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -45,16 +44,8 @@ def week() -> int:
     return change.release.pk
 
 
-def sign_in(group: str) -> Client:
-    user = User.objects.create_user("quinn", is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def read_page() -> tuple[Any, str]:
-    page: Any = sign_in("qa").get(reverse("admin:audit_ceaudit_week"))
+    page: Any = sign_in("quinn", "qa").get(reverse("admin:audit_ceaudit_week"))
     return page.context, re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.content.decode()))
 
 
@@ -84,7 +75,7 @@ def test_a_week_without_turns_says_so() -> None:
 
 @pytest.mark.parametrize(("group", "status"), [("qa", 200), ("operator", 403)])
 def test_readers_of_conversations_see_it(group: str, status: int) -> None:
-    client, address = sign_in(group), reverse("admin:audit_ceaudit_week")
+    client, address = sign_in("quinn", group), reverse("admin:audit_ceaudit_week")
 
     assert client.get(address).status_code == status
     assert CeAccessLog.objects.filter(reader="quinn", path=address).exists() is (status == 200)

@@ -17,6 +17,7 @@ from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.release_history import release_history
 from tests.audit.search.records import conversation, turn
+from tests.sign_in import sign_in_superuser
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -191,8 +192,7 @@ def test_a_search_is_kept_under_a_name_for_oneself_or_for_all(reader: Client, ad
         other.post(address, {"delete": pk})
     assert CeSavedSearch.objects.count() == 2
     reader.post(address, {"delete": mine})
-    ada = Client()
-    ada.force_login(User.objects.create_superuser("ada"))
+    ada = sign_in_superuser()
     ada.post(address, {"delete": all_})
     assert not CeSavedSearch.objects.exists()
 

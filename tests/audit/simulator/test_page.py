@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from django.apps import apps
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -23,17 +23,14 @@ from config_admin.test_cases.documents import read_scenario, store_test
 from convengine.play.in_memory import MemoryPlayer
 from tests.api import Caller
 from tests.config_admin.admin.pages import form_of, sent_by
+from tests.sign_in import sign_in, sign_in_superuser
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 def make_client(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 @pytest.fixture
@@ -279,8 +276,7 @@ def test_who_may_not_try_is_refused_and_draws_no_button(ana: Client) -> None:
 
 def test_a_link_that_somebody_follows_really_calls_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     create_help_desk()
-    root = Client()
-    root.force_login(User.objects.create_superuser("root"))
+    root = sign_in_superuser("root")
     asked: list[set[str]] = []
     build = page.build_outside
 

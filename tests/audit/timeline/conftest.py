@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from convengine.server.sessions.models import CeConversation
 from tests.record import entry, store_turn
+from tests.sign_in import sign_in
 
 BEGAN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -19,11 +19,7 @@ BEGAN = datetime(2026, 3, 1, 9, tzinfo=UTC)
 @pytest.fixture
 def reader(db: None) -> Client:
     """A member of the quality assurance, signed in."""
-    user = User.objects.create_user("quinn", is_staff=True)
-    user.groups.add(Group.objects.get(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quinn", "qa")
 
 
 @pytest.fixture

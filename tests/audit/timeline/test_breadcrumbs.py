@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -15,6 +14,7 @@ from config_admin.models import CeRule
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 from tests.convengine.server.admin_site.test_breadcrumbs import read_crumbs
+from tests.sign_in import sign_in_superuser
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -39,9 +39,7 @@ QUERIES = {"row": "?table=ce_rule&row={rule}", "between": "?since=1", "scenario"
 
 @pytest.fixture
 def boss(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("boss"))
-    return client
+    return sign_in_superuser("boss")
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
@@ -18,17 +17,14 @@ from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
 from tests.api import Caller
 from tests.record import change_payload, events
+from tests.sign_in import sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
 
 @pytest.fixture
 def qa() -> Client:
-    user = User.objects.create_user("quentin", is_staff=True)
-    user.groups.add(Group.objects.get(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quentin", "qa")
 
 
 def page(client: Client, caller: Caller, path: str) -> str:

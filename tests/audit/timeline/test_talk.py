@@ -1,22 +1,18 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
 from convengine.server.sessions.models import CeConversationHistory
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 def make_client(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 def page(client: Client, path: str = "") -> str:

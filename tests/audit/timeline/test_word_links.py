@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,17 +16,10 @@ from audit.timeline.word_links import WordLinks
 from config_admin.models import CeOutputSchema
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.sign_in import sign_in
 from tests.worlds import PIZZA_FORM, create_pizza_form
 
 pytestmark = pytest.mark.django_db
-
-
-def sign_in(*groups: str) -> Client:
-    user = User.objects.create_user("ann", is_staff=True)
-    user.groups.set(Group.objects.filter(name__in=groups))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def show_last(client: Client) -> Any:
@@ -60,7 +53,7 @@ def save(client: Client, url: str, page: Any) -> None:
 
 
 def test_a_word_is_filled_in_as_a_synonym_and_only_a_save_stores_it(caller: Caller) -> None:
-    client = sign_in("analyst", "qa")
+    client = sign_in("ann", "analyst", "qa")
     links = get_links(client)
     assert links.text == "tartan"
     assert [label for label, _ in links.options] == ["Small", "Large"]
@@ -81,7 +74,7 @@ def test_a_word_is_filled_in_as_a_synonym_and_only_a_save_stores_it(caller: Call
 
 
 def test_a_word_is_filled_in_as_a_small_word_of_the_form(caller: Caller) -> None:
-    client = sign_in("analyst", "qa")
+    client = sign_in("ann", "analyst", "qa")
     url = get_links(client).filler_url
 
     page = client.get(url)
@@ -98,7 +91,7 @@ def test_a_word_is_filled_in_as_a_small_word_of_the_form(caller: Caller) -> None
 
 
 def test_an_option_that_is_gone_is_told_and_the_form_is_as_it_is(caller: Caller) -> None:
-    client = sign_in("analyst", "qa")
+    client = sign_in("ann", "analyst", "qa")
     (_, url), *_ = get_links(client).options
 
     page = client.get(url.replace("option=S", "option=XXL"))
@@ -108,20 +101,20 @@ def test_an_option_that_is_gone_is_told_and_the_form_is_as_it_is(caller: Caller)
 
 
 def test_the_message_is_taught_as_a_phrase(caller: Caller) -> None:
-    client = sign_in("analyst", "qa")
+    client = sign_in("ann", "analyst", "qa")
 
     assert "tartan please" in client.get(get_links(client).teach_url).content.decode()
 
 
 def test_who_may_not_edit_sees_the_words_without_links(caller: Caller) -> None:
-    page = show_last(sign_in("qa"))
+    page = show_last(sign_in("ann", "qa"))
 
     assert page.context["word_links"] == []
     assert "How the message was read" in page.content.decode()
 
 
 def test_who_may_not_read_messages_gets_no_word_from_an_address(caller: Caller) -> None:
-    client = sign_in()
+    client = sign_in("ann")
     rights = Permission.objects.filter(codename__in=("view_ceoutputschema", "change_ceoutputschema"))
     User.objects.get(username="ann").user_permissions.set(rights)
     turn = CeConversationHistory.objects.latest("turn_no")
@@ -135,7 +128,7 @@ def test_who_may_not_read_messages_gets_no_word_from_an_address(caller: Caller) 
 
 
 def test_the_page_costs_the_same_queries_however_many_words_are_unknown(caller: Caller) -> None:
-    client, counts = sign_in("analyst", "qa"), set()
+    client, counts = sign_in("ann", "analyst", "qa"), set()
     show_last(client)
     for message in ("tartan please", "gigantic or minuscule, blue or orange rollerblades with wheels"):
         caller.say(message)

@@ -6,7 +6,7 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,22 +19,15 @@ from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of
 from convengine.server.extensions.registry import TaskEntry, registry
 from tests.api import Caller
+from tests.sign_in import sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 PAGE = "/admin/audit/ceaudit/what-if/"
 
 
-def sign_in(group: str) -> Client:
-    user = User.objects.create_user(f"of_{group}", is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def qa() -> Client:
-    return sign_in("qa")
+    return sign_in("of_qa", "qa")
 
 
 @pytest.fixture
@@ -190,7 +183,7 @@ def test_what_is_filled_in_wrong_is_said_beside_it(caller: Caller, qa: Client) -
 def test_who_may_not_read_conversations_or_drafts_is_refused(caller: Caller, draft: CeDraft, qa: Client) -> None:
     caller.say("fees")
     url = start(qa, f"draft:{draft.pk}")
-    operator = sign_in("operator")
+    operator = sign_in("of_operator", "operator")
 
     for address in (PAGE, url):
         assert operator.get(address).status_code == 403
@@ -215,7 +208,7 @@ def test_the_queries_of_a_page_do_not_grow(caller: Caller, draft: CeDraft, qa: C
 
 def test_the_row_is_opened_in_the_draft(caller: Caller, draft: CeDraft) -> None:
     caller.say("fees")
-    analyst = sign_in("analyst")
+    analyst = sign_in("of_analyst", "analyst")
     url = start(analyst, f"draft:{draft.pk}")
     row = CeResponse.objects.get(intent_code="FEES")
     group = f"{url}?kind=ANSWER&table=ce_response&row={row.pk}"
@@ -230,7 +223,7 @@ def test_the_row_is_opened_in_the_draft(caller: Caller, draft: CeDraft) -> None:
 
 
 def test_the_pages_of_drafts_and_releases_lead_here(caller: Caller, draft: CeDraft) -> None:
-    analyst = sign_in("analyst")
+    analyst = sign_in("of_analyst", "analyst")
     assert (
         f"what-if/?configuration=draft%3A{draft.pk}"
         in analyst.get(f"/admin/config_admin/cedraft/{draft.pk}/change/").content.decode()
@@ -246,7 +239,7 @@ def fill_in(row: CeResponse, **values: str) -> dict[str, str]:
 @pytest.mark.parametrize("in_draft", [False, True])
 def test_a_form_that_is_not_saved_is_compared(caller: Caller, draft: CeDraft, in_draft: bool) -> None:
     caller.say("hours")
-    analyst = sign_in("analyst")
+    analyst = sign_in("of_analyst", "analyst")
     if in_draft:
         analyst.post(f"/admin/config_admin/cedraft/{draft.pk}/enter/")
     row = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
@@ -263,14 +256,20 @@ def test_a_form_that_is_not_saved_is_compared(caller: Caller, draft: CeDraft, in
     assert "Nine to five." in read(analyst.get(f"{url}?kind=ANSWER"))
     assert "Ten to six." in read(analyst.get(f"{url}?kind=ANSWER"))
     assert CeResponse.objects.get(pk=row.pk).exact_text == "Nine to five."
-    refused = sign_in("qa").post(PAGE, {"configuration": "live", "base": "LIVE", "last": "9", "unsaved": signed[1]})
+    refused = sign_in("of_qa", "qa").post(
+        PAGE, {"configuration": "live", "base": "LIVE", "last": "9", "unsaved": signed[1]}
+    )
     assert refused.status_code == 403
 
 
 def test_a_form_with_errors_says_them_first(caller: Caller) -> None:
     row = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
 
-    page = read(sign_in("analyst").post("/admin/config_admin/ceresponse/form/what-if/", fill_in(row, intent_code="")))
+    page = read(
+        sign_in("of_analyst", "analyst").post(
+            "/admin/config_admin/ceresponse/form/what-if/", fill_in(row, intent_code="")
+        )
+    )
 
     assert "has errors. Correct them in the form first" in page
 

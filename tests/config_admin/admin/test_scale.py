@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -21,6 +20,7 @@ from tests.config_admin.admin.pages import address
 from tests.config_admin.builders import MODELS, new
 from tests.record import call, entry
 from tests.records import build_row, store_row
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 FEW, MANY, INTENTS = 10, 5000, 500
@@ -52,9 +52,7 @@ PAGES = (
 @pytest.fixture
 def everybody(db: None) -> Client:
     """Somebody who may see all of it."""
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def grow(numbers: range, intents: range) -> None:

@@ -7,15 +7,14 @@ from django.urls import reverse
 
 from config_admin.models import CeRelease, CeRule, CeVerbose
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def ada() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def test_a_row_leads_to_the_turns_that_it_decided(ada: Client) -> None:

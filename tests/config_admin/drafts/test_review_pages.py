@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -15,6 +15,7 @@ from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response
 from tests.config_admin.flows.test_saving import KINDS
 from tests.dialogues.rows.worlds import make_flows
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -36,11 +37,7 @@ def draft(row: m.CeResponse) -> m.CeDraft:
 
 @pytest.fixture
 def bob() -> Client:
-    user = User.objects.create_user("bob", is_staff=True)
-    user.groups.add(Group.objects.get(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("bob", "qa")
 
 
 def url(page: str, draft: m.CeDraft) -> str:
@@ -123,9 +120,7 @@ def test_an_ended_draft_keeps_its_review(bob: Client, draft: m.CeDraft) -> None:
 
 
 def test_reviewing_needs_its_right(draft: m.CeDraft) -> None:
-    eve = User.objects.create_user("eve", is_staff=True)
-    client = Client()
-    client.force_login(eve)
+    client = sign_in("eve")
     assert client.post(url("review", draft), {"do": "approve"}).status_code == 403
     assert client.post(url("send", draft), {"reviewer": "bob"}).status_code == 403
 

@@ -29,6 +29,7 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.jobs.running import all_jobs
 from tests.config_admin.builders import make
 from tests.config_admin.test_cases.builders import make_test
+from tests.sign_in import sign_in_superuser
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -51,9 +52,7 @@ def draft(ada: User) -> m.CeDraft:
 
 @pytest.fixture
 def root() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("root"))
-    return client
+    return sign_in_superuser("root")
 
 
 def edit(draft: m.CeDraft, user: User, description: str) -> None:

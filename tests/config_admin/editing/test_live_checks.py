@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -14,6 +13,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.config_admin.admin.pages import address, form_of, sent_by
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in_superuser
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -83,8 +83,7 @@ def test_a_path_is_tried_against_the_facts_of_a_stored_turn() -> None:
         "_field": "match_pattern",
         "_turn": turn.turn_id,
     }
-    superuser = Client()
-    superuser.force_login(User.objects.create_superuser("root"))
+    superuser = sign_in_superuser("root")
     shown = post_check(superuser, m.CeRule, "try_it", **values).content.decode()
 
     assert "The condition is met." in shown

@@ -22,6 +22,7 @@ from config_admin.test_cases.runs import Selection, create_run, test_runs
 from convengine.engine.turn.codec import dumps
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.test_cases.builders import make_test, run_tests
+from tests.sign_in import sign_in_superuser
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
@@ -167,8 +168,7 @@ def test_a_failure_is_shown_with_both_sides_the_reason_and_the_changed_row(ben: 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_is_started_on_a_page_and_followed() -> None:
     # Committed for the thread of the run, so the groups of an installation may be gone.
-    ben = Client()
-    ben.force_login(User.objects.create_superuser("ben"))
+    ben = sign_in_superuser("ben")
     make_test(tags=("smoke",))
     started = ben.post(f"{LIST}run/", {"configuration": "live", "tag": "smoke"})
     test_runs.queue.finish()

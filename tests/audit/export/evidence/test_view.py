@@ -1,7 +1,7 @@
 """Evidence goes to those who may read the record, and who got it is noted."""
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
@@ -9,16 +9,13 @@ from audit.export.evidence.file import check_file
 from audit.models import CeAccessLog
 from audit.search import export
 from tests.api import Caller, make_key
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
 
 def signed_in(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.set(Group.objects.filter(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 def test_a_conversation_goes_out_as_evidence(caller: Caller) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,22 +20,15 @@ from convengine.engine.understanding.phrases import models
 from convengine.server.phrase_models.store import DatabaseStore
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
+from tests.sign_in import sign_in
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
-def member(name: str, *groups: str) -> Client:
-    user = User.objects.create(username=name, is_staff=True)
-    user.groups.set(Group.objects.filter(name__in=groups))
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def analyst() -> Client:
-    return member("ann", "analyst", "qa")
+    return sign_in("ann", "analyst", "qa")
 
 
 @pytest.fixture
@@ -171,9 +164,9 @@ def test_a_turn_is_taught_and_its_reading_is_logged(analyst: Client, group: CeIn
 
 def test_only_who_reads_messages_and_adds_phrases_teaches(group: CeInboxGroup) -> None:
     url = teach_url(group=group.pk)
-    assert member("quinn", "qa").get(url).status_code == 403
-    assert member("nobody").get(url).status_code == 403
-    writer = member("abe")
+    assert sign_in("quinn", "qa").get(url).status_code == 403
+    assert sign_in("nobody").get(url).status_code == 403
+    writer = sign_in("abe")
     User.objects.get(username="abe").user_permissions.set(
         Permission.objects.filter(codename="add_ceintentclassifier", content_type__app_label="config_admin")
     )

@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,6 +19,7 @@ from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.sessions.models import CeConversation, CeSessionUnit
 from tests.record import entry, store_turn
+from tests.sign_in import sign_in
 from tests.threads import Participant, row_of, travel_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
@@ -27,11 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")
 
 @pytest.fixture
 def reader() -> Client:
-    user = User.objects.create_user("quinn", is_staff=True)
-    user.groups.add(Group.objects.get(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quinn", "qa")
 
 
 def page_of(row: Any, query: str = "") -> str:
@@ -231,8 +227,7 @@ def test_a_session_of_thousands_of_turns_costs_what_one_of_one_turn_costs(reader
 
 def test_who_may_not_see_it_is_refused_and_one_that_is_not_there_is_told(reader: Client) -> None:
     row = CeConversation.objects.create(remote_jid="+42")
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("sam", is_staff=True))
+    stranger = sign_in("sam")
 
     assert stranger.get(page_of(row)).status_code == 403
     missing = reverse("admin:ce_sessions_ceconversation_change", args=[uuid.uuid4()])

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
@@ -16,16 +15,13 @@ from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CePendingActionExecution
 from tests.convengine.server.confirmed_actions.test_run_once import make_claim
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
 
 def member(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 @pytest.fixture

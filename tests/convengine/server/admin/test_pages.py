@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection, models
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -18,6 +17,7 @@ from convengine.server.sessions.models import (
     CeSessionUnit,
     CeTurnTicket,
 )
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 MODELS = (
@@ -28,9 +28,7 @@ MODELS = (
 
 @pytest.fixture
 def reader() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def address(model: Any, page: str = "changelist", *args: Any) -> str:

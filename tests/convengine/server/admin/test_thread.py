@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from convengine.server.sessions.models import CeConversation, CeThread
+from tests.sign_in import sign_in
 from tests.threads import Participant, row_of, travel_desk
 
 pytestmark = pytest.mark.django_db
@@ -18,11 +18,7 @@ LIST = "admin:ce_sessions_cethread_changelist"
 
 @pytest.fixture
 def reader() -> Client:
-    user = User.objects.create_user("ann", is_staff=True)
-    user.groups.add(Group.objects.get(name="analyst"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("ann", "analyst")
 
 
 def thread_of(jid: str, sessions: int) -> CeThread:
@@ -109,8 +105,7 @@ def test_pages_of_threads_cost_the_same_however_many_sessions_there_are(reader: 
 
 def test_who_may_not_see_it_is_refused_and_one_that_is_not_there_is_told(reader: Client) -> None:
     thread = thread_of("+1", 1)
-    stranger = Client()
-    stranger.force_login(User.objects.create_user("sam", is_staff=True))
+    stranger = sign_in("sam")
 
     assert stranger.get(page_of(thread)).status_code == 403
     assert reader.get(reverse("admin:ce_sessions_cethread_change", args=[thread.pk + 1])).status_code == 302

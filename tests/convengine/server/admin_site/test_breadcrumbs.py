@@ -12,6 +12,7 @@ from django.urls import reverse
 from convengine.server.admin_site import layout
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.records import store_row
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 ENTRIES = [(section, entry) for section in layout.list_sections() for entry in section.entries]
@@ -19,9 +20,7 @@ ENTRIES = [(section, entry) for section in layout.list_sections() for entry in s
 
 @pytest.fixture
 def client() -> Client:
-    logged_in = Client()
-    logged_in.force_login(User.objects.create_superuser("ada"))
-    return logged_in
+    return sign_in_superuser()
 
 
 def read_crumbs(client: Client, address: str) -> list[tuple[str, str]]:

@@ -9,14 +9,14 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.test import Client
 
+from tests.sign_in import sign_in, sign_in_superuser
+
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def client() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_user("ben", is_staff=True))
-    return client
+    return sign_in("ben")
 
 
 def test_a_refused_page_says_so(client: Client) -> None:
@@ -87,8 +87,7 @@ def test_the_root_says_to_users_without_access_whom_to_ask() -> None:
     ],
 )
 def test_a_missing_page_leads_to_the_nearest_one(address: str, links: list[str]) -> None:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
+    client = sign_in_superuser()
     answer = client.get(address)
 
     assert answer.status_code == 404
@@ -101,8 +100,7 @@ def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.Monk
         raise BadRequest("Enter a reason for this change.")
 
     monkeypatch.setattr("config_admin.workplace.finder._find_recent_hits", refuse)
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
+    client = sign_in_superuser()
     answer = client.get("/admin/find/")
 
     assert answer.status_code == 400

@@ -10,6 +10,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from convengine.server.admin_site import layout
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 ENTRIES = [entry for section in layout.list_sections() for entry in section.entries]
@@ -161,8 +162,7 @@ def test_the_first_link_of_a_page_skips_the_navigation(client: Client) -> None:
 
 
 def test_an_empty_list_says_what_it_holds_and_what_to_do_next() -> None:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
+    client = sign_in_superuser()
     page = client.get("/admin/config_admin/ceintent/").content.decode()
 
     assert "The goals of users." in page.partition("No intents yet")[2]

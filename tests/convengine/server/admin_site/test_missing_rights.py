@@ -3,11 +3,12 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.test import Client
 
 from config_admin import models as m
 from tests.config_admin.builders import make
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -16,11 +17,7 @@ pytestmark = pytest.mark.django_db
 def quinn(db: None) -> Client:
     """A member of quality assurance, in an installation with an administrator."""
     User.objects.create_superuser("ada", first_name="Ada", last_name="Lovelace")
-    user = User.objects.create_user("quinn", is_staff=True)
-    user.groups.set(Group.objects.filter(name="qa"))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in("quinn", "qa")
 
 
 def read_refusal(client: Client, address: str, **sent: Any) -> str:
@@ -70,8 +67,7 @@ def test_pages_of_administrators_only_say_so(quinn: Client) -> None:
 
 
 def test_somebody_without_groups_is_told_so() -> None:
-    client = Client()
-    client.force_login(User.objects.create_user("ben", is_staff=True))
+    client = sign_in("ben")
     page = read_refusal(client, "/admin/config_admin/cerule/")
 
     assert "You are in no group." in page

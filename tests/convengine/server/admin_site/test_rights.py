@@ -24,6 +24,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.config_admin.builders import MODELS, make
 from tests.record import call, entry, store_turn
 from tests.records import store_row
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 NAMES = [group.name for group in GROUPS]
@@ -272,10 +273,7 @@ def test_actions_that_one_may_not_do_are_not_offered_and_not_done(at_work: Clien
 
 
 def test_integrators_see_no_keys_but_their_own() -> None:
-    user = User.objects.create_user("ida", is_staff=True)
-    user.groups.set(Group.objects.filter(name=INTEGRATOR))
-    ida = Client()
-    ida.force_login(user)
+    ida = sign_in("ida", INTEGRATOR)
     strange = CeApiKey.objects.create_key(name="somebody else's")[0]
     page = ida.post("/admin/ce_api/ceapikey/add/", {"name": "mine", "workspace_id": "default", "scopes": ["turns"]})
     mine = CeApiKey.objects.get(name="mine")

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from rest_framework_api_key.models import APIKey
 
 from convengine.server.api.models import CeApiKey
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 LIST, ADD = "admin:ce_api_ceapikey_changelist", "admin:ce_api_ceapikey_add"
@@ -17,9 +17,7 @@ LIST, ADD = "admin:ce_api_ceapikey_changelist", "admin:ce_api_ceapikey_add"
 
 @pytest.fixture
 def keeper() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def make(keeper: Client, **values: Any) -> Any:

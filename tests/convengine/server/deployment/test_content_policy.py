@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
 from tests.api import Caller, make_key
+from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
 TEMPLATES = sorted((Path(__file__).resolve().parents[4] / "templates").rglob("*.html"))
@@ -15,9 +15,7 @@ TEMPLATES = sorted((Path(__file__).resolve().parents[4] / "templates").rglob("*.
 
 @pytest.fixture
 def ada() -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
-    return client
+    return sign_in_superuser()
 
 
 def read_policy(client: Client, path: str, **headers: str) -> dict[str, str]:

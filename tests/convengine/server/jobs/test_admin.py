@@ -5,24 +5,20 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
 from convengine.engine.turn.job import Counts, Job
 from convengine.server.jobs import running
 from convengine.server.jobs.models import CeJob, CeJobRun
+from tests.sign_in import sign_in
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:ce_jobs_cejob_changelist"
 
 
 def member(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 def wash() -> Iterator[Counts]:

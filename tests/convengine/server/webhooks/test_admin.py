@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 from standardwebhooks import Webhook
@@ -16,6 +15,7 @@ from convengine.server.webhooks.send import send_deliveries
 from tests.convengine.server.webhooks.conftest import MakeWebhook
 from tests.convengine.server.webhooks.test_send import NOW, make_delivery
 from tests.fakes.http_server import Reply, Server
+from tests.sign_in import sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 LIST, ADD = "admin:ce_webhooks_cewebhook_changelist", "admin:ce_webhooks_cewebhook_add"
@@ -28,11 +28,7 @@ def _close_circuits() -> None:
 
 
 def make_client(group: str) -> Client:
-    user = User.objects.create_user(group, is_staff=True)
-    user.groups.add(Group.objects.get(name=group))
-    client = Client()
-    client.force_login(user)
-    return client
+    return sign_in(group, group)
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from jsonschema import Draft202012Validator
@@ -36,6 +34,7 @@ from tests.api import Caller, make_key
 from tests.config_admin.test_cases.builders import make_test, run_tests
 from tests.convengine.server.threads.sessions import session
 from tests.convengine.server.webhooks.conftest import MakeWebhook
+from tests.sign_in import sign_in_superuser
 from tests.threads import Participant, travel_desk
 from tests.worlds import set_audit_setting
 
@@ -256,8 +255,7 @@ def test_replays_what_if_runs_tests_drafts_and_the_simulator_send_nothing(make_w
     with open_draft(draft.pk, "ada", writing=True), change_set():
         m.CeIntent.objects.filter(pk="SELL_BICYCLE").update(description="Sell")
     assert run_tests(f"draft:{draft.pk}").total == 1
-    client = Client()
-    client.force_login(User.objects.create_superuser("ada"))
+    client = sign_in_superuser()
     page = client.post(reverse("admin:audit_ceaudit_simulate"), {"try-line": GIVE_UP.split("|")})
     assert "a mechanic takes over" in page.content.decode()
 
