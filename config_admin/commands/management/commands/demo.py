@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 
-from config_admin.models import CeIntent
+from config_admin.tables.intent.model import CeIntent
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
 from convengine.commands.management.commands.serve import become_server, jobs_in_server, need_port
