@@ -21,7 +21,7 @@ from config_admin.api.draft_serializers import (
     WriteDraftSerializer,
 )
 from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
-from config_admin.drafts.conditions import Publication, PublicationRefused, list_problems
+from config_admin.drafts.conditions import PublicationRefused
 from config_admin.drafts.describe import describe_draft, describe_review
 from config_admin.drafts.edits import DraftConflict, MergedEdits, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
@@ -230,14 +230,11 @@ def _describe(draft: CeDraft) -> dict[str, Any]:
 
 
 def _describe_in_full(draft: CeDraft) -> Any:
-    is_open = draft.status == DraftStatus.OPEN
-    merged = merge_edits(draft) if is_open else MergedEdits()
-    emptiness = merged.explain_emptiness() if is_open else ""
+    merged = merge_edits(draft) if draft.status == DraftStatus.OPEN else MergedEdits()
     answer = {
         **_describe(draft),
         "diff": serialize_differences(merged.differences),
         "conflicts": describe_draft(draft, merged)["conflicts"],
-        "problems": list_problems(Publication(draft, merged)) if merged.wanted else [*filter(None, [emptiness])],
-        **describe_review(draft),
+        **describe_review(draft, merged),
     }
     return DraftDetailsSerializer(answer).data

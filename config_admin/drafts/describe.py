@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from config_admin.drafts.conditions import count_needed_approvals
+from config_admin.drafts.conditions import Publication, count_needed_approvals, list_problems
 from config_admin.drafts.edits import MergedEdits, hash_edits
-from config_admin.drafts.models import CeDraft
+from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.review import list_approvers
 from config_admin.drafts.schedule import find_schedule
 
@@ -29,8 +29,8 @@ def describe_draft(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
     }
 
 
-def describe_review(draft: CeDraft) -> dict[str, Any]:
-    """The review of a draft, and its schedule."""
+def describe_review(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
+    """The review of a draft, its schedule, and what prevents publishing it."""
     edits_hash, schedule = hash_edits(draft), find_schedule(draft)
     return {
         "editsHash": edits_hash,
@@ -57,4 +57,12 @@ def describe_review(draft: CeDraft) -> dict[str, Any]:
             "problem": schedule.problem,
             "audience": schedule.audience,
         },
+        "problems": _list_problems(draft, merged),
     }
+
+
+def _list_problems(draft: CeDraft, merged: MergedEdits) -> list[str]:
+    if draft.status != DraftStatus.OPEN:
+        return []
+    emptiness = merged.explain_emptiness()
+    return [emptiness] if emptiness else list_problems(Publication(draft, merged))

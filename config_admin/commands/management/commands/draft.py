@@ -16,7 +16,7 @@ from config_admin.commands.authors import (
     read_author,
     require_rights_to_rows,
 )
-from config_admin.drafts.conditions import Publication, PublicationRefused, list_problems
+from config_admin.drafts.conditions import PublicationRefused
 from config_admin.drafts.describe import describe_draft, describe_review
 from config_admin.drafts.edits import DraftConflict, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
@@ -105,9 +105,7 @@ class Command(ExactCommand):
             raise CommandError(f"There is no open draft “{options['title']}”. List them: draft list.", returncode=2)
         if action == "show":
             merged = merge_edits(draft)
-            emptiness = merged.explain_emptiness()
-            problems = [emptiness] if emptiness else list_problems(Publication(draft, merged))
-            self._tell(json, describe_draft(draft, merged) | describe_review(draft) | {"problems": problems})
+            self._tell(json, describe_draft(draft, merged) | describe_review(draft, merged))
             return
         author: Author = ""
         do: dict[str, Callable[[], dict[str, Any]]] = {
