@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from audit.alerts.silence import LONGEST_REASON, SilenceRefused, find_rule, silence_rule
 from audit.api.blank_as_null import BlankAsNullSerializer
-from audit.api.parameters import parse_number, read_number, read_page_size
+from audit.api.parameters import parse_number, read_choice, read_number, read_page_size
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.authentication import get_api_key
@@ -79,9 +79,7 @@ class AlertsView(ApiView):
     def get(self, request: Request) -> Response:
         """The alerts of rules for the workspace of the key, newest first."""
         alerts = CeAlert.objects.filter(workspace_id=get_api_key(request).workspace_id).select_related("rule")
-        if status := request.query_params.get("status"):
-            if status not in STATUSES:
-                raise RequestInvalid(fields={"status": [f"Must be one of {', '.join(STATUSES)}."]})
+        if status := read_choice(request, "status", STATUSES):
             alerts = alerts.filter(status=status)
         if before := read_number(request, "before"):
             alerts = alerts.filter(pk__lt=before)

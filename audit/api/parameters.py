@@ -2,10 +2,12 @@
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from django.forms import BaseForm
 from rest_framework.request import Request
 
 from audit.api import access_scope
@@ -53,6 +55,20 @@ def read_uuid(text: str, name: str) -> uuid.UUID:
         return uuid.UUID(text)
     except ValueError:
         raise RequestInvalid(fields={name: [f"{text!r} is not a UUID. Use an ID from an answer."]}) from None
+
+
+def read_choice(request: Request, name: str, choices: Sequence[str]) -> str:
+    """The value of a parameter; blank if it is absent. Raises RequestInvalid for any other value."""
+    text: str = request.query_params.get(name, "")
+    if text and text not in choices:
+        raise RequestInvalid(fields={name: [f"Must be one of {', '.join(choices)}."]})
+    return text
+
+
+def require_valid(form: BaseForm) -> None:
+    """Raises RequestInvalid with the errors of a form."""
+    if form.errors:
+        raise RequestInvalid(fields={name: list(map(str, texts)) for name, texts in form.errors.items()})
 
 
 def read_event_filter(request: Request) -> EventFilter:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from audit.api.access_scope import SCOPE_WORKSPACE
 from audit.api.blank_as_null import BlankAsNullSerializer
-from audit.api.parameters import read_number, read_page_size
+from audit.api.parameters import read_choice, read_number, read_page_size
 from audit.inbox.collect import read_shown_turns
 from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
 from audit.models import CeInboxGroup
@@ -108,8 +108,8 @@ class InboxView(ApiView):
         and that came only within a flow come last.
         """
         key = get_api_key(request)
-        wanted = {"workspace_id": key.workspace_id, "status": _read_choice(request, "status", STATUSES) or "OPEN"}
-        if kind := _read_choice(request, "kind", KINDS):
+        wanted = {"workspace_id": key.workspace_id, "status": read_choice(request, "status", STATUSES) or "OPEN"}
+        if kind := read_choice(request, "kind", KINDS):
             wanted["kind"] = kind
         size, page = read_page_size(request, PAGE, MOST), min(read_number(request, "page") or 1, _BIGGEST // MOST)
         groups = order_groups(CeInboxGroup.objects.filter(**wanted).select_related("assigned_to"))
@@ -150,11 +150,3 @@ class InboxDecisionView(ApiView):
         if SCOPE_WORKSPACE in key.scopes:
             read_shown_turns([group])
         return Response(InboxGroupSerializer(group).data)
-
-
-def _read_choice(request: Request, name: str, choices: list[str]) -> str:
-    """Raises RequestInvalid for another value."""
-    text: str = request.query_params.get(name, "")
-    if text and text not in choices:
-        raise RequestInvalid(fields={name: [f"Must be one of {', '.join(choices)}."]})
-    return text

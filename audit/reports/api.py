@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.parameters import require_valid
 from audit.record.form_steps import FormStep
 from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import Funnel, read_funnels
@@ -152,10 +153,7 @@ def _read_selection(request: Request) -> Selection:
         names = ", ".join(ReportForm.base_fields)
         raise RequestInvalid(fields={name: [f"Unknown parameter. Use {names}."] for name in unknown})
     form = ReportForm(given)
-    if not form.is_valid():
-        raise RequestInvalid(
-            fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
-        )
+    require_valid(form)
     return form.select(database_time(), get_api_key(request).workspace_id)
 
 

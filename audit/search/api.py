@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.parameters import read_page_size
+from audit.api.parameters import read_page_size, require_valid
 from audit.api.views import LinesRenderer
 from audit.export.evidence.view import answer_file, build_api_order
 from audit.record.model_calls import sum_call_costs
@@ -154,10 +154,7 @@ def _read_query(request: Request) -> SearchQuery:
         names = ", ".join((*FindForm.base_fields, *sorted(_PAGING)))
         raise RequestInvalid(fields={name: [f"Unknown filter. Known: {names}."] for name in unknown})
     form = FindForm(given)
-    if not form.is_valid():
-        raise RequestInvalid(
-            fields={name: [str(message) for message in messages] for name, messages in form.errors.items()}
-        )
+    require_valid(form)
     return form.search(get_api_key(request).workspace_id)
 
 

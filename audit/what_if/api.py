@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.access_log.write import log_access
-from audit.api.parameters import read_number
+from audit.api.parameters import read_choice, read_number, require_valid
 from audit.api.run_view import BlankAsNullField, RunView, get_key, get_run, name_owner
 from audit.models import CeAccessLog, CeWhatIf
 from audit.replay.serializers import WholeNumberField
@@ -148,10 +148,7 @@ class WhatIfView(RunView):
         key = get_key(request)
         filters = {name: value for name, value in sent.get("filters", {}).items() if value not in (None, "")}
         form = FindForm({name: str(value) for name, value in filters.items()})
-        if form.errors:
-            raise RequestInvalid(
-                fields={name: [str(error) for error in errors] for name, errors in form.errors.items()}
-            )
+        require_valid(form)
         run = CeWhatIf(
             owner=name_owner(request),
             workspace_id=key.workspace_id if key else "",
@@ -225,9 +222,8 @@ class WhatIfTurnsView(RunView):
         They run again, on the present configurations.
         """
         run = _get_run(request, what_if_id)
-        given = {name: request.query_params.get(name, "") for name in ("kind", "table", "row")}
-        if given["kind"] and given["kind"] not in KINDS:
-            raise RequestInvalid(fields={"kind": [f"Must be one of {', '.join(KINDS)}."]})
+        given = {name: request.query_params.get(name, "") for name in ("table", "row")}
+        given["kind"] = read_choice(request, "kind", KINDS)
         page = read_number(request, "page") or 1
         log_access(request, CeAccessLog.Kind.WHAT_IF, search=str(run.pk))
         try:
