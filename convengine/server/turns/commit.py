@@ -27,7 +27,7 @@ from convengine.server.interfaces.turn_log import TurnRecord, turn_log
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
 from convengine.server.sessions.models import TURN, CeConversation
-from convengine.server.turns.acquire import Lease, renew_lease
+from convengine.server.turns.acquire import Lease, lease_renewer, renew_lease
 from convengine.server.turns.interruption import is_interrupted
 from convengine.server.turns.stored_recording import write_recording
 from convengine.server.webhooks.send import wake_sender
@@ -42,13 +42,13 @@ class StepFlush:
     """
 
     lease: Lease
-    #: True while somebody reads them.
-    is_wanted: Callable[[], bool] = lambda: True
+    #: Store them even while nobody is known to read them.
+    always: bool = True
     stored: int = 0
 
     def __call__(self, turn: Turn) -> None:
         """Store what is not stored yet. A turn that went on in a new session stores all its events with that one."""
-        if not self.is_wanted() or turn.previous_session or self.stored == len(turn.trail.events):
+        if turn.previous_session or self.stored == len(turn.trail.events) or not self._is_wanted(turn):
             return
         with transaction.atomic():
             is_lost = renew_lease(self.lease.token) is None
@@ -56,6 +56,11 @@ class StepFlush:
                 raise TurnConflict()
         self.stored = len(turn.trail.events)
         live_streams().wake(turn.request.conversation_id)
+
+    def _is_wanted(self, turn: Turn) -> bool:
+        if self.always:
+            return True
+        return live_streams().watches(turn.request.conversation_id) or lease_renewer.is_watched(self.lease.token)
 
 
 @dataclass(frozen=True)

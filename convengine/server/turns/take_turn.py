@@ -163,10 +163,6 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     may_interrupt = live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt"
     always = lease.watched or live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
-
-    def is_watched() -> bool:
-        return always or live_streams().watches(request.conversation_id) or lease_renewer.is_watched(lease.token)
-
     turn = Turn(
         lease.turn_id,
         lease.turn_no,
@@ -177,7 +173,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
         release_choice=release_choice,
         time_limit_ms=conf.get("TURN_TIMEOUT_SECONDS") * 1000,
         verbose_listeners=(*wiring.verbose_listeners(), partial(live_streams().send_progress, lease.watched)),
-        flush_step=StepFlush(lease, is_watched),
+        flush_step=StepFlush(lease, always),
         interrupted=InterruptionCheck(lease.token) if may_interrupt else None,
         on_fault=report_fault,
     )

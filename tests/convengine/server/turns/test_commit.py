@@ -200,7 +200,7 @@ class TestStepFlush:
     def test_a_turn_that_nobody_watches_stores_nothing_before_its_commit(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
 
-        StepFlush(ran_turn.lease, lambda: False)(ran_turn.turn)
+        StepFlush(ran_turn.lease, always=False)(ran_turn.turn)
 
         assert not CeRunningEvent.objects.exists()
 
