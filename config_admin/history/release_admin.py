@@ -24,7 +24,7 @@ from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import draft_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
-from config_admin.history import compare_page
+from config_admin.history import compare_releases_page
 from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
@@ -68,7 +68,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """Compare any two releases."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return compare_page.show(self, request)
+        return compare_releases_page.show(self, request)
 
     @admin.display(description="release")
     def version(self, release: CeRelease) -> str:
@@ -109,7 +109,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "in_force": in_force,
             "gradual": find_gradual_release(),
             "is_newest": release is not None and release.pk == in_force,
-            "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
+            "to_newest_url": compare_releases_page.compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "effect_url": effect_url(request.user, release.pk) if release else "",
             "what_if_url": what_if_url(request.user, f"release:{release.pk}") if release else "",
@@ -140,7 +140,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Roll back to release {config_version}",
-                more_url=compare_page.compare_url(in_force, config_version),
+                more_url=compare_releases_page.compare_url(in_force, config_version),
             )
             by_table = differences_by_roll_back(config_version)
             return self._ask(request, question, by_table, lambda: roll_back(config_version))

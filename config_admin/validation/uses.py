@@ -18,6 +18,7 @@ from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.json_value import Json
 
 #: Rows with texts that may name a field of a form, an input param, a tool or an action.
 _ROWS_WITH_TEXTS: tuple[type[Row], ...] = (
@@ -271,3 +272,17 @@ def _format_value(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float)):
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)
+
+
+def list_texts(document: Json, *, with_names: bool = False) -> Iterator[str]:
+    """Every text of a JSON document, and the names of its values if they are wanted."""
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, Mapping):
+        for name, value in document.items():
+            if with_names:
+                yield name
+            yield from list_texts(value, with_names=with_names)
+    elif isinstance(document, list):
+        for value in document:
+            yield from list_texts(value, with_names=with_names)

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from config_admin.releases.tree import Content
 from config_admin.validation.stored_columns import list_prose_columns
+from config_admin.validation.uses import list_texts
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -52,7 +53,12 @@ def mentions_intent(table: str, content: Content, intent: str) -> bool:
     if _as_code(content.get("action")) == "SET_STATE":
         skipped.add("action_value")
     word = re.compile(rf"(?<![A-Za-z0-9_]){re.escape(intent)}(?![A-Za-z0-9_])")
-    return any(word.search(text) for name, value in rest.items() if name not in skipped for text in _list_texts(value))
+    return any(
+        word.search(text)
+        for name, value in rest.items()
+        if name not in skipped
+        for text in list_texts(value, with_names=True)
+    )
 
 
 def _as_code(value: Json) -> str:
@@ -112,15 +118,3 @@ def _replace_in_expression(expression: str, old: str, new: str) -> str:
     literal = re.compile(rf"(['\"]){re.escape(old)}\1", re.IGNORECASE)
     replace = partial(literal.sub, lambda match: f"{match[1]}{new}{match[1]}")
     return "".join(replace(part) if _INTENT.search(part) else part for part in _JOINTS.split(expression))
-
-
-def _list_texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield name
-            yield from _list_texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _list_texts(inner)

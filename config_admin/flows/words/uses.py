@@ -14,12 +14,11 @@ from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.test_cases.models import CeTestCase
 from config_admin.validation.secret_columns import COLUMNS
-from config_admin.validation.uses import list_row_texts
+from config_admin.validation.uses import list_row_texts, list_texts
 from convengine.engine.rules.conditions.words import describe_condition
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.json_value import Json
 
 #: How much text is shown around an occurrence.
 _BEFORE, _AFTER = 60, 90
@@ -126,24 +125,13 @@ def list_uses_in_tests(word: SoughtWord) -> list[Use]:
     stored = CeTestCase.objects.filter(erased_at=None).order_by("title", "pk")
     uses = []
     for pk, title, document in stored.values_list("pk", "title", "document").iterator(chunk_size=500):
-        texts = [text for text in _list_texts(document) if word.list_spans(text)]
+        texts = [text for text in list_texts(document) if word.list_spans(text)]
         if texts:
             (start, end, _), text = word.list_spans(texts[0])[0], texts[0]
             url = reverse("admin:config_admin_cetestcase_change", args=[pk])
             excerpt = text[max(0, start - _BEFORE) : start], text[start:end], text[end : end + _AFTER]
             uses.append(Use(url, title, "test", True, "turn", *excerpt, len(texts), False, _WHY_TEST))
     return uses
-
-
-def _list_texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _list_texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _list_texts(inner)
 
 
 # --- changes ------------------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from config_admin.tables.mcp_db_tool.checks import check_argument_schema, check_tool_group
-from config_admin.tables.tool.checks import list_texts
 from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
+from config_admin.validation.uses import list_texts
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.text.wording import did_you_mean, join_names

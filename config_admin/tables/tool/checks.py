@@ -8,6 +8,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.uses import list_texts
 from convengine.engine.steps.tools.scope import find_server, split_tool_name
 from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY
 from convengine.engine.text.compare import blank, code
@@ -80,18 +81,6 @@ def _check_arguments(draft: DirectTool) -> Iterator[Finding]:
             yield draft.error(
                 "FIELD_REQUIRED", "args_template", f"The tool {row.tool_code} requires the argument {name}."
             )
-
-
-def list_texts(document: Any) -> Iterator[str]:
-    """Every text value of a JSON document, which may be a template."""
-    if isinstance(document, str):
-        yield document
-    elif isinstance(document, dict):
-        for value in document.values():
-            yield from list_texts(value)
-    elif isinstance(document, list):
-        for value in document:
-            yield from list_texts(value)
 
 
 def _check_group(draft: DirectTool) -> Iterator[Finding]:
