@@ -181,24 +181,11 @@ def _list_alerts(_home: _Home) -> Iterator[Notice]:
 
 
 def _list_week_notices(home: _Home) -> Iterator[Notice]:
-    """What is worse than a week ago, or too high, and the releases since which messages have other intents."""
-    request, week = home.request, home.week
-    if not week:
-        return
-    named = [rate.since for rate in week.rates if rate.since]
-    shifting = _select_shifting(week.effects, {effect.last for effect in named})
-    known = _load_releases(home, [*named, *shifting])
-    for rate in week.rates:
-        yield from _judge_rate(request, week, rate, known)
-    if form := week.losing_form:
-        link, title = HomeLink("See the form, field by field", form.url), HomeLink(form.title, form.url)
-        yield Notice("Losing users", form.text, [link], subject=title)
-    for effect in shifting:
-        name = _name_releases(effect, known.get(effect.last))
-        text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
-        yield _add_release(request, Notice("Moved", text, is_wrong=False), effect)
-    if week.largest_groups:
-        access_log().log_row_access(request, None)
+    """The week; messages of people that the page shows are noted in the log."""
+    if home.week:
+        yield from _WeekNotices(home, home.week).list_all()
+        if home.week.largest_groups:
+            access_log().log_row_access(home.request, None)
 
 
 def _select_shifting(effects: Iterable[ReleaseEffect], named: Collection[int]) -> list[ReleaseEffect]:
@@ -206,63 +193,82 @@ def _select_shifting(effects: Iterable[ReleaseEffect], named: Collection[int]) -
     return [effect for effect in effects if effect.shifts and effect.last not in named]
 
 
-def _load_releases(home: _Home, effects: Iterable[ReleaseEffect]) -> Mapping[int, CeRelease]:
-    """The newest releases, and the last one of each effect."""
-    known = {release.pk: release for release in home.releases or ()}
-    missing = {effect.last for effect in effects} - known.keys()
-    return known | CeRelease.objects.defer("manifest").in_bulk(list(missing)) if missing else known
+class _WeekNotices:
+    """What is worse than a week ago, or too high, and the releases since which messages have other intents."""
 
+    def __init__(self, home: _Home, week: WeekSummary) -> None:
+        self._request, self._week = home.request, week
+        named = [rate.since for rate in week.rates if rate.since]
+        self._shifting = _select_shifting(week.effects, {effect.last for effect in named})
+        #: The newest releases, and the last one of each effect.
+        self._releases: dict[int, CeRelease] = {release.pk: release for release in home.releases or ()}
+        missing = {effect.last for effect in (*named, *self._shifting)} - self._releases.keys()
+        self._releases |= CeRelease.objects.defer("manifest").in_bulk(missing)
 
-def _judge_rate(
-    request: HttpRequest, week: WeekSummary, rate: WeekRate, releases: Mapping[int, CeRelease]
-) -> Iterator[Notice]:
-    if rate.is_worse or rate.is_high:
-        yield _describe_rate(request, week, rate, releases)
-    elif rate.name in _NEVER_SILENT and rate.number:
-        text = f"{rate.counted} {_VERBS[rate.name]} in the last seven days."
-        yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
+    def list_all(self) -> Iterator[Notice]:
+        """The rates, the form that loses the most users, and the releases."""
+        for rate in self._week.rates:
+            yield from self._judge_rate(rate)
+        if form := self._week.losing_form:
+            link, title = HomeLink("See the form, field by field", form.url), HomeLink(form.title, form.url)
+            yield Notice("Losing users", form.text, [link], subject=title)
+        for effect in self._shifting:
+            name = self._name_releases(effect)
+            text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
+            yield self._add_release(Notice("Moved", text, is_wrong=False), effect)
 
+    def _judge_rate(self, rate: WeekRate) -> Iterator[Notice]:
+        if rate.is_worse or rate.is_high:
+            yield self._describe_rate(rate)
+        elif rate.name in _NEVER_SILENT and rate.number:
+            text = f"{rate.counted} {_VERBS[rate.name]} in the last seven days."
+            yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
 
-def _describe_rate(
-    request: HttpRequest, week: WeekSummary, rate: WeekRate, releases: Mapping[int, CeRelease]
-) -> Notice:
-    """A rate that is worse, or too high, with the release that stands out."""
-    verb = _VERBS.get(rate.name, f"were {rate.label}")
-    text = f"{format_percent(rate.share)} of the {rate.unit} of the last seven days {verb}"
-    if rate.previous_share is not None:
-        text += f", after {format_percent(rate.previous_share)} in the same days a week before"
-    notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
-    if rate.since:
-        change = next(each for each in rate.since.rates if each.name == rate.name)
-        name = _name_releases(rate.since, releases.get(rate.since.last))
-        text = f"{notice.text} It got worse with {name}: in the last 14 days "
-        text += f"{format_percent(change.before)} before and {format_percent(change.after)} since."
-        text += f" {rate.cause}"
-        text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
-        return _add_release(request, notice._replace(text=text), rate.since)
-    notice = notice._replace(text=f"{notice.text} {rate.cause}".strip())
-    if rate.name == "not_understood":
-        return notice._replace(links=[HomeLink("See what to teach", week.inbox_url)])
-    return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])
+    def _describe_rate(self, rate: WeekRate) -> Notice:
+        """A rate that is worse, or too high, with the release that stands out."""
+        verb = _VERBS.get(rate.name, f"were {rate.label}")
+        text = f"{format_percent(rate.share)} of the {rate.unit} of the last seven days {verb}"
+        if rate.previous_share is not None:
+            text += f", after {format_percent(rate.previous_share)} in the same days a week before"
+        notice = Notice("Worse" if rate.is_worse else "High", f"{text}.")
+        if rate.since:
+            change = next(each for each in rate.since.rates if each.name == rate.name)
+            name = self._name_releases(rate.since)
+            text = f"{notice.text} It got worse with {name}: in the last 14 days "
+            text += f"{format_percent(change.before)} before and {format_percent(change.after)} since."
+            text += f" {rate.cause}"
+            text += f" {_describe_shifts(rate.since)}" if rate.since.shifts else ""
+            return self._add_release(notice._replace(text=text), rate.since)
+        notice = notice._replace(text=f"{notice.text} {rate.cause}".strip())
+        if rate.name == "not_understood":
+            return notice._replace(links=[HomeLink("See what to teach", self._week.inbox_url)])
+        return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])
 
+    def _add_release(self, notice: Notice, effect: ReleaseEffect) -> Notice:
+        """The notice with the links to a release's effect and to undo it, and with the rows that it changed."""
+        links = [HomeLink(f"See the effect of release {effect.last}", effect.url)]
+        if not any(wanted_by_revert(effect.last)):
+            notice = notice._replace(text=f"{notice.text} What it changed is taken back by now.", is_wrong=False)
+        elif self._request.user.has_perm("config_admin.change_cerule"):
+            links.append(HomeLink("Take it back", undo_url(effect.last)))
+        changed: list[HomeLink] = []
+        total = 0
+        if self._request.user.has_perm("config_admin.view_cerelease"):
+            first = CeRelease.objects.filter(pk=effect.first).values_list("parent_id", flat=True).first()
+            by_table = differences(first or 0, effect.last)
+            total = sum(map(len, by_table.values()))
+            for row in first_rows(by_table, MOST_CHANGED, self._request):
+                name = f"{row.name} · {row.about}" if row.about else row.name
+                changed.append(HomeLink(f"{name} ({row.how})", row.url))
+        return notice._replace(links=links, changed=changed, more_changed=total - len(changed))
 
-def _add_release(request: HttpRequest, notice: Notice, effect: ReleaseEffect) -> Notice:
-    """The notice with the links to a release's effect and to undo it, and with the rows that it changed."""
-    links = [HomeLink(f"See the effect of release {effect.last}", effect.url)]
-    if not any(wanted_by_revert(effect.last)):
-        notice = notice._replace(text=f"{notice.text} What it changed is taken back by now.", is_wrong=False)
-    elif request.user.has_perm("config_admin.change_cerule"):
-        links.append(HomeLink("Take it back", undo_url(effect.last)))
-    changed: list[HomeLink] = []
-    total = 0
-    if request.user.has_perm("config_admin.view_cerelease"):
-        first = CeRelease.objects.filter(pk=effect.first).values_list("parent_id", flat=True).first()
-        by_table = differences(first or 0, effect.last)
-        total = sum(map(len, by_table.values()))
-        for row in first_rows(by_table, MOST_CHANGED, request):
-            name = f"{row.name} · {row.about}" if row.about else row.name
-            changed.append(HomeLink(f"{name} ({row.how})", row.url))
-    return notice._replace(links=links, changed=changed, more_changed=total - len(changed))
+    def _name_releases(self, effect: ReleaseEffect) -> str:
+        name = f"release {effect.last}" if effect.first == effect.last else f"releases {effect.first} to {effect.last}"
+        release = self._releases.get(effect.last)
+        if release is None:
+            return name
+        reason = f", “{shorten_line(release.reason)}”" if release.reason else ""
+        return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {release.made_by}{reason}"
 
 
 def _describe_shifts(effect: ReleaseEffect) -> str:
@@ -282,14 +288,6 @@ def _describe_shifts(effect: ReleaseEffect) -> str:
 def _describe_shift(shift: IntentShift) -> str:
     before, after = format_percent(shift.before), format_percent(shift.after)
     return f"{shift.intent} ({before} → {after} of the turns)"
-
-
-def _name_releases(effect: ReleaseEffect, release: CeRelease | None) -> str:
-    name = f"release {effect.last}" if effect.first == effect.last else f"releases {effect.first} to {effect.last}"
-    if release is None:
-        return name
-    reason = f", “{shorten_line(release.reason)}”" if release.reason else ""
-    return f"{name} of {date_format(localtime(release.created_at), 'l j F, H:i')}, by {release.made_by}{reason}"
 
 
 def _list_failing_tests(_home: _Home) -> Iterator[Notice]:
