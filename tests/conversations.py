@@ -1,9 +1,9 @@
 """Conversations in the notation of scenario files (docs/scenarios.md), many to a file that they share a bot with.
 
 A file has `flows` by name (one may be `like` an earlier one), `beginnings` (turns by name), and `conversations`. A
-conversation has a title, its `flows` (by default the first of the file), further rows in `tables`, and its turns, which
-follow those of the beginning that it names as `after`. With `each`, it is played once for each entry: `$each` stands
-for the entry, or `$key` for its keys.
+conversation has a title, its `flows` (names or documents; by default the first of the file), further rows in `tables`,
+and its turns, which follow those of the beginning that it names as `after`. With `each`, it is played once for each
+entry: `$each` stands for the entry, or `$key` for its keys.
 """
 
 import re
@@ -47,7 +47,7 @@ def _read_file(file: Path) -> Iterator[object]:
             yield pytest.param(
                 {
                     **conversation,
-                    "flows": [flows[name] for name in names],
+                    "flows": [flows[name] if isinstance(name, str) else _inherit(name, flows) for name in names],
                     "turns": [*beginning, *conversation["turns"]],
                 },
                 id="-".join([file.stem, written["title"], *(str(value) for value in [*values.values()][:1])]),
@@ -55,12 +55,16 @@ def _read_file(file: Path) -> Iterator[object]:
 
 
 def _write_out(flows: Mapping[str, Mapping[str, Json]]) -> dict[str, Json]:
-    """The documents of flows; one that is `like` an earlier one has its keys too."""
     documents: dict[str, Json] = {}
     for name, flow in flows.items():
-        own = {key: value for key, value in flow.items() if key != "like"}
-        documents[name] = {**documents.get(str(flow.get("like")), {}), **own}
+        documents[name] = _inherit(flow, documents)
     return documents
+
+
+def _inherit(flow: Mapping[str, Json], flows: Mapping[str, Json]) -> dict[str, Json]:
+    """The document of a flow, with the keys of the one that it is `like`."""
+    own = {key: value for key, value in flow.items() if key != "like"}
+    return {**flows[flow["like"]], **own} if "like" in flow else own
 
 
 def _fill_in(value: Json, case: Mapping[str, Json]) -> Json:
@@ -77,7 +81,8 @@ def _fill_in(value: Json, case: Mapping[str, Json]) -> Json:
 
 def make_bot(conversation: Mapping[str, Json]) -> None:
     """Store the flows and the rows of a conversation."""
-    make_flows(*conversation["flows"])
+    if flows := conversation["flows"]:
+        make_flows(*flows)
     if tables := conversation.get("tables"):
         with change_set(reason="more rows"):
             for table, rows in tables.items():

@@ -10,7 +10,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests import record
 from tests.accounts import list_unfounded
 from tests.api import Caller
-from tests.conversations import play_conversation
+from tests.conversations import make_bot, play_conversation
 
 #: What must not happen in a conversation that the demonstration was made for.
 UNWELCOME = {
@@ -47,7 +47,11 @@ def check_record(conversation_id: str, turns: Set[int]) -> None:
 
 
 def tell(conversation: Mapping[str, Json]) -> None:
-    """Play a conversation of a file with the demonstration; its `books` say what the shop's have at its end."""
+    """Play a conversation of a file with the demonstration, beside its flows.
+
+    Its `books` say what those of the shop have at its end.
+    """
+    make_bot(conversation)
     seen_turns = play_conversation({**conversation, "extensions": "real"})
     for conversation_id in {seen.conversation["conversation_id"] for seen in seen_turns if seen.conversation}:
         check_record(conversation_id, {seen.body["turnNo"] for seen in seen_turns})
