@@ -8,7 +8,7 @@ from config_admin.flows.document import FlowRefused, check_flow
 from config_admin.flows.mapping import write_rows
 from config_admin.flows.reading import read_flow
 from config_admin.releases.active import snapshots
-from tests.config_admin.flows.test_life_of_a_form import hold, make_caller
+from tests.dialogues.rows.worlds import hold, make_caller
 
 WHEN = {
     "combinator": "and",

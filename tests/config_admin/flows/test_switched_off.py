@@ -23,13 +23,21 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
-from tests.config_admin.flows.test_life_of_a_form import CHECK, DENTIST, TAXI, hold
 from tests.config_admin.flows.test_page import sent_by
-from tests.dialogues.rows.worlds import get_text, make_flows, say
+from tests.dialogues.rows.worlds import DENTIST, get_text, hold, make_flows, say
 from tests.record import events
 
 pytestmark = pytest.mark.django_db
 
+TAXI = {
+    "code": "TAXI", "title": "Taxi", "kind": "collect", "locale": "en-GB", "phrases": ["I need a taxi"],
+    "fields": [
+        {"name": "place", "title": "Place", "type": "text", "question": "Where are you?"},
+        {"name": "seat", "title": "Baby seat", "type": "yes_no", "question": "Do you need a baby seat?"},
+    ],
+    "answer": "Booked.", "hand_over": "A colleague takes over.",
+}  # fmt: skip
+CHECK = "Please check: Name: {}, Number of persons: 2. Is that right?"
 #: Near to the dentist, so that a message may mean either.
 VET = {**TAXI, "code": "VET", "title": "Vet", "phrases": ["book an appointment", "I need to see a vet"]}
 PRICES = "80 pounds."
