@@ -10,6 +10,7 @@ from convengine.engine.pipeline.hooks import Hooks, StepHook
 from convengine.engine.pipeline.step import Continue, Step, Stop
 from convengine.engine.rules.actions.set_json import SET_JSON
 from convengine.engine.rules.actions.set_state import SET_STATE
+from convengine.engine.threads.new_task import BEGIN_TASK, begin_new_task
 from convengine.engine.turn.enums import ResetReason
 from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.payload import TextPayload
@@ -261,6 +262,22 @@ def test_ENG_V17_the_resolved_input_follows_the_query() -> None:
     assert session.resolved_user_input == "x"
     assert (queried.resolved_user_input, queried.input_params["resolved_user_input"]) == ("y", "y")
     assert (cleared.resolved_user_input, cleared.input_params["resolved_user_input"]) == ("x", "x")
+
+
+def test_a_turn_that_fails_in_a_new_session_belongs_to_the_session_in_which_it_began() -> None:
+    class Begins(Step):
+        rights = (BEGIN_TASK,)
+
+        def execute(self, session: Session, turn: Turn) -> Continue:
+            return Continue(begin_new_task(session, turn))
+
+    turn = make_turn(turn_no=5)
+    outcome = Engine([Begins(), Breaks()]).run(turn)
+
+    assert outcome.error is not None
+    assert (outcome.session.conversation_id, outcome.session.turn_no) == (turn.request.conversation_id, turn.turn_no)
+    begun = turn.trail.events[-1].session
+    assert (begun.conversation_id != turn.request.conversation_id, begun.turn_no) == (True, 1)
 
 
 def test_a_turn_past_its_time_limit_begins_no_further_step() -> None:
