@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, Response, expect
 
+from tests.browser.axe import no_violations
 from tests.browser_setup import chromium
 from tests.migrated import copy_migrated
 
@@ -311,3 +312,9 @@ def somebody(server: Server, browser: Browser) -> Iterator[Callable[[], Visitor]
 def ada(somebody: Callable[[], Visitor]) -> Visitor:
     """An administrator, signed in."""
     return somebody().log_in()
+
+
+def check_page(visitor: Visitor) -> None:
+    """Hold the open page to what every page promises."""
+    no_violations(visitor.page)
+    assert visitor.fits

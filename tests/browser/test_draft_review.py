@@ -7,16 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.axe import no_violations
-from tests.browser.conftest import ROOT, SCREENS, Server, Visitor
+from tests.browser.conftest import ROOT, SCREENS, Server, Visitor, check_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-
-
-def check_page(visitor: Visitor) -> None:
-    """Hold the open page to what every page promises."""
-    no_violations(visitor.page)
-    assert visitor.fits
 
 
 def press(visitor: Visitor, button: Locator) -> None:

@@ -5,16 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import no_violations
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.conftest import SCREENS, Visitor, check_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-
-
-def check_page(visitor: Visitor) -> None:
-    """Hold the open page to what every page promises."""
-    no_violations(visitor.page)
-    assert visitor.fits
 
 
 @SCREENS

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import no_violations
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.conftest import SCREENS, Visitor, check_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -15,12 +14,6 @@ def ada(ada: Visitor, width: int, scheme: str) -> Visitor:
     ada.tab.set_viewport_size({"width": width, "height": 900})
     ada.tab.emulate_media(color_scheme=scheme)
     return ada
-
-
-def check_page(visitor: Visitor) -> None:
-    """Hold the open page to what every page promises."""
-    no_violations(visitor.page)
-    assert visitor.fits
 
 
 def press(visitor: Visitor, name: str) -> None:

@@ -98,3 +98,8 @@ def changed_rows(config_version: int) -> list[tuple[str, Any]]:
     """Table and key of each row that a release changed."""
     changes = differences(release_of(config_version).parent_id or 0, config_version)
     return [(table, row.pk) for table, rows in changes.items() for row in rows]
+
+
+def version() -> int:
+    """The version of the configuration in force."""
+    return m.CeConfigHead.objects.get(pk=1).config_version

@@ -3,14 +3,6 @@
 import pytest
 
 from audit.what_if.jobs import what_ifs
-from tests.api import Caller
-from tests.worlds import create_help_desk
-
-
-@pytest.fixture
-def caller() -> Caller:
-    create_help_desk()
-    return Caller()
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from convengine.engine.turn import rows
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
-from tests.config_admin.builders import make
+from tests.config_admin.builders import make, version
 from tests.config_admin.builders import rules as some_rules
 from tests.database import allow_forging, in_another_process
 
@@ -25,10 +25,6 @@ pytestmark = pytest.mark.dialects
 @pytest.fixture
 def snapshots():
     return Snapshots()
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def test_it_is_what_the_settings_name():

@@ -13,14 +13,10 @@ from config_admin.releases.change_set import change_set, current
 from config_admin.releases.diff import differences
 from config_admin.releases.models import Origin
 from convengine.engine.turn import rows
-from tests.config_admin.builders import changed_rows, make
+from tests.config_admin.builders import changed_rows, make, version
 from tests.config_admin.builders import rules as some_rules
 
 pytestmark = pytest.mark.dialects
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def changed_tables():

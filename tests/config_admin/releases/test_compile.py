@@ -9,15 +9,11 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.compile import compile_release, compile_rows, row_of
 from config_admin.releases.queries import manifest_of
 from convengine.engine.turn import rows
-from tests.config_admin.builders import MODELS, make, new
+from tests.config_admin.builders import MODELS, make, new, version
 from tests.config_admin.builders import rules as some_rules
 from tests.database import allow_forging
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def compile_newest(known=()):

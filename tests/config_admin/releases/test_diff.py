@@ -6,13 +6,9 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import differences
 from config_admin.releases.queries import NoSuchRelease
-from tests.config_admin.builders import make, rules
+from tests.config_admin.builders import make, rules, version
 
 pytestmark = pytest.mark.django_db
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 @pytest.fixture

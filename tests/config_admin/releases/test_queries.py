@@ -6,13 +6,9 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.queries import NoSuchRelease, content_hash_of, manifest_of, release_of, row_at
-from tests.config_admin.builders import make
+from tests.config_admin.builders import make, version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def test_a_row_is_shown_as_it_was():

@@ -10,13 +10,9 @@ from config_admin.releases.restore_checks import check_restored_rows
 from config_admin.releases.restore_rows import RestoreRefused
 from config_admin.releases.revert import revert_release, revert_row
 from config_admin.releases.roll_back import roll_back
-from tests.config_admin.builders import make
+from tests.config_admin.builders import make, version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def add(model, **values):

@@ -6,13 +6,9 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.restore_rows import RowsBelongTogether
 from config_admin.releases.revert import RevertConflict, revert_release, revert_row
-from tests.config_admin.builders import changed_rows, make
+from tests.config_admin.builders import changed_rows, make, version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 def change(row, **values):

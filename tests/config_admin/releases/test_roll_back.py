@@ -7,13 +7,9 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import differences
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.roll_back import roll_back
-from tests.config_admin.builders import MODELS, edit, make
+from tests.config_admin.builders import MODELS, edit, make, version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
-
-
-def version():
-    return m.CeConfigHead.objects.get(pk=1).config_version
 
 
 @pytest.mark.parametrize("model", MODELS)

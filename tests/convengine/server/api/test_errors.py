@@ -6,15 +6,8 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from structlog.testing import capture_logs
 
 from tests.api import Caller
-from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    create_help_desk()
-    return Caller()
 
 
 def failing(error: type[Exception]) -> AbstractContextManager[None]:

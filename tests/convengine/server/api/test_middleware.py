@@ -8,15 +8,8 @@ from django.test import Client, override_settings
 from django.urls import path
 
 from tests.api import Caller
-from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    create_help_desk()
-    return Caller()
 
 
 def test_the_id_of_a_call_comes_back(caller: Caller) -> None:

@@ -11,15 +11,8 @@ from config_admin.models import CeIntent, CeIntentClassifier, CeResponse, CeRule
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
-from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    create_help_desk()
-    return Caller()
 
 
 def test_a_message_is_answered_from_the_rows(caller: Caller) -> None:

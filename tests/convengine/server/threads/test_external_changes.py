@@ -14,7 +14,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.threads import external_changes
 from tests.convengine.server.threads.sessions import session
 from tests.convengine.server.turns.test_take_turn import hold_lease
-from tests.threads import Participant, row_of, setting, travel_desk
+from tests.threads import Participant, row_of, setting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -114,12 +114,6 @@ def test_closing_a_session_that_ends_with_the_turn_that_runs_changes_nothing() -
     caller.join(30)
 
     assert closed == [{"reason": "abandoned"}]
-
-
-@pytest.fixture
-def guest() -> Participant:
-    travel_desk()
-    return Participant()
 
 
 def test_a_turn_handled_elsewhere_goes_on_where_ours_ended(guest: Participant) -> None:

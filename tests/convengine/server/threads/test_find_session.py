@@ -16,12 +16,6 @@ from tests.threads import Participant, row_of, setting, travel_desk
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
-@pytest.fixture
-def guest() -> Participant:
-    travel_desk()
-    return Participant()
-
-
 def get_decision(answer: Any) -> tuple[str, str]:
     return answer["decision"], answer["reason"]
 

@@ -16,7 +16,7 @@ from convengine.server.threads import session_lists
 from convengine.server.turns.dead_turns import recover_expired_lease
 from tests.convengine.server.threads.sessions import session
 from tests.convengine.server.turns.test_take_turn import hold_lease
-from tests.threads import Participant, row_of, setting, travel_desk
+from tests.threads import Participant, row_of, setting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects, pytest.mark.usefixtures("changeable_turns")]
 HERE = {"workspace_id": "default"}
@@ -79,12 +79,6 @@ def test_a_page_behind_a_session_that_was_removed_is_not_the_end_of_the_list() -
         session_lists.list_sessions(HERE, cursor, 1)
 
     assert "begin without a cursor" in str(refused.value.fields)
-
-
-@pytest.fixture
-def guest() -> Participant:
-    travel_desk()
-    return Participant()
 
 
 def test_messages_are_the_newest_fifty_as_words(guest: Participant) -> None:

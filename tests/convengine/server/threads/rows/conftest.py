@@ -6,14 +6,7 @@ from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema
 from config_admin.releases.change_set import change_set
 from tests.api import Caller
 from tests.convengine.server.threads.rows.stories import BEGINNING, Story
-from tests.threads import Participant, setting, travel_desk
-
-
-@pytest.fixture
-def guest(db: None) -> Participant:
-    """Somebody at the travel desk."""
-    travel_desk()
-    return Participant()
+from tests.threads import Participant, setting
 
 
 @pytest.fixture
