@@ -125,8 +125,11 @@ def edit(request: HttpRequest, intent: str) -> HttpResponse:
     return _FlowPage(request, reading).respond()
 
 
-def flow_url(request: HttpRequest, intent: str) -> str:
-    """The page that edits the flow of an intent, or the flow that its answer belongs to; else blank."""
+def find_editable_flow(request: HttpRequest, intent: str) -> str:
+    """The address at which this user may edit the flow of an intent, or the flow of which it is a question.
+
+    Blank if there is no such flow, or the user lacks a right to one of its tables.
+    """
     user: Any = request.user
     if not user.has_perms(list_flow_rights("change", "add", "delete")):
         return ""

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -235,13 +234,20 @@ class Grid:
             raise BadRequest(f"The list of edits is not valid: {error}") from error
 
     def _read_edit(self, edit: Mapping[str, Any], editable: set[str]) -> Edit:
+        """One submitted edit. A new row may have a key and needs no digest; a deleted row has no cells.
+
+        Raises ValueError, KeyError, TypeError.
+        """
         is_new, is_deleted = edit.get("new") is True, edit.get("deleted") is True
-        if is_new:
-            edit = {"seen": "", **edit}
-            editable = editable | {self.opts.pk.attname} if self.has_typed_key else editable
-        if is_deleted:
-            edit = {**edit, "cells": {}}
-        return replace(_edit(edit, editable), is_new=is_new, is_deleted=is_deleted)
+        if is_new and self.has_typed_key:
+            editable = editable | {self.opts.pk.attname}
+        seen = edit.get("seen", "") if is_new else edit["seen"]
+        texts = {} if is_deleted else dict(edit["cells"])
+        if unknown := texts.keys() - editable:
+            raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed in the grid. Use the form of the row.")
+        if not all(isinstance(text, str) for text in (seen, *texts.values())):
+            raise ValueError("cells are texts.")
+        return Edit(seen, texts, is_new=is_new, is_deleted=is_deleted)
 
     def describe_refusal(self, verdict: CheckedEdits) -> dict[str, Json]:
         """What prevents saving the edits."""
@@ -281,12 +287,3 @@ class Grid:
 
 def _flat(part: str | tuple[str, ...]) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else part
-
-
-def _edit(edit: Mapping[str, Any], editable: set[str]) -> Edit:
-    texts = dict(edit["cells"])
-    if unknown := texts.keys() - editable:
-        raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed in the grid. Use the form of the row.")
-    if not all(isinstance(text, str) for text in (edit["seen"], *texts.values())):
-        raise ValueError("cells are texts.")
-    return Edit(edit["seen"], texts)

@@ -156,7 +156,10 @@ class _Search:
         )
 
     def _comparable_pairs(self) -> Iterator[_Pair]:
-        """Pairs that share a word, and all pairs with rows without words: for changed rows, all of theirs."""
+        """Pairs of rivals that share a word, or that both have no words: of each word, among its first rows.
+
+        If only some rows changed, each pair has one of them.
+        """
         seen: set[frozenset[Any]] = set()
         for row, other in self._sharing():
             key = frozenset((row.pk, other.pk))

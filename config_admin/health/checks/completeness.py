@@ -153,13 +153,15 @@ def _has_exit(survey: Survey, intent: str, state: str) -> bool:
 
 
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
-    """A tool that no planner can choose, no row calls and no rule requests."""
-    named = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
+    """A tool that no planner row has in its scope, no direct tool call names and no rule requests."""
+    called = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
     targets = [rule.action_value or "" for rule in survey.snapshot.enabled_rows(rows.Rule)]
-    values = [target.lower() for target in targets if "tool" in target]
+    # A rule requests a tool by JSON in its value; whatever contains the name may do so.
+    requests = [target.lower() for target in targets if "tool" in target]
     for tool in survey.of(rows.Tool):
         name = relations.tool_code_key(tool)
-        if name in named or any(name in value for value in values) or not survey.snapshot.is_active(tool.intent_code):
+        is_named = name in called or any(name in request for request in requests)
+        if is_named or not survey.snapshot.is_active(tool.intent_code):
             continue
         if any(relations.find_rows_sharing_scope(survey.snapshot, rows.Planner, tool.intent_code, tool.state_code)):
             continue

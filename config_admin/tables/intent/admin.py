@@ -15,7 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config_admin.editing.links import row_url, workspace_url
-from config_admin.flows.page import flow_url
+from config_admin.flows.page import find_editable_flow
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
 from config_admin.workplace.recent_rows import note_opened_row
@@ -86,7 +86,7 @@ class IntentAdmin(RowAdmin):
         response = workspace(request, intent)
         if isinstance(response, TemplateResponse):
             note_opened_row(request.user, self.opts.db_table, intent)
-            response.context_data = {**(response.context_data or {}), "flow_url": flow_url(request, intent)}
+            response.context_data = {**(response.context_data or {}), "flow_url": find_editable_flow(request, intent)}
         return response
 
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:

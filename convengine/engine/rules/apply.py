@@ -138,13 +138,18 @@ class _Run:
         return session
 
     def _find_protector(self, rule: Rule, session: Session) -> Rule | OutputSchema | None:
-        """The more specific rule or form that decided what this rule would change, if it must not."""
+        """The more specific rule or form that decided the intent or state which this rule would change.
+
+        Returns None if this rule may change it.
+        """
         field = _MOVES.get(code(rule.action))
         if field is None or rule.override or field not in self._turn.set_by_rule:
             return None
         setter, value = self._turn.set_by_rule[field]
-        is_kept = value == getattr(session, field) != code(rule.action_value)
-        if not is_kept or rank_specificity(setter) <= rank_specificity(rule):
+        has_changed_since = value != getattr(session, field)
+        if has_changed_since or value == code(rule.action_value):
+            return None
+        if rank_specificity(setter) <= rank_specificity(rule):
             return None
         return None if self._turn.config(session, GENERAL_MAY_UNDO) else setter
 

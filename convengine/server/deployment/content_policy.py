@@ -57,20 +57,21 @@ class ContentPolicyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        if HEADER not in response.headers:
-            response.headers[HEADER] = _build_policy(request, response)
+        if HEADER not in response.headers and (policy := _choose_policy(request, response)):
+            response.headers[HEADER] = write_policy(policy)
         return response
 
 
-def _build_policy(request: HttpRequest, response: HttpResponseBase) -> str:
+def _choose_policy(request: HttpRequest, response: HttpResponseBase) -> Policy:
+    """Of a page of the theme, or of any other page; empty for no header, which the setting may wish."""
     if request.path_info.startswith(_list_admin_addresses()):
-        policy = {**ADMIN, "connect-src": [SELF, *_find_stream_source(request)]}
-        if response.headers.get("X-Frame-Options") == "SAMEORIGIN":
-            policy["frame-ancestors"] = [SELF]
-    else:
-        policy = dict(getattr(settings, "SECURE_CSP", STRICT))
-        policy["style-src"] = [*policy.get("style-src", ()), *_hash_plain_styles()]
-    return write_policy(policy)
+        framing = {"frame-ancestors": [SELF]} if response.headers.get("X-Frame-Options") == "SAMEORIGIN" else {}
+        return {**ADMIN, "connect-src": [SELF, *_find_stream_source(request)], **framing}
+    policy: Policy = getattr(settings, "SECURE_CSP", {**STRICT})
+    styles = policy.get("style-src", policy.get("default-src"))
+    if styles is None:
+        return policy
+    return {**policy, "style-src": [*(source for source in styles if source != NONE), *_hash_plain_styles()]}
 
 
 def write_policy(policy: Policy) -> str:

@@ -36,7 +36,7 @@ from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
 from convengine.json_value import Json
 
-#: Acts of messages that correct nothing.
+#: Acts of messages that correct nothing. "No, make it four" has none of them: it is more than a no.
 _NO_CORRECTION = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.GREETING)
 #: Why an edit is not applied that has no value for the form.
 NO_VALUE = "NO_VALUE"

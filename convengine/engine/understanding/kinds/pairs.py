@@ -27,16 +27,17 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
         return tuple(spans)
     joined = [span for span in spans if span.sort not in _SORTS]
     for sort in _SORTS:
-        others = _list_others(spans, sort)
-        own = sorted((span for span in spans if span.sort is sort), key=lambda span: span.start)
-        parts = [span for span in own if span.is_weak and others.issuperset(range(span.start, span.end))]
-        own = [span for span in own if span not in parts]
-        fields = [spec.name for spec in specs if sort in list_sorts(spec)] if own else []
-        joined += [*parts, *_join(chart, [*_add_halves(chart, own, others)], fields)]
+        taken = _list_words_of_others(spans, sort)
+        values, parts_of_others = list[Span](), list[Span]()
+        for span in sorted((span for span in spans if span.sort is sort), key=lambda span: span.start):
+            is_part = span.is_weak and taken.issuperset(range(span.start, span.end))
+            (parts_of_others if is_part else values).append(span)
+        fields = [spec.name for spec in specs if sort in list_sorts(spec)] if values else []
+        joined += [*parts_of_others, *_join(chart, [*_add_halves(chart, values, taken)], fields)]
     return tuple(joined)
 
 
-def _list_others(spans: Sequence[Span], sort: Sort) -> set[int]:
+def _list_words_of_others(spans: Sequence[Span], sort: Sort) -> set[int]:
     """The words of longer values of other sorts: the 12 of "12 Mill Lane" is no day."""
     return cover(span for span in spans if not span.is_weak and span.sort is not sort and span.end > span.start + 1)
 

@@ -85,3 +85,27 @@ def test_our_templates_have_no_inline_script_and_no_handler(template: Path) -> N
     ]
     assert scripts == []
     assert re.findall(r"\son[a-z]+=[\"']|javascript:", text) == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "styles"),
+    [
+        ({"default-src": ["'self'"]}, "'self' 'sha256-"),
+        ({"default-src": ["'none'"], "style-src": ["'none'"]}, "'sha256-"),
+        ({"default-src": ["'self'"], "style-src": ["https://css.example.com"]}, "https://css.example.com 'sha256-"),
+        ({"script-src": ["'self'"]}, None),
+    ],
+)
+def test_a_projects_own_policy_keeps_its_styles_beside_those_of_plain_pages(
+    setting: dict[str, list[str]], styles: str | None
+) -> None:
+    with override_settings(SECURE_CSP=setting):
+        policy = read_policy(Client(), "/nowhere/")
+
+    assert policy.get("style-src", "").startswith(styles or "")
+    assert ("style-src" in policy) == (styles is not None)
+
+
+def test_an_empty_policy_is_no_header() -> None:
+    with override_settings(SECURE_CSP={}):
+        assert "Content-Security-Policy" not in Client().get("/nowhere/").headers
