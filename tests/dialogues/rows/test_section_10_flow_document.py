@@ -1,4 +1,4 @@
-"""Dialogue 10, key by key: what each key of a flow document does in a conversation."""
+"""Dialogue 10: what keys of a flow document do that no conversation beside this file tells."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from config_admin.flows.document import FlowRefused, get_flow_schema
 from config_admin.flows.mapping import write_rows
 from config_admin.models import CeIntent
-from tests.dialogues.rows.worlds import CHECK, DENTIST, get_text, hold, make_caller, say
+from tests.dialogues.rows.worlds import get_text, hold, make_caller, say
 
 pytestmark = pytest.mark.django_db
 
@@ -112,41 +112,6 @@ TWO = [
             id="ask_mode ALL asks for all at once",
         ),
         pytest.param(
-            {"confirmation": "Shall I?"},
-            [("book a room", "COLLECT", ""), ("blue", "CONFIRM", "Please check: Value: blue. Shall I?")],
-            id="confirmation follows the values",
-        ),
-        pytest.param(
-            {"on_no": "ASK_WHAT_TO_CHANGE"},
-            [("book a room", "COLLECT", ""), ("blue", "CONFIRM", ""), ("no", "CONFIRM", "What should I change")],
-            id="on_no ASK_WHAT_TO_CHANGE",
-        ),
-        pytest.param(
-            {"on_no": "RESTART"},
-            [("book a room", "COLLECT", ""), ("blue", "CONFIRM", ""), ("no", "COLLECT", "Which value?")],
-            id="on_no RESTART",
-        ),
-        pytest.param(
-            {"on_no": "CANCEL"},
-            [("book a room", "COLLECT", ""), ("blue", "CONFIRM", ""), ("no", "UNKNOWN", "All right")],
-            id="on_no CANCEL",
-        ),
-        pytest.param(
-            {"answer": "See you, {{ value }}."},
-            [("book a room", "COLLECT", ""), ("blue", "CONFIRM", ""), ("yes", "DONE", "See you, blue.")],
-            id="answer ends the flow",
-        ),
-        pytest.param(
-            {"fields": TWO[:1], "max_misses": 1, "hand_over": "Call us."},
-            [("book a room", "COLLECT", "First?"), ("hm", "HAND_OVER", "Call us.")],
-            id="max_misses and hand_over give the form up",
-        ),
-        pytest.param(
-            {"questions_and_answers": [{"questions": ["is there wifi"], "answer": "Yes, free."}]},
-            [("book a room", "COLLECT", ""), ("is there wifi?", "COLLECT", "Yes, free.\n\nLet us go on. Which value?")],
-            id="questions_and_answers are answered in between",
-        ),
-        pytest.param(
             {"locale": "de-DE", "phrases": ["Ich möchte ein Zimmer"]},
             [("ein Zimmer bitte", "COLLECT", ""), ("blau", "CONFIRM", "Bitte prüfen Sie: Value: blau")],
             id="locale is the language of its texts",
@@ -174,15 +139,3 @@ def test_only_the_required_keys_make_a_flow() -> None:
 
     assert get_text(caller.say("book a room")) == "Noted."
     assert CeIntent.objects.get(pk="ROOM").display_name == "Book a room"
-
-
-def test_a_confirmation_repeats_each_value_and_a_second_round_begins_empty() -> None:
-    caller = make_caller(DENTIST)
-    say(caller, "book an appointment", "Ann Bell")
-
-    hold(
-        caller,
-        ("two", "CONFIRM", CHECK),
-        ("yes", "DONE", "Booked for Ann Bell."),
-        ("book an appointment", "COLLECT", "What is your name?"),
-    )

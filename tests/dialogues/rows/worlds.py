@@ -35,7 +35,6 @@ TABLE: dict[str, Any] = {
 }  # fmt: skip
 ASK_NAME, ASK_GUESTS = "What is your name?", "Please tell me: number of persons."
 CHECK = "Please check: Name: Ann Bell, Number of persons: 2. Is that right?"
-PARDON = "Sorry, I did not understand that."
 
 
 def make_caller(*flows: dict[str, Any], rows: dict[str, list[dict[str, Any]]] | None = None) -> Caller:
@@ -82,12 +81,6 @@ def hold(caller: Caller, *exchanges: tuple[str, str, str]) -> dict[str, Any]:
         answer = caller.say(text)
         assert (answer["state"], get_text(answer)[: len(expected)]) == (state, expected), text
     return answer
-
-
-def reach_confirmation(caller: Caller) -> None:
-    """Fill the form of DENTIST up to its confirmation."""
-    say(caller, "book an appointment", "Ann Bell")
-    hold(caller, ("two", "CONFIRM", CHECK))
 
 
 def find_event(caller: Caller, turn: int, stage: str) -> dict[str, Any]:
