@@ -53,8 +53,8 @@ from convengine.engine.text.difference import Difference
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.record_columns import badge_column, what_if_url
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 
-PUBLISH = "config_admin.publish_draft"
 STATUS_LOOKS = {"OPEN": "info", "PUBLISHED": "success", "DISCARDED": "default"}
 
 
@@ -129,7 +129,7 @@ class DraftAdmin(PagesAdmin):
                 "others": _list_other_drafts(draft) if draft.status == DraftStatus.OPEN else [],
                 "edits": _list_edits(merged),
                 "release_url": release_url(draft.config_version) if draft.config_version else "",
-                "may_publish": request.user.has_perm(PUBLISH),
+                "may_publish": request.user.has_perm(PUBLISH_DRAFT),
                 "what_if_url": what_if_url(request.user, f"draft:{draft.pk}"),
                 "review": review_pages.build_review(request, draft, merged),
                 "sections": build_sections(request, draft, merged) if draft.status == DraftStatus.OPEN else [],
@@ -212,7 +212,7 @@ class DraftAdmin(PagesAdmin):
     def publish_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Ask whether to publish, with everything that changes live; or do it."""
         reasons.require_reason(request, consent=())
-        require_right(request, PUBLISH)
+        require_right(request, PUBLISH_DRAFT)
         draft = _find_open(draft_id)
         merged = merge_edits(draft)
         question = _build_publish_question(request, draft, merged)

@@ -34,12 +34,12 @@ from config_admin.test_cases.gate import read_gate_tags
 from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.api.authentication import require_key
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName
 
 log = structlog.get_logger(__name__)
-PUBLISH = "config_admin.publish_draft"
 #: What an API key needs to schedule a draft.
 SCOPE = "config"
 #: Who takes a release back when the user or the key of its schedule is gone.
@@ -220,7 +220,7 @@ def _check_author(schedule: CeDraftSchedule, changes: RowDifferences) -> Iterato
     author: Any = schedule.author
     who = f"{schedule.author_name}, who scheduled it,"
     if schedule.author_name in schedule.people:
-        yield from _check_user(author, who, PUBLISH, "publish")
+        yield from _check_user(author, who, PUBLISH_DRAFT, "publish")
     if author:
         request = HttpRequest()
         request.user = author

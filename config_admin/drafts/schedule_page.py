@@ -12,12 +12,13 @@ from config_admin.drafts.conditions import Publication, list_problems
 from config_admin.drafts.edits import merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded
-from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, format_time, schedule_draft
+from config_admin.drafts.schedule import ScheduleRefused, cancel_schedule, format_time, schedule_draft
 from config_admin.editing.confirmation import list_missing_rights
 from config_admin.editing.links import draft_url
 from config_admin.history.gradual.form import AudienceForm
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 
 
 class _Time(forms.DateTimeField):
@@ -45,7 +46,7 @@ class ScheduleForm(forms.Form):
 @page("<int:draft_id>/schedule/", of="config_admin.CeDraft")
 def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Ask for the times, or store them."""
-    require_right(request, PUBLISH)
+    require_right(request, PUBLISH_DRAFT)
     draft = CeDraft.objects.filter(pk=draft_id, status=DraftStatus.OPEN).first()
     if draft is None:
         raise Http404("This draft does not exist, or has ended.")
@@ -87,7 +88,7 @@ def cancel_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Cancel what is scheduled for a draft."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    require_right(request, PUBLISH)
+    require_right(request, PUBLISH_DRAFT)
     try:
         cancel_schedule(draft_id, request.user)
     except CeDraft.DoesNotExist:

@@ -40,6 +40,7 @@ from convengine.server.admin_site.missing_rights import RightMissing, require_ri
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, effect_url, excerpt_column, turns_url, what_if_url
+from convengine.server.admin_site.rights import ROLL_BACK
 
 T = TypeVar("T")
 ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
@@ -47,7 +48,6 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
     Origin.REVERT.value: "warning",
     Origin.OUT_OF_BAND.value: "danger",
 }
-ROLL_BACK = "config_admin.roll_back_release"
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
 UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
 

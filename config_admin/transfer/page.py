@@ -41,9 +41,9 @@ from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.rights import IMPORT
 from convengine.server.deployment import conf
 
-RIGHT = "config_admin.import_configuration"
 #: The result of an import, or the reason why there is none.
 Outcome = ImportResult | str
 Work = Callable[[Progress], Outcome]
@@ -120,9 +120,9 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: exports, and the form for a file to import."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    context = {"form": FileForm(), "may_import": request.user.has_perm(RIGHT)}
+    context = {"form": FileForm(), "may_import": request.user.has_perm(IMPORT)}
     if request.method == "POST":
-        require_right(request, RIGHT)
+        require_right(request, IMPORT)
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():

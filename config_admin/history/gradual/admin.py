@@ -17,8 +17,8 @@ from convengine.engine.turn.labels import format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.record_columns import badge_column, effect_url
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 
-PUBLISH = "config_admin.publish_draft"
 STATUS_LOOKS = {"RUNNING": "info", "COMPLETE": "success", "STOPPED": "warning"}
 
 
@@ -125,7 +125,7 @@ def build_page(request: HttpRequest, row: CeGradualRelease) -> dict[str, Any]:
         "effect_url": effect_url(request.user, row.config_version),
         "release_url": release_url(row.config_version),
         "parent_url": release_url(row.parent_version) if row.parent_version else "",
-        "may_publish": user.has_perm(PUBLISH),
+        "may_publish": user.has_perm(PUBLISH_DRAFT),
         "form": AudienceForm.of(row),
     }
 
@@ -133,7 +133,7 @@ def build_page(request: HttpRequest, row: CeGradualRelease) -> dict[str, Any]:
 def _refuse(request: HttpRequest) -> HttpResponse | None:
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    require_right(request, PUBLISH)
+    require_right(request, PUBLISH_DRAFT)
     return None
 
 

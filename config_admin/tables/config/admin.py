@@ -20,9 +20,8 @@ from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column
+from convengine.server.admin_site.rights import ROLL_BACK
 
-#: The right that makes a configuration administrator.
-ADMINISTRATOR = "config_admin.roll_back_release"
 #: Changes how changes become live.
 RELEASE_SETTINGS = "config_admin.change_release_settings"
 
@@ -76,7 +75,7 @@ class ConfigAdmin(RowAdmin):
 
     def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
         """True when the setting is reserved and this user may not change it."""
-        right = RELEASE_SETTINGS if setting.type == release_settings.FAMILY else ADMINISTRATOR
+        right = RELEASE_SETTINGS if setting.type == release_settings.FAMILY else ROLL_BACK
         return setting.mark == "LR" and not request.user.has_perm(right)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

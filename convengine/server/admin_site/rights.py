@@ -3,6 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+#: Rights for which pages, commands and the API ask.
+PUBLISH_DRAFT, IMPORT = "config_admin.publish_draft", "config_admin.import_configuration"
+#: Who has it is a configuration administrator.
+ROLL_BACK = "config_admin.roll_back_release"
+
 
 @dataclass(frozen=True)
 class Group:
@@ -79,7 +84,7 @@ TASKS = (
     Task(
         "Make, edit and discard drafts, and publish what they may change",
         (ANALYST, CONFIG_ADMIN),
-        _rights("config_admin", ["add", "change"], ["cedraft"]) | {"config_admin.publish_draft"},
+        _rights("config_admin", ["add", "change"], ["cedraft"]) | {PUBLISH_DRAFT},
     ),
     Task(
         "Comment on drafts, approve and return them",
@@ -120,9 +125,9 @@ TASKS = (
     Task(
         "Roll back to a release, and undo releases of imports, scripts, upgrades and roll-backs",
         (CONFIG_ADMIN,),
-        frozenset({"config_admin.roll_back_release"}),
+        frozenset({ROLL_BACK}),
     ),
-    Task("Import a configuration", (CONFIG_ADMIN,), frozenset({"config_admin.import_configuration"})),
+    Task("Import a configuration", (CONFIG_ADMIN,), frozenset({IMPORT})),
     Task(
         "Read conversations, turns, events, model calls and used rows",
         (ANALYST, CONFIG_ADMIN, QA),

@@ -20,9 +20,9 @@ from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
 from config_admin.transfer.installation import SectionPlan
-from config_admin.transfer.page import RIGHT
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import IMPORT
 
 
 class Command(FileCommand):
@@ -49,7 +49,7 @@ class Command(FileCommand):
 
     def handle(self, *args: Any, file: Path, plan: bool, secrets: Path | None, **options: Any) -> None:
         """Judge, print, and apply. Raises CommandError for what is refused."""
-        author, reason = read_author(options["author"], RIGHT), options["reason"] or f"Apply {file.name}"
+        author, reason = read_author(options["author"], IMPORT), options["reason"] or f"Apply {file.name}"
         try:
             document = read_file(file)
         except FileRefused as error:

@@ -20,9 +20,9 @@ from config_admin.transfer.document import BaseRelease, FileRefused, Mode
 from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_result
-from config_admin.transfer.page import RIGHT
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import IMPORT
 
 
 class Command(FileCommand):
@@ -88,7 +88,7 @@ class Command(FileCommand):
             document = read_file(file, **{name: options[name] for name in READING_OPTIONS})
         except FileRefused as error:
             raise CommandError(str(error)) from None
-        author, reason = read_author(options["author"], RIGHT), options["reason"] or f"Import of {file.name}"
+        author, reason = read_author(options["author"], IMPORT), options["reason"] or f"Import of {file.name}"
         try:
             with self._open_draft(options["draft"], author, reason, writing=apply):
                 progress = self._progress(json)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from config_admin.commands.authors import add_author_argument, read_author, require_rights, require_rights_to_rows
-from config_admin.history.release_admin import ROLL_BACK, UNDONE_BY_EDITORS
+from config_admin.history.release_admin import UNDONE_BY_EDITORS
 from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.releases.revert import RevertConflict
@@ -14,6 +14,7 @@ from config_admin.transfer.import_report import describe_differences, serialize_
 from config_admin.transfer.restore_release import plan_restore, restore_release
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import ROLL_BACK
 from convengine.server.deployment.exact_command import ExactCommand
 
 

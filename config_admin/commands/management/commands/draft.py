@@ -22,13 +22,14 @@ from config_admin.drafts.edits import DraftConflict, merge_edits
 from config_admin.drafts.models import CeDraft, DraftStatus, ReviewKind
 from config_admin.drafts.publish_draft import DraftEmpty, DraftMoved, discard_draft, publish_draft
 from config_admin.drafts.review import REVIEW, ReviewRefused, add_comment, judge_draft, send_for_review
-from config_admin.drafts.schedule import PUBLISH, ScheduleRefused, cancel_schedule, schedule_draft
+from config_admin.drafts.schedule import ScheduleRefused, cancel_schedule, schedule_draft
 from config_admin.history.gradual.command_line import add_audience_arguments, read_audience
 from config_admin.releases.audience import AudienceInvalid
 from config_admin.releases.changes import Author, name_author
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 
 #: What prevents something, in words of the exception.
@@ -41,7 +42,7 @@ _RIGHTS = {
     "create": "config_admin.add_cedraft",
     **dict.fromkeys(["send", "discard"], "config_admin.change_cedraft"),
     **dict.fromkeys(["comment", "approve", "return"], REVIEW),
-    **dict.fromkeys(["publish", "schedule", "cancel"], PUBLISH),
+    **dict.fromkeys(["publish", "schedule", "cancel"], PUBLISH_DRAFT),
 }
 _ACTIONS = {
     "list": "List the open drafts.",

@@ -5,7 +5,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from config_admin.commands.authors import add_author_argument, read_author
-from config_admin.history.gradual.admin import PUBLISH
 from config_admin.history.gradual.command_line import add_audience_arguments, read_audience, write_gradual_release
 from config_admin.history.gradual.sides import describe_gradual_release
 from config_admin.releases.audience import (
@@ -21,6 +20,7 @@ from config_admin.releases.models import CeGradualRelease
 from config_admin.releases.restore_rows import RowsBelongTogether
 from config_admin.releases.stop_gradual import stop_gradual_release
 from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 
 
@@ -56,7 +56,7 @@ class Command(ExactCommand):
         self.stdout.write(dumps(describe_gradual_release(row)) if json else "\n".join(write_gradual_release(row)))
 
     def _do(self, action: str, options: dict[str, Any]) -> CeGradualRelease:
-        author = name_author(read_author(options.get("author", ""), PUBLISH))
+        author = name_author(read_author(options.get("author", ""), PUBLISH_DRAFT))
         if action == "stop":
             return stop_gradual_release(author, options["reason"])
         if action == "all":
