@@ -1,4 +1,4 @@
-"""The audience of the newest release: who gets it, while everybody else runs on the release before."""
+"""Gradual releases: give the newest one to an audience, change that, and end it (`choose_release` picks for each turn)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
