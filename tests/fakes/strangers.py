@@ -64,8 +64,6 @@ SHAPES: dict[str, Shape] = {
 #: Before it is asked: it takes a connection and reads nothing.
 READS_NOTHING = "reads nothing"
 NAMES = (*SHAPES, READS_NOTHING)
-#: The ones that stopped the product once.
-WORST = ("drips a header", "trickles 102 Processing", "answers late")
 
 
 @dataclass

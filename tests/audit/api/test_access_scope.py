@@ -20,7 +20,6 @@ from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 SECRET = "You are a helper of the desk."
-EVERYWHERE = ("", "/turns", "/turns/1/trace")
 
 
 def key(name: str = "test", scopes: tuple[str, ...] = ("turns", "sessions", "own_audit"), **values: Any) -> str:
