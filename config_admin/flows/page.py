@@ -156,6 +156,12 @@ class _FlowPage:
         self.request, self.reading = request, reading
         self.snapshot = get_editor_context(request).snapshot
         self.stored: Values = reading.document if reading else {}
+        self._code = str(self.stored.get("code", ""))
+        self._stored_names = [field["name"] for field in self.stored.get("fields", ())]
+        self._country_of_customers = str(live_settings.read(self.snapshot, COUNTRY).value)
+        self._switches_on = "switch_on" in request.POST
+        self._options = {"snapshot": self.snapshot, "flow_code": self._code}
+        self._digest = sha256(dumps(self.stored).encode()).hexdigest()[:16] if reading else ""
         self.problems: list[Problem] = []
         #: Removed fields that texts still name.
         self.gone_fields: list[str] = []
@@ -188,7 +194,7 @@ class _FlowPage:
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
-            if _SAVE in post and self._may_save() and self._store(document, self._read_customers_country(bound)):
+            if _SAVE in post and self._may_save() and self._store(document, bound):
                 return self._leave(document["code"])
             self._show_preview(document)
         return self._render(bound)
@@ -196,14 +202,9 @@ class _FlowPage:
     # --- the forms ----------------------------------------------------------------------------------------------
 
     def _open(self) -> PageForms:
-        if self.stored:
-            values, *cards_given = list_initial(self.stored)
-            return PageForms.show(values, cards_given, **self._options)
-        return PageForms.show(self._read_address(), [[]] * len(CARD_LISTS), added="field", **self._options)
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"snapshot": self.snapshot, "flow_code": self._code}
+        values, *cards_given = list_initial(self.stored)
+        added = "" if self.stored else "field"
+        return PageForms.show(values or self._read_address(), cards_given, added, **self._options)
 
     def _read_address(self) -> Values:
         """The kind that a link to the page chooses, and the messages of the inbox that become phrases."""
@@ -242,10 +243,6 @@ class _FlowPage:
             if not new and given[name] != before:
                 self.left_texts.add(given[name])
 
-    @property
-    def _code(self) -> str:
-        return str(self.stored.get("code", ""))
-
     def _is_usable(self, forms: PageForms) -> bool:
         """True when all are valid; a flow that collects needs a field."""
         if not forms.are_valid():
@@ -282,10 +279,6 @@ class _FlowPage:
     def _make_name_advice(self, forms: PageForms) -> NameAdvice:
         names = [field["name"] for field in forms.list_named_fields()]
         return NameAdvice(self.snapshot, self._code, self._stored_names, names)
-
-    @property
-    def _stored_names(self) -> list[str]:
-        return [field["name"] for field in self.stored.get("fields", ())]
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
@@ -329,10 +322,6 @@ class _FlowPage:
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
 
-    @property
-    def _country_of_customers(self) -> str:
-        return str(live_settings.read(self.snapshot, COUNTRY).value)
-
     def _asks_country(self, forms: PageForms) -> bool:
         """True for a phone field that names no country, while the workspace has none."""
         user: Any = self.request.user
@@ -355,16 +344,13 @@ class _FlowPage:
 
     def _may_save(self) -> bool:
         """A reason was given, and nobody else changed the flow since the page was opened."""
-        if self.reading and self.request.POST.get("_digest") != _digest(self.reading):
+        if self.reading and self.request.POST.get("_digest") != self._digest:
             self.problems.append(
                 Problem("Somebody else changed this flow since you opened the page. Check the preview, and save again.")
             )
         return bool(reasons.read_reason(self.request)) and not self.problems
 
-    def _read_customers_country(self, forms: PageForms) -> str:
-        return str(forms.flow.cleaned_data["customers_country"]) if self._asks_country(forms) else ""
-
-    def _store(self, document: Values, country: str) -> bool:
+    def _store(self, document: Values, forms: PageForms) -> bool:
         author, reason = self.request.user.get_username(), reasons.read_reason(self.request)
         try:
             with record_request(self.request):
@@ -372,7 +358,7 @@ class _FlowPage:
                     update_flow(document, author=author, reason=reason, switch_on=self._switches_on)
                 else:
                     create_flow(document, author=author, reason=reason)
-                if country:
+                if self._asks_country(forms) and (country := forms.flow.cleaned_data["customers_country"]):
                     store_country(country)
                 messages.success(self.request, describe_new_release())
         except ImportRefused as refused:
@@ -380,15 +366,6 @@ class _FlowPage:
         except (FlowRefused, ImportFailed) as refused:
             self.problems.append(Problem(str(refused)))
         return not self.problems
-
-    @property
-    def _switch_url(self) -> str:
-        """Where the button that switches the flow off or on leads; blank for a new flow."""
-        return self._code and reverse("admin:config_admin_ceintent_switch", args=[self._code])
-
-    @property
-    def _switches_on(self) -> bool:
-        return "switch_on" in self.request.POST
 
     def _leave(self, flow_code: str) -> HttpResponse:
         """To the page of the stored flow, to talk to it; to its workspace for users who may not edit it."""
@@ -452,9 +429,9 @@ class _FlowPage:
             "max_sentences": MAX_SENTENCES,
             "flow_code": self._code,
             "is_on": self.stored.get("enabled", True),
-            "switch_url": self._switch_url,
+            "switch_url": self._code and reverse("admin:config_admin_ceintent_switch", args=[self._code]),
             "workspace_url": workspace_url(self._code) if self._code else "",
-            "digest": _digest(self.reading) if self.reading else "",
+            "digest": self._digest,
             "kept": list(_list_kept(self.reading)) if self.reading else [],
             "is_off": bool(self.reading and self.reading.is_off),
             "switches_on": self._switches_on,
@@ -487,10 +464,6 @@ def _list_hand_overs(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     codes = dict.fromkeys(match.intent for matched in matches for match in matched.hits)
     for row in filter(None, (snapshot.row(rows.Intent, intent_code) for intent_code in codes)):
         yield row.name, workspace_url(row.intent_code)
-
-
-def _digest(reading: FlowReading) -> str:
-    return sha256(dumps(reading.document).encode()).hexdigest()[:16]
 
 
 def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
