@@ -1,4 +1,4 @@
-"""Gradual releases: give the newest one to an audience, change that, and end it (`choose_release` picks for each turn)."""
+"""Gradual releases: give the newest to an audience, change that, and end it; `choose_release` picks for each turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
