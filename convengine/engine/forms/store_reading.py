@@ -7,7 +7,7 @@ from typing import TypeVar
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
-from convengine.engine.forms.settings import EXTRACTOR
+from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.prompts.select import choose_template
@@ -25,7 +25,7 @@ from convengine.json_value import Json
 
 _Item = TypeVar("_Item", Taken, Offered, Refused)
 #: Longest text of a refused value in an event.
-_REFUSED_CHARS = 200
+REFUSED_CHARS = 200
 #: Such messages are no answers, so they are no misses.
 _SMALL_TALK = (MoveKind.GREET, MoveKind.THANK)
 
@@ -173,10 +173,15 @@ def store_reading(session: Session, form: Form, reading: Reading) -> Session:
     return session.without_context(*reading.named) if reading.named else session
 
 
+def drop_stale_results(session: Session, turn: Turn) -> Session:
+    """The session without the results of earlier tool calls, which no longer fit the changed values."""
+    return session.without_context("mcp") if turn.config(session, CLEAR_MCP_ON_FRESH_VALUES) else session
+
+
 def list_refused(reading: Reading) -> list[RefusedValue]:
     """The refused values of a reading."""
     return [
-        RefusedValue(item.field, shorten_line(item.text, _REFUSED_CHARS), item.reason, item.data)
+        RefusedValue(item.field, shorten_line(item.text, REFUSED_CHARS), item.reason, item.data)
         for item in reading.refused
     ]
 

@@ -7,15 +7,13 @@ from convengine.engine.forms.life import OnNo, read_on_no
 from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_message
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
-from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
     check_reading,
+    drop_stale_results,
     find_extractor,
     list_read,
     list_refused,
-    merge_values,
-    nest_value,
     note_fields_read,
     store_reading,
 )
@@ -118,10 +116,9 @@ def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *
     session = update_dialogue(session, offered={})
     if not is_meant:
         return _route(session, turn, row, form)
-    for path, value in offered.items():
-        session = session.evolve(context=merge_values(session.context, nest_value(path, value)))
-    taken = tuple(Taken(path, value, 0, 0, OFFER) for path, value in offered.items())
-    return note_fields_read(_route(session, turn, row, form), turn, row, list(offered), (), Reading(taken))
+    reading = Reading(tuple(Taken(path, value, 0, 0, OFFER) for path, value in offered.items()))
+    session = _route(store_reading(session, form, reading), turn, row, form)
+    return note_fields_read(session, turn, row, list(offered), (), reading)
 
 
 def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
@@ -195,8 +192,7 @@ def _route(
     is_own = find_schema(turn.snapshot, session.intent, session.state) is row
     if is_own:
         decide_schema(session, turn)
-    if turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
-        session = session.without_context("mcp")
+    session = drop_stale_results(session, turn)
     status = form.status(session.context)
     session = lock_intent(set_form_facts(session, row, status, reasons), status.complete or not is_own)
     return update_dialogue(session, listed_options=()).with_values(

@@ -19,12 +19,14 @@ from convengine.engine.forms.session_form import (
     remember_schema,
     set_form_facts,
 )
-from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.forms.store_reading import (
+    REFUSED_CHARS,
     TABLES_THEN_WORDS,
     add_earlier,
     audit_reading,
     check_reading,
+    drop_stale_results,
     find_extractor,
     has_reading_prompt_elsewhere,
     keep_offers_open,
@@ -66,8 +68,6 @@ COLLECT_FIELDS = FACT_FIELDS | {
     "context", "last_llm_output", "last_llm_stage", "fields_read", "reply_override", "state", "transitions",
     "digression", "clarification", "action", "params",
 }  # fmt: skip
-#: Longest text of a refused value in an event.
-_REFUSED_CHARS = 200
 
 
 class _MessageReading(NamedTuple):
@@ -192,9 +192,8 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
         refused = {}
     asks = reading.asks_about_asked and not (fields or refused)
     session = note_fields_read(session, turn, row, fields, refused.values(), reading, is_answer=not asks)
-    if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
-        # The results of earlier tool calls no longer fit.
-        session = session.without_context("mcp")
+    if session.context != before:
+        session = drop_stale_results(session, turn)
     reasons = {path: refusal.reason for path, refusal in refused.items()}
     session = set_form_facts(session, row, form.status(session.context), reasons)
     session = lock_intent(session, session.schema_complete)
@@ -245,7 +244,7 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
         session = _set_text(session, text).evolve(context=merge_values(session.context, answer.values))
         fields += answer.fields
         refused = {path: refusal for path, refusal in refused.items() if path not in fields}
-        text = shorten_line(session.user_text, _REFUSED_CHARS)
+        text = shorten_line(session.user_text, REFUSED_CHARS)
         refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
     return _MessageReading(session, fields, refused, reading)
 
