@@ -16,6 +16,7 @@ from convengine.engine.prompts.values import to_text
 from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RoutingDecision
 from convengine.engine.turn.scope import is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -215,7 +216,7 @@ def _list_decisions(session: Session, fields: Mapping[str, Json]) -> Iterator[st
     if result in ("EXECUTED", "REJECTED"):
         action = _get_runtime(session).get("action_key") or session.params.get("pending_action_key") or "action"
         yield f"{result.lower()} {action}"
-    if code(str(session.routing.routing_decision or "")) == "PROCEED_CONFIRMED":
+    if code(str(session.routing.routing_decision or "")) == RoutingDecision.PROCEED_CONFIRMED:
         yield from (f"confirmed {pair}" for pair in _format_pairs(fields))
 
 

@@ -1,4 +1,4 @@
-"""The only way to call a tool: validate arguments, run the executor, write the audit."""
+"""The only way to call a tool: validate arguments, run the executor, write what the executor reports."""
 
 import hashlib
 import re

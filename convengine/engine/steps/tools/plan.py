@@ -1,9 +1,8 @@
-"""Ask the planner for the next step, read its reply, and check that the tool may follow the last one."""
+"""Ask the planner for the next step, and read its reply."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.forms.form import get_validator
@@ -13,8 +12,6 @@ from convengine.engine.steps.tools.call import find_argument_schema
 from convengine.engine.steps.tools.observations import Observation, compact_observations
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.steps.tools.settings import (
-    ALLOWED_NEXT,
-    GUARDRAIL_FAIL_CLOSED,
     MCP_FALLBACK_PLAN,
     MCP_FALLBACK_UNSAFE_STEP,
     MCP_PLANNER_MAX_OBS_CHARS,
@@ -23,7 +20,6 @@ from convengine.engine.steps.tools.settings import (
     ON_PLANNER_ERROR,
     PLANNER_SYSTEM_PROMPT,
     PLANNER_USER_PROMPT,
-    TOOL_GUARDRAIL_ENABLED,
 )
 from convengine.engine.steps.tools.stages import MCP_PLAN_LLM_ERROR, MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT
 from convengine.engine.text.compare import code
@@ -261,36 +257,3 @@ def _read_answer(answer: Json) -> str:
     if answer is None:
         return ""
     return answer if isinstance(answer, str) else dumps(answer)
-
-
-def find_refusal(session: Session, turn: Turn, current: str, following: str | None) -> str | None:
-    """Why `following` may not be called after `current`. Returns None if there is none."""
-    if not turn.config(session, TOOL_GUARDRAIL_ENABLED):
-        return None
-    if not code(following):
-        return "The planner names no tool."
-    allowed = _list_allowed(turn.config(session, ALLOWED_NEXT), current)
-    if not allowed:
-        closed = turn.config(session, GUARDRAIL_FAIL_CLOSED)
-        return f"Nothing is said of what may follow {current}, and GUARDRAIL_FAIL_CLOSED is set." if closed else None
-    if any(fnmatchcase(code(following), _escape_pattern(entry)) for entry in allowed):
-        return None
-    return f"{following} may not follow {current}; allowed: {', '.join(allowed)}."
-
-
-def _list_allowed(entries: Mapping[str, Json], current: str) -> list[str]:
-    """The list for the tool's own key, else for the key in upper case, else for matching keys with `*`, in order."""
-    for key in (current, current.upper()):
-        if isinstance(entries.get(key), list):
-            return _list_texts(entries[key])
-    wild = [key for key in entries if "*" in key and fnmatchcase(code(current), _escape_pattern(key))]
-    return [entry for key in wild for entry in _list_texts(entries[key])]
-
-
-def _list_texts(value: Json) -> list[str]:
-    return [str(entry) for entry in value if entry] if isinstance(value, list) else []
-
-
-def _escape_pattern(entry: str) -> str:
-    """The entry as a pattern in which only `*` is special."""
-    return code(entry).replace("[", "[[]").replace("?", "[?]")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.steps.tools import settings as catalogue
+from convengine.engine.steps.tools.allowed_calls import find_obstacle, find_refusal
 from convengine.engine.steps.tools.call import INVALID_ARGS, call_tool, call_tool_once
 from convengine.engine.steps.tools.observations import (
     Observation,
@@ -21,7 +22,6 @@ from convengine.engine.steps.tools.plan import (
     Plan,
     PlannerFailed,
     ask_next_step,
-    find_refusal,
 )
 from convengine.engine.steps.tools.request import cap_result, get_mcp_branch, resolve_group
 from convengine.engine.steps.tools.stages import (
@@ -32,12 +32,11 @@ from convengine.engine.steps.tools.stages import (
     MCP_TOOL_ERROR,
     MCP_TOOL_RESULT,
 )
-from convengine.engine.text.compare import code, truthy
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.owned_params import ToolParams
-from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -143,22 +142,12 @@ class _PlannerRun:
         if tool is None:
             known = ", ".join(tool.tool_code for tool in self._tools)
             self._refuse(plan, None, "UNKNOWN_TOOL", f"There is no tool {plan.tool_code} here. Known: {known}.")
-        elif refusal := self._find_obstacle(tool):
+        elif refusal := find_obstacle(self.session, tool, self._called):
             self._refuse(plan, tool, *refusal)
         elif not self._pause(number):
             self.abort("TIME_BUDGET")
         else:
             self._observe_answer(plan, tool, self._ask_tool(plan, tool))
-
-    def _find_obstacle(self, tool: rows.Tool) -> tuple[str, str] | None:
-        """Why a tool that changes something may not run now, as code and text. Returns None if the tool may run."""
-        if tool.read_only:
-            return None
-        if not _is_confirmed(self.session):
-            return "CONFIRMATION_REQUIRED", f"{tool.tool_code} changes something; the user has to confirm it first."
-        if code(tool.tool_code) in {called for called, _ in self._called}:
-            return "ALREADY_RAN", f"{tool.tool_code} has run in this turn already."
-        return None
 
     def _ask_tool(self, plan: Plan, tool: rows.Tool) -> ToolAnswer:
         def ask() -> ToolAnswer:
@@ -336,9 +325,3 @@ def build_lifecycle(turn: Turn, status: Json, outcome: str, error: str | None = 
         "toolExecuted": False,
         "turnId": turn.turn_id,
     }
-
-
-def _is_confirmed(session: Session) -> bool:
-    """True when the user confirmed, or the caller approved, this turn's action."""
-    approved = any(truthy(session.params.get(name)) for name in APPROVAL_KEYS)
-    return approved or code(session.routing.routing_decision) == "PROCEED_CONFIRMED"

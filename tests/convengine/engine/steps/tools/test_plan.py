@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,16 +8,14 @@ from convengine.engine.steps.tools.plan import (
     CALL_TOOL,
     FALLBACKS,
     GROUP_SCHEMAS,
-    START,
     Plan,
     choose_prompts,
-    find_refusal,
     find_shown_schema,
     read_plan,
 )
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn import rows
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.session import Exchange
 from tests.builders import make_config, make_intent, make_session, make_snapshot, make_tool, make_turn, payload
 from tests.convengine.engine.steps.tools.planning import answer, call, run
@@ -155,46 +152,3 @@ def test_two_calls_are_the_same_whatever_the_order_of_their_names() -> None:
 
     assert plan.call == other.call
     assert plan.call != Plan(CALL_TOOL, "order.status", {"b": 3}).call
-
-
-def is_refused(allowed: Mapping[str, Any], current: str, following: str | None, *, closed: bool = False) -> bool:
-    turn = make_turn(
-        make_snapshot(
-            make_config("McpToolStep/GUARDRAIL_ENABLED", "true"),
-            make_config("McpToolStep/GUARDRAIL_FAIL_CLOSED", str(closed)),
-            make_config("McpToolStep/ALLOWED_NEXT", dumps(allowed)),
-        )
-    )
-    return find_refusal(make_session(), turn, current, following) is not None
-
-
-@pytest.mark.parametrize(
-    ("allowed", "current", "following", "wanted"),
-    [
-        ({}, START, "a", False),
-        ({START: ["a"]}, START, "a", False),
-        ({START: [" A "]}, START, "a", False),
-        ({START: ["a"]}, START, "b", True),
-        ({START: ["a"]}, "a", "b", False),
-        ({START: []}, START, "b", False),
-        ({"ORDER.STATUS": ["b"]}, "order.status", "c", True),
-        ({"order.*": ["b"]}, "order.status", "c", True),
-        ({"order.*": ["order.*"]}, "order.status", "order.trace", False),
-        ({"*": ["*"]}, "x", "y", False),
-        ({START: ["a[b]"]}, START, "a[b]", False),
-        ({START: ["a?"]}, START, "ab", True),
-        ({START: ["a"]}, START, " ", True),
-        ({START: ["a"]}, START, None, True),
-    ],
-)
-def test_what_may_follow(allowed: Mapping[str, Any], current: str, following: str | None, wanted: bool) -> None:
-    assert is_refused(allowed, current, following) is wanted
-
-
-def test_what_nothing_is_said_of_is_allowed_unless_closed() -> None:
-    assert is_refused({}, "a", "b", closed=True)
-    assert not is_refused({"a": ["b"]}, "a", "b", closed=True)
-
-
-def test_switched_off_nothing_is_refused() -> None:
-    assert find_refusal(make_session(), make_turn(), START, None) is None

@@ -3,7 +3,13 @@ from typing import Any
 import pytest
 
 from convengine.engine.llm.scripted import ScriptedModel
-from convengine.engine.steps.tools.mcp_tool import McpToolStep, Skip, clear_planner_state, find_shut_gate, skip_planner
+from convengine.engine.steps.tools.planner_step import (
+    McpToolStep,
+    Skip,
+    clear_planner_state,
+    find_shut_gate,
+    skip_planner,
+)
 from convengine.engine.steps.tools.stages import MCP_NO_TOOLS_AVAILABLE
 from convengine.engine.turn import rows
 from convengine.engine.turn.session import FIELDS, Clarification, ReplyOverride, Session

@@ -1,4 +1,4 @@
-"""McpToolStep: when the planner may run, what it clears first, and why it is skipped."""
+"""McpToolStep, the planner's step: when the planner may run, what it clears first, and why it is skipped."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from convengine.engine.steps.tools.stages import (
 )
 from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import DialogueAct, RulePhase
+from convengine.engine.turn.enums import DialogueAct, RoutingDecision, RulePhase
 from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
@@ -124,7 +124,7 @@ def _check_schema(session: Session, turn: Turn) -> Skip | None:
 
 def _check_dialogue_act(session: Session, turn: Turn) -> Skip | None:
     act = DialogueAct.read(session.dialogue.dialogue_act)
-    confirmed = code(session.routing.routing_decision) == "PROCEED_CONFIRMED"
+    confirmed = code(session.routing.routing_decision) == RoutingDecision.PROCEED_CONFIRMED
     if act in _REFUSING_ACTS or (act == DialogueAct.AFFIRM and not confirmed):
         return Skip("SKIPPED_DIALOGUE_ACT", "DIALOGUE_ACT")
     return Skip("SKIPPED_GREETING", "GREETING") if act == DialogueAct.GREETING else None
