@@ -4,7 +4,8 @@ from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.alerts.installation_section import ALERT_RULES
 from audit.feedback.store import rate_row
-from audit.inbox.teaching import count_message_texts, list_group_messages, note_taught
+from audit.inbox.status import note_taught
+from audit.inbox.teaching import count_message_texts, list_group_messages
 from audit.live import asgi
 from audit.live.hub import hub
 from audit.live.publish import send_progress

@@ -11,7 +11,7 @@ from audit.api.access_scope import SCOPE_WORKSPACE
 from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import read_choice, read_number, read_page_size
 from audit.inbox.collect import read_shown_turns
-from audit.inbox.decide import LONGEST_NOTE, Action, GroupGone, decide
+from audit.inbox.status import LONGEST_NOTE, Action, GroupGone, decide
 from audit.models import CeInboxGroup
 from audit.models.inbox_order import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid

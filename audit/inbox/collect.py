@@ -21,8 +21,10 @@ from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
 Kind = CeInboxGroup.Kind
+#: The kinds whose groups the job looks at again after somebody taught them; the others come back with a new message.
+RECHECKED = frozenset({Kind.NOT_UNDERSTOOD, Kind.TWO_INTENTS})
 #: The kinds whose messages are grouped by their words; the others by what they met.
-BY_WORDS = frozenset({Kind.NOT_UNDERSTOOD, Kind.TWO_INTENTS, Kind.HANDED_OVER})
+BY_WORDS = RECHECKED | {Kind.HANDED_OVER}
 #: How many of the newest messages of a kind are read; fewer where the events of the turns must be read.
 MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000

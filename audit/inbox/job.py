@@ -7,13 +7,13 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from audit.inbox.collect import BY_WORDS, read_messages
+from audit.inbox.collect import BY_WORDS, RECHECKED, read_messages
 from audit.inbox.grouping import Group, Message, Subject, group_by_meaning, group_by_subject
+from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from audit.record.last_days import WEEK, choose_days
 from convengine.engine.turn.job import Counts, Every, Job
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
@@ -69,16 +69,12 @@ def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[G
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:
     """The turns of the leaders that a phrase gives exactly one intent today, or any where none was known."""
-    if kind not in (CeInboxGroup.Kind.NOT_UNDERSTOOD, CeInboxGroup.Kind.TWO_INTENTS):
+    if kind not in RECHECKED:
         return set()
     snapshot = configuration().current()
     most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
     leaders = (group.leader for group in groups)
-    return {leader.turn for leader in leaders if 0 < _count_intents(snapshot, leader.text) <= most}
-
-
-def _count_intents(snapshot: Snapshot, text: str) -> int:
-    return len(match_phrases(snapshot, text).hits)
+    return {leader.turn for leader in leaders if 0 < len(match_phrases(snapshot, leader.text).hits) <= most}
 
 
 def _store_groups(
@@ -163,18 +159,7 @@ def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: date
     row.this_week = sum(since <= at for at in times)
     row.week_before = sum(since - WEEK <= at < until - WEEK for at in times)
     row.first_at, row.last_at = min(times), max(times)
-    is_understood = group.leader.turn in understood
-    is_decided = row.status != _STATUS.OPEN
-    if is_decided and row.decided_at and row.last_at > row.decided_at:
-        row.status, row.came_back = _STATUS.OPEN, True
-        # A group that came back although its phrase is known stays open until somebody decides about it.
-        row.decided_at = row.decided_at if is_understood else None
-    elif not is_decided and not is_understood:
-        row.decided_at = None
-    elif not is_decided and row.decided_at is None:
-        row.status, row.decided_at, row.came_back = _STATUS.UNDERSTOOD, now, False
-    elif row.status == _STATUS.UNDERSTOOD and not is_understood:
-        row.status, row.decided_at = _STATUS.OPEN, None
+    settle(row, now, is_understood=group.leader.turn in understood)
     return row
 
 

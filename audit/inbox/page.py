@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from audit.access_log.write import log_access
 from audit.inbox.collect import BY_WORDS, read_payloads, read_shown_turns
-from audit.inbox.decide import Action, GroupGone, decide
 from audit.inbox.job import PERIOD
+from audit.inbox.status import Action, GroupGone, decide
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases

@@ -1,11 +1,8 @@
-"""What the page that teaches needs of the inbox: the wordings of a group, all messages, and a note of the decision."""
+"""What the page that teaches needs of the inbox: the wordings of a group, and all messages."""
 
 from collections import Counter
 from collections.abc import Mapping
 
-from django.db import transaction
-
-from audit.inbox.collect import BY_WORDS
 from audit.inbox.job import PERIOD
 from audit.models import CeInboxGroup
 from convengine.server.database.sql import database_time
@@ -28,18 +25,3 @@ def count_message_texts(most: int) -> Mapping[str, int]:
     turns = CeConversationHistory.objects.filter(created_at__gte=database_time() - PERIOD).exclude(user_input=None)
     texts = turns.order_by("-history_id").values_list("user_input", flat=True)[:most]
     return Counter(text for text in texts.iterator(chunk_size=5_000) if text and not text.isspace())
-
-
-def note_taught(group: int, by: str, what: str, *, is_live: bool) -> None:
-    """Note what somebody taught; if it is live, the group is done until the job finds that it is not."""
-    with transaction.atomic():
-        row = CeInboxGroup.objects.select_for_update().filter(pk=group).first()
-        if row is None:
-            return
-        row.decision, row.decision_at = f"{what} by {by}", database_time()
-        if is_live:
-            # Only messages that nobody understood are looked at again; the others come back with a new message.
-            is_checked = row.kind in BY_WORDS - {CeInboxGroup.Kind.HANDED_OVER}
-            row.status = CeInboxGroup.Status.UNDERSTOOD if is_checked else CeInboxGroup.Status.DISMISSED
-            row.decided_by, row.decided_at, row.came_back = by, row.decision_at, False
-        row.save()

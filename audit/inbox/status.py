@@ -1,10 +1,12 @@
-"""Decide about a group of the inbox: dismiss or reopen it, assign it, note something about it."""
+"""The status of a group of the inbox: what people decide about it, what they teach, and what the job finds."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
 
+from audit.inbox.collect import RECHECKED
 from audit.models import CeInboxGroup
 from convengine.engine.text.compare import storable
 from convengine.server.database.sql import database_time
@@ -60,3 +62,31 @@ def _apply(group: CeInboxGroup, action: Action, by: str, user: Any, note: str) -
         return "The group is yours." if group.assigned_to else "The group belongs to nobody."
     group.note = storable(note)[:LONGEST_NOTE]
     return "The note is saved."
+
+
+def note_taught(group: int, by: str, what: str, *, is_live: bool) -> None:
+    """Note what somebody taught; if it is live, the group is done until the job finds that it is not."""
+    with transaction.atomic():
+        row = CeInboxGroup.objects.select_for_update().filter(pk=group).first()
+        if row is None:
+            return
+        row.decision, row.decision_at = f"{what} by {by}", database_time()
+        if is_live:
+            row.status = _STATUS.UNDERSTOOD if row.kind in RECHECKED else _STATUS.DISMISSED
+            row.decided_by, row.decided_at, row.came_back = by, row.decision_at, False
+        row.save()
+
+
+def settle(group: CeInboxGroup, now: datetime, *, is_understood: bool) -> None:
+    """Reopen a group with messages since it was decided; one whose leader `is_understood` today is done."""
+    if group.status == _STATUS.OPEN:
+        if not is_understood:
+            group.decided_at = None
+        elif group.decided_at is None:
+            group.status, group.decided_at, group.came_back = _STATUS.UNDERSTOOD, now, False
+    elif group.decided_at and group.last_at > group.decided_at:
+        group.status, group.came_back = _STATUS.OPEN, True
+        # A group that came back although its phrase is known stays open until somebody decides about it.
+        group.decided_at = group.decided_at if is_understood else None
+    elif group.status == _STATUS.UNDERSTOOD and not is_understood:
+        group.status, group.decided_at = _STATUS.OPEN, None
