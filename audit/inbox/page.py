@@ -30,13 +30,13 @@ from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.phrase_account import build_phrase_account
-from convengine.server.admin_site.record_columns import find_row_name, row_url
+from convengine.server.admin_site.record_columns import find_row_name, row_url, teach_url
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
 TITLE = "Inbox"
-RIGHT = "ce_sessions.view_ceconversationhistory"
 #: Who may teach may also decide about a group.
 RIGHT_TO_DECIDE = "config_admin.add_ceintentclassifier"
 PER_PAGE = 8
@@ -92,7 +92,7 @@ class GroupLine:
 @page(
     "inbox/",
     of="audit.CeAudit",
-    right=RIGHT,
+    right=READ_TURNS,
     entry=SidebarEntry("Conversations", "Inbox", "Messages that nobody understood, and what to teach next.", 1),
 )
 def inbox_page(request: HttpRequest) -> HttpResponse:
@@ -216,14 +216,6 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     if links:
         return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
     return [new_flow, Link("Choose an intent", teach_url(group=group.pk))]
-
-
-def teach_url(**values: Any) -> str:
-    """The page that makes phrases of a group (`group`) or of the message of a turn (`message_of`).
-
-    The address names them instead of the message, because logs contain addresses.
-    """
-    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
 
 
 def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:

@@ -20,11 +20,12 @@ from audit.reports.effect import (
 from audit.reports.measures import Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import INTENT, Selection
-from audit.reports.report_request import RIGHT, describe_period
+from audit.reports.report_request import describe_period
 from convengine.engine.turn.labels import format_percent, state_label
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import name_intent
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.release_history import ReleaseNote, release_history
 from convengine.server.interfaces.turn_reports import Verdict
 
@@ -43,7 +44,7 @@ class RateLine(NamedTuple):
 @page("reports/release/<int:number>/", of="audit.CeAudit", name="effect", from_replica=True)
 def effect_page(request: HttpRequest, number: int) -> HttpResponse:
     """The effect of a release."""
-    require_right(request, RIGHT)
+    require_right(request, READ_TURNS)
     notes = release_history().list_release_notes([number])
     if not notes:
         raise Http404(f"Release {number} does not exist.")

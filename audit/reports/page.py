@@ -18,6 +18,7 @@ from audit.reports.report import Group, Period, Report, Selection, Totals, Unit,
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest
 from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, Chart, Table, Topic
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.rights import READ_TURNS
 
 #: How hours, days and months are named.
 _FORMATS = {Unit.HOUR: "D H:i", Unit.DAY: "D j M", Unit.MONTH: "M Y"}
@@ -66,7 +67,7 @@ class ChartView(NamedTuple):
     "reports/",
     of="audit.CeAudit",
     from_replica=True,
-    right="ce_sessions.view_ceconversationhistory",
+    right=READ_TURNS,
     entry=SidebarEntry("Reports", "Reports", "How many turns, how many not understood, and where.", 0),
 )
 def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:

@@ -21,9 +21,9 @@ from audit.reports.measures import TURNS, Measure, Number
 from audit.reports.report import Selection
 from audit.reports.selection_form import ReportPageForm
 from convengine.server.admin_site.missing_rights import require_right
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.database.sql import database_time
 
-RIGHT = "ce_sessions.view_ceconversationhistory"
 #: The parameters that choose a file of a page.
 FORMAT, PART = "format", "part"
 CSV, SVG = "csv", "svg"
@@ -68,7 +68,7 @@ class ReportRequest:
     """A request for a page of the reports, or for a file of it."""
 
     def __init__(self, request: HttpRequest) -> None:
-        require_right(request, RIGHT)
+        require_right(request, READ_TURNS)
         self.request = request
         self.form = ReportPageForm({"days": "7"} | request.GET.dict(), list_workspaces())
         self.form.is_valid()

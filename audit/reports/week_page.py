@@ -14,11 +14,11 @@ from audit.access_log.write import log_row_access
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, GIVEN_UP, HANDED_OVER, TURNS
 from audit.reports.page import ReportRow, build_row
 from audit.reports.report import Selection, Totals, list_groups
-from audit.reports.report_request import RIGHT
 from audit.reports.topics import INTENT, WORDINGS
 from audit.reports.week import shift_back, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.release_history import release_history
 from convengine.server.interfaces.turn_reports import WeekSummary
 
@@ -28,7 +28,7 @@ _BEFORE = replace(TURNS, name="before", label="Before", help="Turns in the same 
 _MEASURES = (TURNS, FORMS_STARTED, FORMS_COMPLETED, GIVEN_UP, HANDED_OVER)
 
 
-@page("reports/week/", of="audit.CeAudit", name="week", from_replica=True, right=RIGHT)
+@page("reports/week/", of="audit.CeAudit", name="week", from_replica=True, right=READ_TURNS)
 def week_page(request: HttpRequest) -> HttpResponse:
     """The last seven days beside the seven before; reading it is logged, because it quotes messages."""
     log_row_access(request, None)

@@ -37,6 +37,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.record_columns import find_row_name, name_intent
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversation
@@ -85,7 +86,6 @@ def may_delete_search(user: Any, search: CeSavedSearch) -> bool:
     return search.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
 
 
-RIGHT = "ce_sessions.view_ceconversationhistory"
 #: How filters name their codes.
 _LABELS: Mapping[str, Callable[[str], str]] = {
     "intent": name_intent,
@@ -107,7 +107,7 @@ EXPORT = "export"
     "find/",
     of="audit.CeAudit",
     from_replica=True,
-    right=RIGHT,
+    right=READ_TURNS,
     entry=SidebarEntry("Conversations", "Find", "Search turns and conversations.", 0),
 )
 def find_page(request: HttpRequest) -> HttpResponseBase:

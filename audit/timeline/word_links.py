@@ -12,9 +12,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from audit.narration.reading import MessagePart, MessageReading
+from convengine.server.admin_site.record_columns import teach_url
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.sessions.models import CeConversationHistory
 
-_READS_MESSAGES = "ce_sessions.view_ceconversationhistory"
 _CHANGES_FORMS = "config_admin.change_ceoutputschema"
 _ADDS_PHRASES = "config_admin.add_ceintentclassifier"
 
@@ -36,18 +37,18 @@ def list_word_links(
 ) -> list[WordLinks]:
     """The links for each word that nothing explains; none for users who may change neither forms nor phrases."""
     user: Any = request.user
-    if reading is None or not user.has_perm(_READS_MESSAGES):
+    if reading is None or not user.has_perm(READ_TURNS):
         return []
     changes_forms = reading.schema_id is not None and user.has_perm(_CHANGES_FORMS)
-    teach_url = find_teach_url(request, record)
-    if not (changes_forms or teach_url):
+    teaching_url = find_teach_url(request, record)
+    if not (changes_forms or teaching_url):
         return []
     return [
         WordLinks(
             word.text,
             list(_list_options(record, reading, word)) if changes_forms else [],
             _make_url(record, reading, word) if changes_forms else "",
-            teach_url,
+            teaching_url,
         )
         for word in reading.unknown_words
     ]
@@ -56,9 +57,9 @@ def list_word_links(
 def find_teach_url(request: HttpRequest, record: CeConversationHistory) -> str:
     """The page that makes phrases of the message of a turn; blank without the rights."""
     user: Any = request.user
-    if not user.has_perms((_READS_MESSAGES, _ADDS_PHRASES)):
+    if not user.has_perms((READ_TURNS, _ADDS_PHRASES)):
         return ""
-    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?message_of={record.pk}"
+    return teach_url(message_of=record.pk)
 
 
 def _list_options(

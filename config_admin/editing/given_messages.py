@@ -9,12 +9,11 @@ from django.http import HttpRequest
 
 from config_admin.releases.working_copy import write_outside
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import StoredMessage, inbox
 from convengine.server.sessions.models import CeConversationHistory
 
-#: The right to read messages.
-RIGHT = "ce_sessions.view_ceconversationhistory"
 _NAMES = ("group", "message_of")
 
 
@@ -25,7 +24,7 @@ def read_number(request: HttpRequest, name: str) -> int | None:
 
 def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
     """The wordings of the group, or the message of the turn. The access is logged. None without the right to read."""
-    if not request.user.has_perm(RIGHT):
+    if not request.user.has_perm(READ_TURNS):
         return []
     group = read_number(request, "group")
     if group is not None:
@@ -41,7 +40,7 @@ def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
 def read_given_words(request: HttpRequest) -> str:
     """Words of the message of a turn, from `start` to `end`. The access is logged. Blank without the right to read."""
     start, end = read_number(request, "start"), read_number(request, "end")
-    if start is None or end is None or not request.user.has_perm(RIGHT):
+    if start is None or end is None or not request.user.has_perm(READ_TURNS):
         return ""
     turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
     if turn is None:

@@ -22,6 +22,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.rows import Rule
 from convengine.server.admin_site.pages import PagesAdmin, page
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.unsaved_form import UnsavedForm, simulator, what_if
 
@@ -49,7 +50,7 @@ class LiveChecksAdmin(PagesAdmin):
             urls["what_if"] = reverse(f"admin:{self._name('what-if')}")
         if any(table == self.opts.db_table for table, _ in FIELD_PREVIEWS):
             urls["try"] = reverse(f"admin:{self._name('try-it')}")
-            urls["turns"] = reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
+            urls["turns"] = reverse(f"admin:{self._name('turns')}") if request.user.has_perm(READ_TURNS) else ""
         return urls
 
     @page("form/judge/", name="judge_of_form", methods=["POST"])
@@ -88,7 +89,7 @@ class LiveChecksAdmin(PagesAdmin):
     @page("form/turns/", name="turns_of_form", methods=["GET"])
     def turns_view(self, request: HttpRequest) -> JsonResponse:
         """The newest turns to try a row on."""
-        if not (self._may(request, None) and request.user.has_perm(sample_turns.RIGHT)):
+        if not (self._may(request, None) and request.user.has_perm(READ_TURNS)):
             raise PermissionDenied
         choices = sample_turns.recent(request.GET.get("intent", ""))
         return JsonResponse({"turns": [choice._asdict() for choice in choices]})
@@ -120,7 +121,7 @@ class LiveChecksAdmin(PagesAdmin):
 
     def _moment(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
         if turn_id := request.POST.get("_turn"):
-            if not request.user.has_perm(sample_turns.RIGHT):
+            if not request.user.has_perm(READ_TURNS):
                 raise PermissionDenied
             return sample_turns.load_stored_turn(turn_id, phase=phase, step=step)
         where = (getattr(row, "intent_code", None), getattr(row, "state_code", None))

@@ -27,8 +27,6 @@ from convengine.server.sessions.models import CeConversationHistory
 _PARAM = "params."
 #: How many of the newest turns are examined, and how many of them are offered.
 LOOKED_AT, OFFERED = 300, 40
-#: The right to try rows on turns.
-RIGHT = "ce_sessions.view_ceconversationhistory"
 
 
 class Choice(NamedTuple):

@@ -17,7 +17,6 @@ from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
 from config_admin.editing.links import flow_page_url, row_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
-from config_admin.editing.sample_turns import RIGHT
 from config_admin.editing.workspace_return import FLOW
 from config_admin.flows.advice import (
     NameAdvice,
@@ -72,6 +71,7 @@ from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import inbox
@@ -285,7 +285,7 @@ class _FlowPage:
     def _try_sentences(self, bound: PageForms) -> None:
         post, user = self.request.POST, self.request.user
         flow, sentences = bound.read_phrases(self.stored), split_lines(post.get("sentences", ""))
-        suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(RIGHT))
+        suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(READ_TURNS))
         if not (sentences or suggests):
             return
         snapshot = self._lay_over(bound.read_whole(self.stored)) or self._lay_over(flow) or self.snapshot
@@ -424,7 +424,7 @@ class _FlowPage:
             "suggested": self.suggested,
             "was_tried": _TRY in self.request.POST,
             "compared": self.compared,
-            "may_suggest": self.request.user.has_perm(RIGHT),
+            "may_suggest": self.request.user.has_perm(READ_TURNS),
             "sentences": self.request.POST.get("sentences", ""),
             "max_sentences": MAX_SENTENCES,
             "flow_code": self._code,

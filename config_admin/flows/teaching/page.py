@@ -16,7 +16,7 @@ from config_admin.drafts.middleware import offer_drafts
 from config_admin.drafts.needed_draft import find_needed_draft
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.given_messages import RIGHT, add_given_messages, read_given_messages, read_number
+from config_admin.editing.given_messages import add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.saving import add_from_page
@@ -34,6 +34,7 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.inbox import StoredMessage, inbox
 
@@ -70,11 +71,6 @@ class Choice:
         return [*(phrase.text for phrase in self.phrases if phrase.is_chosen), *filter(None, lines)]
 
 
-def teach_url(**values: Any) -> str:
-    """The page for a group of the inbox (`group`) or a turn (`message_of`)."""
-    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
-
-
 @page("teach/", of="config_admin.CeIntentClassifier")
 def teach(request: HttpRequest) -> HttpResponse:
     """The messages and the intents; with an intent what the phrases would change; then the release."""
@@ -95,7 +91,7 @@ def teach(request: HttpRequest) -> HttpResponse:
     context |= {
         "title": TITLE,
         "given": given,
-        "may_read": request.user.has_perm(RIGHT),
+        "may_read": request.user.has_perm(READ_TURNS),
         "choice": choice,
         "suggestions": suggestions,
         "is_other": choice.intent not in {suggestion.intent for suggestion in suggestions},
@@ -201,7 +197,7 @@ def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Ef
         choice.problem_url = row_url(disabled.table, disabled.pk)
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
-    texts = inbox().count_message_texts(MOST_MESSAGES) if request.user.has_perm(RIGHT) else {}
+    texts = inbox().count_message_texts(MOST_MESSAGES) if request.user.has_perm(READ_TURNS) else {}
     return find_effect(lesson, texts, database_time(), with_tests=_sees_tests(request))
 
 
@@ -214,7 +210,7 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
     done = f"{len(lesson.phrases)} phrase{pluralize(len(lesson.phrases))} of {lesson.intent} saved."
     if refused := add_from_page(request, lesson.make_document(), done):
         return {"refused": refused}
-    if group is not None and request.user.has_perm(RIGHT):
+    if group is not None and request.user.has_perm(READ_TURNS):
         _note_taught(group, request.user.get_username(), lesson.intent)
         return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
     return HttpResponseRedirect(workspace_url(lesson.intent))

@@ -11,11 +11,10 @@ from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.list_columns import name_pattern, show_pattern
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.phrase_models.live import is_live_being_made
 from convengine.server.sessions.models import CeConversationHistory
 
-#: The right to read the message of a turn.
-RIGHT = "ce_sessions.view_ceconversationhistory"
 _BEING_MADE = (
     "The live phrases are many, so their classifier is being made in the background. Until then, the last one answers, "
     "and new phrases count by their likeness in meaning."
@@ -41,7 +40,7 @@ class ClassifierAdmin(RowAdmin):
         """With `message_of`, the pattern is the message of that turn, if the user may read turns."""
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
         number = parse_whole_number(str(initial.pop("message_of", "")))
-        if number is not None and request.user.has_perm(RIGHT):
+        if number is not None and request.user.has_perm(READ_TURNS):
             turn = CeConversationHistory.objects.filter(pk=number).only("user_input").first()
             initial["pattern"] = ((turn and turn.user_input) or "").strip()
         return initial

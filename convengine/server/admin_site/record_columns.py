@@ -26,6 +26,7 @@ from convengine.engine.turn.labels import code_label, describe_position
 from convengine.engine.turn.rows import Intent
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.configuration import configuration
 
 #: The colour of a status in lists.
@@ -73,7 +74,7 @@ def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
 
 def turns_url(user: Any, **filters: Any) -> str:
     """The address of the list of matching turns; blank for users who may not read turns."""
-    if not user.has_perm("ce_sessions.view_ceconversationhistory"):
+    if not user.has_perm(READ_TURNS):
         return ""
     try:
         return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(filters)}"
@@ -81,9 +82,17 @@ def turns_url(user: Any, **filters: Any) -> str:
         return ""
 
 
+def teach_url(**values: Any) -> str:
+    """The page that makes phrases of a group (`group`) or of the message of a turn (`message_of`).
+
+    The address names them instead of the message, because logs contain addresses.
+    """
+    return f"{reverse('admin:config_admin_ceintentclassifier_teach')}?{urlencode(values)}"
+
+
 def effect_url(user: Any, release: int) -> str:
     """The address of a release's effect; blank for users who may not read turns."""
-    if not user.has_perm("ce_sessions.view_ceconversationhistory"):
+    if not user.has_perm(READ_TURNS):
         return ""
     try:
         return reverse("admin:audit_ceaudit_effect", args=[release])

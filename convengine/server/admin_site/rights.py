@@ -7,6 +7,8 @@ from dataclasses import dataclass
 PUBLISH_DRAFT, IMPORT = "config_admin.publish_draft", "config_admin.import_configuration"
 #: Who has it is a configuration administrator.
 ROLL_BACK = "config_admin.roll_back_release"
+#: The right to read turns with their messages.
+READ_TURNS = "ce_sessions.view_ceconversationhistory"
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.editing.links import release_url
-from config_admin.flows.teaching.page import teach_url
 from config_admin.releases import head
 from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
+from convengine.server.admin_site.record_columns import teach_url
 from tests.config_admin.flows import test_page as flows
 from tests.config_admin.flows.faq import test_page as faq
 from tests.worlds import create_help_desk

@@ -11,12 +11,12 @@ from django.urls import reverse
 
 from audit.inbox.job import update_inbox
 from audit.models import CeAccessLog, CeInboxGroup
-from config_admin.flows.teaching.page import teach_url
 from config_admin.models import CeDraft, CeIntentClassifier
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.turn import TurnRequest
 from convengine.engine.understanding.phrases import models
+from convengine.server.admin_site.record_columns import teach_url
 from convengine.server.phrase_models.store import DatabaseStore
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
