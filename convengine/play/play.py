@@ -17,8 +17,8 @@ from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain
-from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
-from convengine.engine.turn.params import keep_persistent, select_turn_facts
+from convengine.engine.turn.conversation import Conversation, Loaded, build_columns, list_exchanges
+from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.ports import Execution, ExecutionClaim, ExecutionPort
 from convengine.engine.turn.recording import NO_ASIDE, NOTHING, Aside, Tape
 from convengine.engine.turn.scope import UNKNOWN
@@ -224,22 +224,10 @@ def _continue_conversation(before: PlayedConversation, played: PlayedTurn) -> Pl
         return replace(before, loaded=loaded, past=())
     after = replace(
         row,
+        **build_columns(session),
         conversation_id=session.conversation_id,
-        status=session.status,
-        intent_code=session.intent or UNKNOWN,
-        state_code=session.state or UNKNOWN,
-        context_json=to_plain(session.context),
-        input_params_json=to_plain(keep_persistent(session.input_params)),
-        last_user_text=session.user_text,
-        last_assistant_json=to_plain(session.last_assistant),
         version=row.version + 1,
         turn_count=1 if turn.previous_session else row.turn_count + 1,
-        context_epoch=session.epoch,
-        lifecycle=session.lifecycle,
-        lifecycle_detail=to_plain(session.lifecycle_detail),
-        context_summary=session.context_summary,
-        preferences=to_plain(session.preferences),
-        mounted_kb_id=session.mounted_kb_id,
     )
     past = [] if turn.previous_session or session.epoch != row.context_epoch else list(before.past)
     if not outcome.stopped:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 from convengine.engine.text.compare import blank, code
-from convengine.engine.turn.params import is_turn_param
+from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.params import is_turn_param, keep_persistent
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import KNOWLEDGE_BASE, Clarification, Exchange, Session
@@ -130,6 +132,28 @@ def build_closing_context(session: Session) -> dict[str, Json]:
         },
         "intent_lock": {"locked": session.intent_locked, "reason": session.intent_lock_reason},
     }
+
+
+def build_columns(session: Session) -> dict[str, Any]:
+    """The columns of the row that a turn changes, as storage returns them. The row's turns are counted elsewhere."""
+    columns: dict[str, Any] = to_plain(
+        {
+            "status": session.status,
+            "intent_code": session.intent or UNKNOWN,
+            "state_code": session.state or UNKNOWN,
+            "context_json": session.context,
+            "input_params_json": keep_persistent(session.input_params),
+            "last_user_text": session.user_text,
+            "last_assistant_json": session.last_assistant,
+            "context_epoch": session.epoch,
+            "lifecycle": session.lifecycle,
+            "lifecycle_detail": session.lifecycle_detail,
+            "context_summary": session.context_summary,
+            "preferences": session.preferences,
+            "mounted_kb_id": session.mounted_kb_id,
+        }
+    )
+    return columns
 
 
 def _get_branch(context: Mapping[str, Json], name: str) -> Mapping[str, Json]:

@@ -11,10 +11,9 @@ from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.open_question import describe_open_question
 from convengine.engine.threads.resolve import IdleLimits, Reason
-from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.conversation import Conversation, build_columns
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.payload import Payload, to_spoken_text
-from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
@@ -217,25 +216,17 @@ def build_session_body(row: CeConversation) -> dict[str, Json]:
 
 def _build_row(answer: TurnAnswer) -> CeConversation:
     """The session after the turn, before it is stored."""
-    session, before, at = answer.session, answer.before, answer.at
+    before, at = answer.before, answer.at
     assert before is not None  # Every turn that ran has them.
     assert at is not None
     assert answer.request
     return CeConversation(
+        **build_columns(answer.session),
         conversation_id=answer.conversation_id,
         workspace_id=before.workspace_id,
         channel=before.channel,
         remote_jid=before.remote_jid,
-        status=session.status,
-        intent_code=session.intent or UNKNOWN,
-        state_code=session.state or UNKNOWN,
-        context_json=session.context,
-        lifecycle=session.lifecycle,
-        lifecycle_detail=session.lifecycle_detail,
         turn_count=1 if answer.left_id else before.turn_count + 1,
-        context_summary=session.context_summary,
-        preferences=session.preferences,
-        mounted_kb_id=session.mounted_kb_id,
         created_at=at if answer.left_id else before.created_at or at,
         last_message_at=at,
         previous_session_id=answer.left_id or answer.request.previous_session_id,

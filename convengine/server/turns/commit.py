@@ -11,10 +11,9 @@ from convengine.engine.errors import TurnConflict, TurnInterrupted, TurnTimeout
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED
-from convengine.engine.text.compare import storable
 from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, step_lifecycle
-from convengine.engine.turn.codec import dumps, to_plain
-from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.conversation import Conversation, build_columns
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.recording import Recording
@@ -244,25 +243,13 @@ def _insert_session(turn: Turn, row: Conversation, session: Session, previous: s
     """The row after this turn; `row` is the one that it read."""
     now = turn.ports.clock.now()
     CeConversation.objects.create(
+        **build_columns(session),
         conversation_id=session.conversation_id,
-        status=session.status,
-        intent_code=session.intent or UNKNOWN,
-        state_code=session.state or UNKNOWN,
-        context_json=to_plain(session.context),
-        input_params_json=to_plain(keep_persistent(session.input_params)),
-        last_user_text=session.user_text and storable(session.user_text),
-        last_assistant_json=to_plain(session.last_assistant),
         created_at=now,
         updated_at=now,
         version=row.version + 1,
         last_turn_no=session.turn_no,
         turn_count=row.turn_count + 1,
-        context_epoch=session.epoch,
-        context_summary=storable(session.context_summary),
-        preferences=to_plain(session.preferences),
-        lifecycle=session.lifecycle,
-        lifecycle_detail=to_plain(session.lifecycle_detail),
-        mounted_kb_id=session.mounted_kb_id,
         workspace_id=row.workspace_id,
         channel=row.channel,
         remote_jid=row.remote_jid,
@@ -299,8 +286,8 @@ SET intent_code = %s, state_code = %s, context_json = {sql.json}, input_params_j
     lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
 WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
-            session.intent or "UNKNOWN",
-            session.state or "UNKNOWN",
+            session.intent or UNKNOWN,
+            session.state or UNKNOWN,
             dumps(session.context),
             dumps(keep_persistent(session.input_params)),
             session.user_text,
