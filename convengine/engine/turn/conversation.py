@@ -8,6 +8,7 @@ from typing import Any
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.params import is_turn_param, keep_persistent
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import UNKNOWN
@@ -40,6 +41,10 @@ class Conversation:
     preferences: Mapping[str, str] = field(default_factory=dict)
     mounted_kb_id: str | None = None
     created_at: datetime | None = None
+
+    def has_just_begun(self, previous_turn: Mapping[str, Any]) -> bool:
+        """True when its only turn, which left these params, began a new task."""
+        return self.turn_count == 1 and previous_turn.get("message_intent") == MessageIntent.NEW_TASK
 
 
 @dataclass(frozen=True)

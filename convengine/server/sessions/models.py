@@ -14,6 +14,8 @@ from convengine.engine.turn.ports import RULE_CLAIMANT
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.database.signed_rows import SignedModel, SignedState, sign_claim
 
+#: What frees the lease of a conversation, in SQL.
+FREE_LEASE = "lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL"
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again.
 CLOSED_BY_CALL = "close"
 #: The reason there of one whose content was erased.

@@ -25,7 +25,7 @@ from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.interfaces.turn_log import TurnRecord, turn_log
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
-from convengine.server.sessions.models import TURN, CeConversation
+from convengine.server.sessions.models import FREE_LEASE, TURN, CeConversation
 from convengine.server.turns.acquire import Lease, lease_renewer, renew_lease
 from convengine.server.turns.interruption import is_interrupted
 from convengine.server.turns.stored_recording import write_recording
@@ -208,7 +208,7 @@ def end_session_stmt(lease: Lease, session: Session, *, whatever_came: bool = Fa
     return Statement(
         f"""UPDATE ce_conversation
 SET lifecycle = %s, lifecycle_detail = {sql.json}, updated_at = {sql.now()}, version = version + 1,
-    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
+    {FREE_LEASE}
 WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
             session.lifecycle,
@@ -283,7 +283,7 @@ def update_conversation_stmt(lease: Lease, session: Session, head: bytes, *, wha
 SET intent_code = %s, state_code = %s, context_json = {sql.json}, input_params_json = {sql.json}, last_user_text = %s,
     last_assistant_json = {sql.json}, context_epoch = %s, context_summary = %s, {"".join(f"{name}, " for name in rare)}
     updated_at = {sql.now()}, version = version + 1, turn_count = turn_count + 1, chain_head = %s,
-    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
+    {FREE_LEASE}
 WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
             session.intent or UNKNOWN,
@@ -320,8 +320,7 @@ def release_lease_stmt(lease: Lease, session: Session, head: bytes) -> Statement
         )
         params.append(session.epoch)
     return Statement(
-        f"UPDATE ce_conversation SET {reset}chain_head = %s, lease_token = NULL, lease_expires_at = NULL, "
-        "lease_info = NULL, lease_interrupted_by = NULL "
+        f"UPDATE ce_conversation SET {reset}chain_head = %s, {FREE_LEASE} "
         "WHERE conversation_id = %s AND lease_token = %s",
         [*params, head, sql.uuid_param(session.conversation_id), sql.uuid_param(lease.token)],
         must_match=True,

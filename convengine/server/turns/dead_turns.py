@@ -14,12 +14,12 @@ from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, build_even
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.conversation import Conversation
-from convengine.engine.turn.enums import MessageIntent, TurnStatus
+from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.stage import Stage
 from convengine.server.database.sql import Statement, dialect, execute
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
-from convengine.server.sessions.models import TURN, CeConversation, CeConversationHistory
+from convengine.server.sessions.models import FREE_LEASE, TURN, CeConversation, CeConversationHistory
 
 _DIED = "The server process ended before the turn did."
 #: The columns of a conversation that decide about its release.
@@ -51,9 +51,7 @@ def recover_expired_lease(conversation_id: str) -> bool:
             conversation_id, load_column(info) or {}, stood, sql.read_time(now), head, is_marked=bool(marked)
         )
         cursor.execute(
-            "UPDATE ce_conversation SET chain_head = %s, lease_token = NULL, lease_expires_at = NULL, "
-            "lease_info = NULL, lease_interrupted_by = NULL "
-            "WHERE conversation_id = %s",
+            f"UPDATE ce_conversation SET chain_head = %s, {FREE_LEASE} WHERE conversation_id = %s",
             [new_head, sql.uuid_param(conversation_id)],
         )
         return True
@@ -73,8 +71,8 @@ def _find_release(conversation_id: str, head: str) -> int:
     if row is None or last is None:
         return newest
     last_release, facts = last
-    began = row["turn_count"] == 1 and (load_column(facts) or {}).get("message_intent") == MessageIntent.NEW_TASK
     conversation = Conversation(conversation_id, **row)
+    began = conversation.has_just_begun(load_column(facts) or {})
     try:
         return configuration().choose(head, conversation, last_release, has_just_begun=began)[0].config_version
     except (ConvEngineError, ValueError):

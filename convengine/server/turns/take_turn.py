@@ -19,7 +19,7 @@ from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.conversation import Loaded, list_exchanges
-from convengine.engine.turn.enums import MessageIntent, TurnStatus
+from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -154,7 +154,7 @@ def _record_unstored_turn(ended: EndedTurn) -> None:
 
 def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     """The turn of a lease, with its ports, and their recording."""
-    began = lease.previous_turn.get("message_intent") == MessageIntent.NEW_TASK and lease.conversation.turn_count == 1
+    began = lease.conversation.has_just_begun(lease.previous_turn)
     snapshot, release_choice = configuration().choose(
         lease.head, lease.conversation, lease.last_release, has_just_begun=began
     )
