@@ -262,11 +262,16 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
                     ORDER BY h.turn_no DESC LIMIT 1),
                   (SELECT {sql.json_pairs("p.user_input", "p.assistant_output")}
-                     FROM (SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
-                            WHERE h.conversation_id = ce_conversation.conversation_id AND h.status = 'OK'
-                              AND h.context_epoch = ce_conversation.context_epoch
-                            ORDER BY h.turn_no DESC LIMIT %s) p),
+                     FROM ({select_past("ce_conversation.conversation_id", "ce_conversation.context_epoch")}) p),
                   {relax_durability}"""
+
+
+def select_past(conversation: str, epoch: str) -> str:
+    """The newest committed turns of an epoch of a conversation, which are two SQL expressions; at most `%s`."""
+    return f"""
+        SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
+         WHERE h.conversation_id = {conversation} AND h.status = 'OK' AND h.context_epoch = {epoch}
+         ORDER BY h.turn_no DESC LIMIT %s"""
 
 
 def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation:
