@@ -24,6 +24,7 @@ from audit.record.events import (
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.threads.lifecycle import CLOSED
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversationHistory
@@ -154,7 +155,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
         return None
     lifecycle, channel, by, lapsed = row
     # A conversation of the plain turn API continues with the next message, unless it was closed by a call.
-    return _Row(lifecycle, channel == "api" and by != CLOSED_BY_CALL, bool(lapsed))
+    return _Row(lifecycle, channel == PLAIN_CHANNEL and by != CLOSED_BY_CALL, bool(lapsed))
 
 
 def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> tuple[list[StoredMessage], bool]:

@@ -15,6 +15,7 @@ from audit.search.query import SearchQuery
 from audit.search.results import read_turns
 from audit.search.walk import Cursor, count_matches, find_turns
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.server.admin_site.record_columns import answer_text
 
 NDJSON, CSV, EVIDENCE = "ndjson", "csv", "evidence"
@@ -94,7 +95,7 @@ def _list_cells(turn: Any, costs: Any) -> list[Any]:
     talks, cost = turn.conversation, costs.get(turn.turn_id)
     return [
         *(turn.created_at.isoformat(), turn.conversation_id, turn.turn_no, talks.channel),
-        "" if talks.channel == "api" else talks.remote_jid,
+        "" if talks.channel == PLAIN_CHANNEL else talks.remote_jid,
         *(turn.status, turn.error_code, turn.intent_code, turn.state_code, turn.user_input),
         *(answer_text(turn.assistant_output), turn.config_version, turn.duration_ms),
         "" if cost is None else f"{cost.normalize():f}",

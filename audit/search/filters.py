@@ -28,6 +28,7 @@ from audit.search.text_index import TextSource, is_available
 from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.stages import COMMON
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -117,7 +118,7 @@ def _participant_filter(name: str, workspace: str) -> Filter:
         return Filter(called, conversation_source(key))
     names = list(dict.fromkeys([name, *find_participants(name, workspace)]))
     called = Q(conversation__remote_jid__in=names)
-    return Filter(called & ~Q(conversation__channel="api"), participant_source(names))
+    return Filter(called & ~Q(conversation__channel=PLAIN_CHANNEL), participant_source(names))
 
 
 def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:

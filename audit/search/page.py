@@ -30,6 +30,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import LEVEL, RETENTION_DAYS
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.labels import error_label, state_label
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY
@@ -318,7 +319,7 @@ def iterate_hints(search: SearchQuery) -> Iterator[str]:
 def _is_known_participant(participant: str) -> bool:
     return (
         bool(find_threads(participant, most=1))
-        or CeConversation.objects.filter(remote_jid=participant).exclude(channel="api").exists()
+        or CeConversation.objects.filter(remote_jid=participant).exclude(channel=PLAIN_CHANNEL).exists()
     )
 
 

@@ -13,6 +13,7 @@ from audit.search.walk import Match
 from audit.timeline.addresses import timeline_url, turn_url
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -62,7 +63,7 @@ def _build_line(turn: Any, cost: Decimal | None, text_query: TextQuery | None) -
         turn,
         mark_words(reveal_invisible(turn.user_input or ""), text_query),
         mark_words(reveal_invisible(answer_text(turn.assistant_output)), text_query),
-        "" if talks.channel == "api" else reveal_invisible(talks.remote_jid),
+        "" if talks.channel == PLAIN_CHANNEL else reveal_invisible(talks.remote_jid),
         "" if cost is None else f"{cost.normalize():f}",
         badge_class(turn.status),
         turn_url(turn.conversation_id, turn.turn_no),

@@ -13,6 +13,7 @@ from django.db.models import BooleanField, Count, Exists, OuterRef, Q, QuerySet,
 from django.db.models.expressions import RawSQL
 
 from audit.models import CeInboxMessage, CeMcpUserFeedback, CeTurnIndex
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.server.sessions.models import CeConversationHistory
 
 #: A source with more candidates counts as large.
@@ -151,7 +152,7 @@ def conversation_source(conversation_id: Any) -> OrderedSource:
 def participant_source(names: Sequence[str]) -> OrderedSource:
     """The turns of all participants with these names: session by session, newest first."""
     called = Q(conversation__remote_jid=names[0]) if len(names) == 1 else Q(conversation__remote_jid__in=names)
-    rows = CeConversationHistory.objects.filter(called, sql_condition("ce_conversation.channel <> 'api'"))
+    rows = CeConversationHistory.objects.filter(called, sql_condition(f"ce_conversation.channel <> '{PLAIN_CHANNEL}'"))
     order = ("conversation__created_at", "conversation_id", "turn_no", "history_id")
     # The index of turn numbers has all that counting needs; in the order above, each turn's row would be read.
     return OrderedSource("p", "history_id", rows, order, "history_id", counted="turn_no")

@@ -28,6 +28,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.schema import ScenarioFileError
@@ -48,7 +49,6 @@ from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.interfaces.unsaved_form import UnsavedForm
-from convengine.server.turns.answer import PLAIN_CHANNEL
 
 RIGHT = "ce_sessions.try_conversation"
 REAL_RIGHT = "ce_sessions.take_real_turns"

@@ -12,6 +12,7 @@ from audit.simulator.posted import SentMessage
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.codec import to_plain
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.snapshot import Snapshot
@@ -135,7 +136,7 @@ class PlayedLine:
 
 
 def play_lines(
-    snapshot: Snapshot, lines: Sequence[SentMessage], at: datetime, stubs: ScenarioStubs, channel: str = "api"
+    snapshot: Snapshot, lines: Sequence[SentMessage], at: datetime, stubs: ScenarioStubs, channel: str = PLAIN_CHANNEL
 ) -> list[PlayedLine]:
     """Play the lines of one conversation, the first at this time."""
     conversation, played = PlayedConversation.begin(at, channel=channel), []

@@ -12,8 +12,8 @@ from django.utils.dateparse import parse_datetime
 
 from audit.timeline.talk_page import find_message_problem
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.server.deployment import conf
-from convengine.server.turns.answer import PLAIN_CHANNEL
 
 #: The names of the inputs; those of a form that is tried have others.
 PREFIX = "try-"

@@ -28,6 +28,7 @@ from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.layout import list_places
@@ -135,7 +136,7 @@ def _find_participant_hits(request: HttpRequest, text: str) -> Iterator[Hit]:
     names = find_participants(text, most=PARTICIPANTS)
     if names:
         write_outside(lambda: access_log().log_row_access(request, None))
-    newest = CeConversation.objects.exclude(channel="api").filter(remote_jid__in=names).order_by("-created_at")
+    newest = CeConversation.objects.exclude(channel=PLAIN_CHANNEL).filter(remote_jid__in=names).order_by("-created_at")
     for row in newest.only("remote_jid", "channel", "created_at")[:PARTICIPANTS]:
         about = f"Conversation on {row.channel}, since {date_format(localtime(row.created_at), 'DATETIME_FORMAT')}"
         url = reverse("admin:ce_sessions_ceconversation_change", args=[row.pk])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from convengine.engine.turn.conversation import Conversation, Loaded, list_exchanges
+from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.snapshot import Snapshot
@@ -76,7 +76,7 @@ class MemoryPlayer:
     now: datetime
     #: Where its conversations are held.
     workspace: str = "default"
-    channel: str = "api"
+    channel: str = PLAIN_CHANNEL
     stubs: ScenarioStubs = field(init=False)
     _conversations: dict[str, PlayedConversation] = field(default_factory=dict)
 

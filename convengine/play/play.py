@@ -17,7 +17,7 @@ from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain
-from convengine.engine.turn.conversation import Conversation, Loaded, build_columns, list_exchanges
+from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation, Loaded, build_columns, list_exchanges
 from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.ports import Execution, ExecutionClaim, ExecutionPort
 from convengine.engine.turn.recording import NO_ASIDE, NOTHING, Aside, Tape
@@ -73,7 +73,7 @@ class PlayedConversation:
 
     @classmethod
     def begin(
-        cls, at: datetime, workspace: str = "default", channel: str = "api", **columns: Json
+        cls, at: datetime, workspace: str = "default", channel: str = PLAIN_CHANNEL, **columns: Json
     ) -> "PlayedConversation":
         """A conversation that nobody has written in; `columns` of its row say where it stands nevertheless."""
         row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=at)

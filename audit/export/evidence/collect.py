@@ -19,6 +19,7 @@ from audit.narration import narrate_turn
 from audit.record.events import Event
 from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, StateEdge
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
@@ -115,7 +116,7 @@ def _describe_conversation(row: CeConversation, rows: list[dict[str, Json]]) -> 
         "id": str(row.pk),
         "workspace": row.workspace_id,
         "channel": row.channel,
-        "participant": "" if row.channel == "api" or is_erased else row.remote_jid,
+        "participant": "" if row.channel == PLAIN_CHANNEL or is_erased else row.remote_jid,
         "rows": rows,
     }
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from audit.export.scenario.configuration import export_edits
 from audit.export.scenario.external_answers import export_transformers
 from audit.export.scenario.recorded_turns import RecordedTurn
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
@@ -17,7 +18,6 @@ from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.stored_recording import StoredRecording
 
 Entry = dict[str, Json]
-_PLAIN = "api"
 
 
 def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conversation: CeConversation) -> Entry:
@@ -25,7 +25,7 @@ def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conver
     request = recorded_turn.recorded.request
     edited = export_edits(before.recorded.config_version, recorded_turn.recorded.config_version) if before else []
     entry: Entry = {"before": edited} if edited else {}
-    if request.channel != _PLAIN:
+    if request.channel != PLAIN_CHANNEL:
         entry["thread"] = {
             "workspace_id": conversation.workspace_id,
             "channel": conversation.channel,

@@ -15,6 +15,9 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import KNOWLEDGE_BASE, Clarification, Exchange, Session
 from convengine.json_value import Json
 
+#: The channel of conversations that are named by their id.
+PLAIN_CHANNEL = "api"
+
 
 @dataclass(frozen=True)
 class Conversation:
@@ -22,7 +25,7 @@ class Conversation:
 
     conversation_id: str
     workspace_id: str = "default"
-    channel: str = "api"
+    channel: str = PLAIN_CHANNEL
     remote_jid: str = ""
     status: str = "RUNNING"
     intent_code: str = UNKNOWN

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.live_settings import Setting
@@ -30,7 +31,7 @@ class TurnRequest:
     input_params: Mapping[str, Json] = field(default_factory=dict)
     #: Engine-owned keys that the caller tried to set; dropped and reported.
     ignored_params: tuple[str, ...] = ()
-    channel: str = "api"
+    channel: str = PLAIN_CHANNEL
     workspace_id: str = "default"
     #: True when the caller named no conversation, so the id is new.
     new: bool = False

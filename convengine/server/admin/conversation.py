@@ -16,6 +16,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.engine.threads import new_task
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.labels import lifecycle_label
 from convengine.server.admin import session_memory
@@ -109,7 +110,6 @@ def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
 #: Maximum number of lifecycle changes, and of following sessions, on the page.
 MOVES, NEXT = 12, 5
 #: The channel of conversations without a thread.
-_PLAIN = "api"
 
 
 class State(NamedTuple):
@@ -143,12 +143,12 @@ class ConversationAdmin(ByConversation):
         by_id, distinct = super().get_search_results(request, queryset, search_term)
         if not search_term.strip() or by_id.exists():
             return by_id, distinct
-        return queryset.exclude(channel=_PLAIN).filter(remote_jid__in=find_participants(search_term)), False
+        return queryset.exclude(channel=PLAIN_CHANNEL).filter(remote_jid__in=find_participants(search_term)), False
 
     @admin.display(description="participant")
     def participant(self, row: CeConversation) -> str:
         """Who writes on the channel; nobody is known on the plain turn API."""
-        return "-" if row.channel == _PLAIN else reveal_invisible(row.remote_jid)
+        return "-" if row.channel == PLAIN_CHANNEL else reveal_invisible(row.remote_jid)
 
     @badge_column(STATUS_BADGES, "status")
     def stands(self, row: CeConversation) -> tuple[str, str]:
@@ -216,7 +216,7 @@ def _behind(places: list[int]) -> int:
 
 def _thread(row: CeConversation) -> CeThread | None:
     """The thread with a page; a conversation of the plain turn API has none."""
-    if row.channel == _PLAIN:
+    if row.channel == PLAIN_CHANNEL:
         return None
     return CeThread.objects.filter(
         workspace_id=row.workspace_id, channel=row.channel, remote_jid=row.remote_jid

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from convengine.engine.errors import MessageTooLarge
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.serializers import (
@@ -22,7 +23,7 @@ from convengine.server.api.serializers import (
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.threads.session_lists import ExplainedTurn
-from convengine.server.turns.answer import PLAIN_CHANNEL, build_session_body
+from convengine.server.turns.answer import build_session_body
 
 #: Maximum length of the names of a thread.
 _NAME = 200

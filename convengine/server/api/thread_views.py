@@ -22,7 +22,7 @@ from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import Replayed, build_resolved_body
+from convengine.server.turns.answer import StoredAnswer, build_resolved_body
 
 
 class ResolveView(WorkspaceView):
@@ -84,7 +84,7 @@ class MessageView(ResolveView):
         )
         finish = partial(_finish, key, read_context_part(request))
         answer = take_message(thread, turn, idempotency_key(request, key))
-        if isinstance(answer, Replayed):
+        if isinstance(answer, StoredAnswer):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.error
         headers = {"Retry-After": "1"} if error and error.recoverable else {}

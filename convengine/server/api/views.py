@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.turn import TurnRequest
@@ -26,7 +27,7 @@ from convengine.server.api.serializers import TurnRequestSerializer, TurnRespons
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.turns.answer import PLAIN_CHANNEL, Replayed, TurnAnswer
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 
@@ -114,7 +115,7 @@ class TurnView(ApiView):
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
-        if isinstance(answer, Replayed):
+        if isinstance(answer, StoredAnswer):
             return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
         channel = answer.before.channel if answer.before else None
         return _build_response(request, finish(channel, answer.body), _get_status(answer), {})
@@ -147,9 +148,9 @@ def _may_see_context(key: CeApiKey, channel: str | None, conversation_id: str) -
 
     Any key of the workspace may go on with it, and learns its ID from the thread. `channel`: null if not known.
     """
-    if key.openers is None or channel == "api":
+    if key.openers is None or channel == PLAIN_CHANNEL:
         return True
-    sessions = CeConversation.objects.filter(pk=conversation_id).exclude(channel="api")
+    sessions = CeConversation.objects.filter(pk=conversation_id).exclude(channel=PLAIN_CHANNEL)
     began = sessions.values_list("opened_by").first()
     return began is None or key.may_use(began[0])
 

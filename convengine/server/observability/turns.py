@@ -27,7 +27,7 @@ class TurnObservation:
     turn: Turn | None = None
     outcome: EngineOutcome | None = None
     #: The call was answered before, so no turn ran.
-    is_replay: bool = False
+    is_repeated: bool = False
     #: Null without traces.
     span: TurnSpan | None = None
     _began: float = field(default_factory=time.perf_counter)
@@ -61,7 +61,7 @@ class TurnObservation:
         log.info("turn", **fields)
 
     def _classify(self, error: Exception | None) -> str:
-        if self.is_replay:
+        if self.is_repeated:
             return "replayed"
         if error:
             return "unstored" if self.turn else "refused"

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import RETENTION_DAYS
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database import throttle
 from convengine.server.database.sql import database_time
@@ -63,7 +64,7 @@ def _remove_sessions(before: datetime) -> Iterator[Counts]:
     """The closer handles a session that a thread has open; one with an undecided action needs a decision."""
     unsettled = CePendingActionExecution.objects.filter(conversation=OuterRef("pk"), status="CLAIMED")
     old = CeConversation.objects.alias(used_at=Coalesce("last_message_at", "created_at")).filter(
-        Q(channel="api") | Q(lifecycle__in=ENDED),
+        Q(channel=PLAIN_CHANNEL) | Q(lifecycle__in=ENDED),
         ~Exists(unsettled),
         updated_at__lt=before,
         used_at__lt=before,

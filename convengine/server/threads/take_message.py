@@ -1,4 +1,4 @@
-"""A message of a thread: find or make its session, and take the turn there."""
+"""A message of a thread: find or begin its session, and take the turn there."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered
-from convengine.server.turns.answer import Replayed, TurnAnswer
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 
@@ -15,15 +15,15 @@ from convengine.server.turns.take_turn import take_turn
 _ATTEMPTS = 20
 
 
-def take_message(thread: Thread, request: TurnRequest, key: IdempotencyKey | None = None) -> TurnAnswer | Replayed:
-    """Resolve and run. `request` names no session yet. Raises as `find_or_make` and `take_turn` do."""
+def take_message(thread: Thread, request: TurnRequest, key: IdempotencyKey | None = None) -> TurnAnswer | StoredAnswer:
+    """Resolve and run. `request` names no session yet. Raises as `find_or_begin_session` and `take_turn` do."""
     if key and (body := idempotency.find_answer(key)) is not None:
-        return Replayed(body)
+        return StoredAnswer(body)
     for _ in range(_ATTEMPTS):
         try:
             resolved = find_or_begin_session(thread, request.message, key)
         except AlreadyAnswered as answered:
-            return Replayed(answered.body)
+            return StoredAnswer(answered.body)
         session_request = replace(
             request,
             conversation_id=resolved.session_id,

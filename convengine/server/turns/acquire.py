@@ -24,7 +24,7 @@ from convengine.engine.redaction import Redaction
 from convengine.engine.threads.settings import ALLOW_CLIENT_CONVERSATION_IDS, LEASE_SECONDS, ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, load_column
-from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import Dialect, dialect
 from convengine.server.interfaces.configuration import configuration
@@ -251,7 +251,7 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
          WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
            AND version = (SELECT r.version FROM ce_conversation r
                            WHERE r.conversation_id = ce_conversation.conversation_id)
-           AND (lifecycle NOT IN ('COMPLETE', 'ABORTED') OR (channel = 'api' AND {may_reopen}))
+           AND (lifecycle NOT IN ('COMPLETE', 'ABORTED') OR (channel = '{PLAIN_CHANNEL}' AND {may_reopen}))
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {now} AND t.id < %s)
@@ -337,7 +337,7 @@ def _conversation_exists(request: TurnRequest) -> bool:
     if workspace != request.workspace_id:
         # Never 403, so that ids cannot be probed.
         raise ConversationNotFound()
-    for_good = channel != "api" or (load_column(detail) or {}).get("by") == CLOSED_BY_CALL
+    for_good = channel != PLAIN_CHANNEL or (load_column(detail) or {}).get("by") == CLOSED_BY_CALL
     if for_good and lifecycle in ("COMPLETE", "ABORTED"):
         raise ConversationClosed()
     return True

@@ -11,7 +11,7 @@ from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.open_question import describe_open_question
 from convengine.engine.threads.resolve import IdleLimits, Reason
-from convengine.engine.turn.conversation import Conversation, build_columns
+from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation, build_columns
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.payload import Payload, to_spoken_text
 from convengine.engine.turn.session import Session
@@ -20,9 +20,6 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
-
-#: The channel of conversations that are named by their id.
-PLAIN_CHANNEL = "api"
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class TurnAnswer:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class StoredAnswer:
     """The stored answer of an earlier call with the same key."""
 
     body: dict[str, Json]

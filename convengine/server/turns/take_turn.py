@@ -34,7 +34,7 @@ from convengine.server.resilience.time_left import limit_waits
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
-from convengine.server.turns.answer import Replayed, TurnAnswer, make_answer
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer, make_answer
 from convengine.server.turns.commit import EndedTurn, StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
@@ -50,7 +50,7 @@ def take_turn(
     request: TurnRequest,
     key: IdempotencyKey | None = None,
     opened_by: str | None = None,
-) -> TurnAnswer | Replayed:
+) -> TurnAnswer | StoredAnswer:
     """Run one turn and commit it. A call whose key was answered before gets the same answer.
 
     `opened_by` is the prefix of the API key that calls: it is stored with a conversation that this turn opens.
@@ -63,8 +63,8 @@ def take_turn(
         try:
             lease = acquire(request, key, opened_by)
         except AlreadyAnswered as answered:
-            observation.is_replay = True
-            return Replayed(answered.body)
+            observation.is_repeated = True
+            return StoredAnswer(answered.body)
         return _run(request, lease, key, observation)
 
 

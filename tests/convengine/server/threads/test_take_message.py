@@ -10,7 +10,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.find_session import Thread
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import Replayed, TurnAnswer
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 from tests.threads import travel_desk
@@ -104,7 +104,7 @@ def test_a_call_that_was_answered_is_answered_the_same_and_looks_for_no_session(
     again = take_message(THREAD, request("start over"), KEY)
 
     assert isinstance(first, TurnAnswer)
-    assert isinstance(again, Replayed)
+    assert isinstance(again, StoredAnswer)
     assert again.body == to_plain(first.body)
     assert (again.body["session_id"], again.body["turn"]["turnNo"]) == (first.conversation_id, 1)
     assert CeConversation.objects.count() == 1
