@@ -13,7 +13,7 @@ from config_admin.validation.world import DETERMINANTS, PARTS
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE
 from convengine.engine.rules import vocabulary
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.tools.fault import FAULTS
+from convengine.engine.tools.fault import FAULTS
 from convengine.engine.turn import enums
 from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Word
 from convengine.engine.turn.labels import in_words, step_label

@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 
 from config_admin.editing.context import get_editor_context
 from config_admin.tables.base_admin import RowAdmin
-from convengine.engine.steps.tools.call import INVALID_ARGS, check_arguments, find_argument_schema
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.arguments import INVALID_ARGS, check_arguments, find_argument_schema
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
 from convengine.server.executors.job import Job

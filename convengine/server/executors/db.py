@@ -9,10 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote, unquote, urlsplit
 
-from convengine.engine.steps.tools.fault import ToolFault
-from convengine.engine.steps.tools.request import cap_result
 from convengine.engine.steps.tools.settings import RESULT_MAX_BYTES
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
+from convengine.engine.tools.results import cap_result
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps, to_strict
 from convengine.engine.turn.enums import SqlDialect

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.steps.tools.stages import KB_UNAVAILABLE
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
 from convengine.server.deployment import conf

@@ -7,8 +7,8 @@ from urllib.parse import quote
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.rules.conditions.evaluate import compile_path
 from convengine.engine.rules.conditions.nodes import PathError
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps, loads, to_strict
 from convengine.engine.turn.enums import MappingMode

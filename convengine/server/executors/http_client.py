@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
 from convengine.server.database.release import release_connections

@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import lru_cache
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps, loads
 from convengine.json_value import Json
 from convengine.server.deployment import conf

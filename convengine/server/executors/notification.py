@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.core.mail import EmailMessage
 from django.db import connection as database
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.deployment import conf

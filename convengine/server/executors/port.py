@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from convengine.engine.steps.tools.fault import ToolFault
-from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.steps.tools.scope import find_server, split_tool_name
+from convengine.engine.tools.fault import ToolFault
+from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn.codec import to_strict
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer

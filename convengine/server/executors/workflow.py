@@ -10,8 +10,8 @@ from typing import Any
 from django.db import connections
 
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain, to_strict
 from convengine.engine.turn.facts import collect_extension_facts

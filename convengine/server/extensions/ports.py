@@ -10,10 +10,10 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any
 
-from convengine.engine.steps.tools.fault import ToolFault
-from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.text.compare import blank
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.fault import ToolFault
+from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn.codec import dumps, loads, to_plain, to_strict
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.facts import collect_extension_facts

@@ -16,8 +16,8 @@ from typing import Any, Generic, TypeVar
 from django.db import models, transaction
 from django.db.models import F, QuerySet
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import storable
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time

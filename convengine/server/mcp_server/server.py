@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
 
-from convengine.engine.steps.tools.call import check_arguments
+from convengine.engine.tools.arguments import check_arguments
 from convengine.engine.turn.codec import dumps, loads
 from convengine.json_value import Json
 from convengine.server.api.authentication import authenticate_key, key_of

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import shorten
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.json_value import Json
 from convengine.server.model_clients.connections import Connection

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 
 REMEDY = "The deployment can allow it in private_hosts of the connection."
 #: Addresses that carry an IPv4 address inside: NAT64.

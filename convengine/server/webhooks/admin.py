@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.text.compare import storable
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import loads
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation

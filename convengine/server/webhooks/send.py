@@ -10,7 +10,7 @@ from threading import Event
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf

@@ -16,7 +16,7 @@ from config_admin.validation.codes import CODES, HEALTH_CODES
 from config_admin.validation.world import DETERMINANTS
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.tools.fault import FAULTS
+from convengine.engine.tools.fault import FAULTS
 from convengine.engine.turn.enums import RuleAction, RulePhase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.live_settings import CATALOGUE

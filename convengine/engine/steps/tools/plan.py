@@ -8,9 +8,7 @@ from convengine.engine.errors import ConvEngineError, PromptRenderFailed, Unreso
 from convengine.engine.forms.form import get_validator
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import FilledPrompts, fill_prompts
-from convengine.engine.steps.tools.call import find_argument_schema
 from convengine.engine.steps.tools.observations import Observation, compact_observations
-from convengine.engine.steps.tools.request import resolve_group
 from convengine.engine.steps.tools.settings import (
     MCP_FALLBACK_PLAN,
     MCP_FALLBACK_UNSAFE_STEP,
@@ -23,6 +21,8 @@ from convengine.engine.steps.tools.settings import (
 )
 from convengine.engine.steps.tools.stages import MCP_PLAN_LLM_ERROR, MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT
 from convengine.engine.text.compare import code
+from convengine.engine.tools.arguments import find_argument_schema
+from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps, sort_keys
 from convengine.engine.turn.enums import DecisionKind, ToolGroup

@@ -7,10 +7,11 @@ from functools import cache, partial
 from convengine.engine.prompts.render import has_expressions, render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.choice import choose_row
-from convengine.engine.text.compare import blank, code
+from convengine.engine.text.compare import blank
+from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn import rows
-from convengine.engine.turn.codec import dumps, loads
-from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, DecisionKind
+from convengine.engine.turn.codec import loads
+from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
@@ -19,7 +20,6 @@ SUCCESS = "SUCCESS"
 ERROR = "ERROR"
 MISMATCH = "SKIPPED_SCOPE_MISMATCH"
 BY_GUARDRAIL = "SKIPPED_BY_GUARDRAIL"
-_PREVIEW = 1000
 
 
 class InvalidToolRequest(ValueError):
@@ -37,12 +37,6 @@ class ToolRequest:
     def to_json(self) -> dict[str, Json]:
         """The request for params and audit."""
         return {"tool_code": self.tool_code, "tool_group": self.tool_group, "args": dict(self.args)}
-
-
-def resolve_group(name: str | None) -> str:
-    """The canonical name of a group: trimmed, upper case, aliases resolved; blank is DB, others stay."""
-    word = code(name)
-    return str(TOOL_GROUP_ALIASES.get(word, word))
 
 
 def read_request(value: Json) -> ToolRequest | None:
@@ -154,13 +148,6 @@ def describe_tool(tool: rows.Tool | None) -> dict[str, Json]:
         return {}
     names = ("tool_id", "tool_code", "tool_group", "intent_code", "state_code", "enabled", "description")
     return {name: getattr(tool, name) for name in names}
-
-
-def cap_result(result: Json, limit: int) -> Json:
-    """The result, or a preview if it is larger than `limit` bytes."""
-    text = dumps(result)
-    size = len(text.encode())
-    return result if size <= limit else {"truncated": True, "bytes": size, "preview": text[:_PREVIEW]}
 
 
 def get_mcp_branch(session: Session) -> Mapping[str, Json]:

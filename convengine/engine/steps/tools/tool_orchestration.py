@@ -17,11 +17,9 @@ from convengine.engine.steps.tools.request import (
     ToolOutcome,
     ToolRequest,
     build_row_request,
-    cap_result,
     choose_direct_row,
     get_mcp_branch,
     read_request,
-    resolve_group,
 )
 from convengine.engine.steps.tools.scope import find_tool_in_scope
 from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY, ORCHESTRATION_ENABLED, RESULT_MAX_BYTES
@@ -31,6 +29,8 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import truthy
+from convengine.engine.tools.groups import resolve_group
+from convengine.engine.tools.results import cap_result
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, ToolGroup
 from convengine.engine.turn.owned_params import ToolParams

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.server.executors.calculator import evaluate
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.registry import Registry

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors import http_client

@@ -1,4 +1,4 @@
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors.job import Job
 from convengine.server.executors.port import BuiltInTools

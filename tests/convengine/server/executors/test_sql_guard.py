@@ -2,7 +2,7 @@
 
 import pytest
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.server.executors.db import database
 from convengine.server.executors.sql_guard import (

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server.executors import http_client
 from convengine.server.executors.http_client import Call, send

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.tools.fault import ToolFault
 from convengine.server.executors.http_client import circuits
 from convengine.server.jobs import outbox
 from convengine.server.jobs.outbox import send_again

@@ -10,15 +10,12 @@ from convengine.engine.steps.tools.request import (
     ToolOutcome,
     ToolRequest,
     build_row_request,
-    cap_result,
     choose_direct_row,
     describe_tool,
     get_mcp_branch,
     read_request,
-    resolve_group,
 )
 from convengine.engine.steps.tools.scope import find_tool_in_scope
-from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.turn import DecidingRow
 from tests.builders import (
     make_direct_tool,
@@ -62,20 +59,6 @@ def test_blank_names_are_no_names_and_arguments_must_be_an_object() -> None:
 def test_what_names_no_tool_is_refused_with_the_reason(value: Any, message: str) -> None:
     with pytest.raises(InvalidToolRequest, match=message):
         read_request(value)
-
-
-@pytest.mark.parametrize(
-    ("name", "group"),
-    [
-        (None, "DB"), ("", "DB"), ("sql", "DB"), ("mcp_db", "DB"), ("database", "DB"), ("api", "HTTP_API"),
-        (" http ", "HTTP_API"), ("action", "WORKFLOW_ACTION"), ("workflow", "WORKFLOW_ACTION"),
-        ("rag", "DOCUMENT_RETRIEVAL"), ("doc", "DOCUMENT_RETRIEVAL"), ("calc", "CALCULATOR_TRANSFORM"),
-        ("transform", "CALCULATOR_TRANSFORM"), ("notify", "NOTIFICATION"), ("file", "FILES"), ("own", "OWN"),
-        *((str(group).lower(), str(group)) for group in ToolGroup),
-    ],
-)  # fmt: skip
-def test_a_group_has_one_name_however_it_is_written(name: str | None, group: str) -> None:
-    assert resolve_group(name) == group
 
 
 def test_a_tool_is_found_where_it_may_be_used_in_any_case() -> None:
@@ -176,11 +159,6 @@ def test_a_mismatch_tells_where_the_session_stood() -> None:
         False,
     )
     assert "result" not in execution
-
-
-def test_a_result_within_the_limit_is_kept_as_it_is() -> None:
-    assert cap_result({"a": "é"}, 10) == {"a": "é"}
-    assert cap_result({"a": "éé"}, 10) == {"truncated": True, "bytes": 12, "preview": '{"a":"éé"}'}
 
 
 def test_a_branch_that_is_no_object_reads_as_empty() -> None:

@@ -1,0 +1,1 @@
+"""What steps and executors share about tools: faults, arguments, groups and results."""
