@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any
@@ -144,12 +144,8 @@ lease_renewer = LeaseRenewer()
 
 
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
-_READ = (
-    "workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
-    "input_params_json, last_user_text, last_assistant_json, version, turn_count, context_epoch, lifecycle, "
-    "lifecycle_detail, context_summary, preferences, mounted_kb_id, created_at"
-)
-_COLUMNS = tuple(_READ.split(", "))
+#: The columns that a turn begins with.
+_COLUMNS = tuple(column.name for column in fields(Conversation) if column.name != "conversation_id")
 _JSON_COLUMNS = ("context_json", "input_params_json", "last_assistant_json", "lifecycle_detail", "preferences")
 
 
@@ -256,7 +252,8 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {now} AND t.id < %s)
            {unanswered if with_key else ""}
-        RETURNING {_READ}, chain_head, watched_until > {now}, last_turn_no, last_message_at, {config_head},
+        RETURNING {", ".join(_COLUMNS)},
+                  chain_head, watched_until > {now}, last_turn_no, last_message_at, {config_head},
                   (SELECT CAST(h.config_version AS TEXT) || ' ' || COALESCE(CAST(h.facts AS TEXT), '{{}}')
                      FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
