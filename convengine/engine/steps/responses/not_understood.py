@@ -1,9 +1,7 @@
-"""Whether nobody understood the message."""
+"""Whether nobody understood the message, and the offer of a person after too many of them."""
 
 from collections.abc import Mapping
 
-from convengine.engine.dialogue.hand_over import HANDED_OVER, HAS_DESK
-from convengine.engine.forms.life import is_in_form
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.faults import ModelFault
@@ -13,9 +11,7 @@ from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import PolicyDecision, ResponseType, RoutingDecision
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Response
-from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
@@ -77,43 +73,6 @@ def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> 
     turn.audit(session, NOT_UNDERSTOOD, count=count, asked_field=state.asked_field)
     session = update_dialogue(session, not_understood_count=count)
     return session.with_values(DialogueParams(not_understood=True, not_understood_count=count))
-
-
-def find_hand_over_intent(snapshot: Snapshot) -> str | None:
-    """The only intent whose phrases ask for a person and that has an answer. Returns None if there are several."""
-    intents = [
-        intent
-        for intent in snapshot.hand_over_intents
-        if any(snapshot.has_scope(Response, intent, state) for state in (HAND_OVER, ANY))
-    ]
-    return intents[0] if len(intents) == 1 else None
-
-
-def find_handing_flow(session: Session, turn: Turn) -> str | None:
-    """The intent whose form was left in this turn for one that hands over, if it says itself what follows."""
-    intent, state = session.turn_start_intent, session.turn_start_state
-    if not session.intent_source or code(session.state) != HAND_OVER or code(intent) == code(session.intent):
-        return None
-    is_own = turn.snapshot.has_scope(Response, code(intent), HAND_OVER)
-    return intent if is_own and is_in_form(turn.snapshot, intent, state) else None
-
-
-def find_hand_over_answer(snapshot: Snapshot) -> str | None:
-    """An intent with an answer for HAND_OVER, if all of them say the same: whom to call is the same for all."""
-    listed = (row for row in snapshot.enabled_rows(Response) if code(row.state_code) == HAND_OVER)
-    answers = [row for row in listed if snapshot.is_active(row.intent_code)]
-    return code(answers[0].intent_code) if len({row.exact_text for row in answers}) == 1 else None
-
-
-def move_to_hand_over(session: Session, intent: str) -> Session:
-    """The session in the intent that hands over, marked for the deployment."""
-    return session.with_context({HANDED_OVER: True}).move_to(intent=intent, state=HAND_OVER, cause="HAND_OVER")
-
-
-def pass_to_person(session: Session, turn: Turn) -> Session:
-    """The session, which a person has after a hand-over if there is a help desk."""
-    is_passed_on = code(session.state) == HAND_OVER and turn.config(session, HAS_DESK)
-    return session.with_context({HANDED_OVER: True}) if is_passed_on else session
 
 
 def offers_hand_over(session: Session, turn: Turn) -> bool:

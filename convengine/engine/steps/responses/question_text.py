@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from convengine.engine.dialogue.hand_over import find_hand_over_intent
 from convengine.engine.forms.asking import (
     ASK,
     ASK_AGAIN,
@@ -27,7 +28,7 @@ from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
-from convengine.engine.steps.responses.not_understood import find_hand_over_intent, lacks_model
+from convengine.engine.steps.responses.not_understood import lacks_model
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import ANY, HAND_OVER

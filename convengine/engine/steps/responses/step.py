@@ -4,6 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.clarification.collision import ask_collision_question, is_askable
+from convengine.engine.dialogue.hand_over import (
+    find_hand_over_answer,
+    find_hand_over_intent,
+    find_handing_flow,
+    move_to_hand_over,
+    pass_to_person,
+)
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
@@ -29,15 +36,10 @@ from convengine.engine.steps.responses.form_question import ask_for_change, ask_
 from convengine.engine.steps.responses.giving_up import give_up, is_given_up
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
-    find_hand_over_answer,
-    find_hand_over_intent,
-    find_handing_flow,
     is_not_understood,
     lacks_model,
-    move_to_hand_over,
     offer_hand_over,
     offers_hand_over,
-    pass_to_person,
 )
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.small_talk import (
