@@ -1,4 +1,4 @@
-"""Find the intent by phrases, without a model."""
+"""Find the intent by phrases and patterns, without a model."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence

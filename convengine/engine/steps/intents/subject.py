@@ -1,4 +1,4 @@
-"""A change of subject while a form is open."""
+"""A change of subject while a form is open, and which phrase decides the intent then."""
 
 from collections.abc import Iterable
 
