@@ -1,25 +1,17 @@
 """Store a flow as one release: a new one, or the difference to the flow that exists."""
 
-import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any
 
-from django.contrib import messages
-from django.http import HttpRequest
-
-from config_admin.editing.reasons import read_reason
-from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.flows.document import Document, FlowRefused, Values, check_flow
 from config_admin.flows.mapping import normalise_flow, number_question, write_rows
 from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, read_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.changes import Author
-from config_admin.releases.queries import content_hash_of
 from config_admin.transfer import document as transfer
 from config_admin.transfer.ancestry import find_release
-from config_admin.transfer.apply_import import ImportRefused, ImportResult, add_document, add_rows, import_document
+from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.turn import rows
@@ -39,44 +31,12 @@ def create_flow(flow: Document, *, author: Author, reason: str) -> ImportResult:
     return add_rows(rows_of_flow, author=author, reason=reason)
 
 
-def add_from_page(request: HttpRequest, document: transfer.Document, done: str) -> list[str]:
-    """Store new rows with the reason of a page, as one release or in the open draft, and tell the user.
-
-    Returns why they are refused; then nothing is stored.
-    """
-    try:
-        with record_request(request):
-            add_document(document, author=request.user.get_username(), reason=read_reason(request))
-            # The release first: it is refused where changes go to drafts.
-            released = describe_new_release()
-            messages.success(request, done)
-            messages.success(request, released)
-    except ImportRefused as refused:
-        return [str(error) for error in refused.plan.errors]
-    return []
-
-
 def store_country(country: str) -> None:
     """Store the country of the customers for all forms. Call it in a change set."""
     settings: Any = control_plane()[rows.Config.table]._default_manager
     settings.update_or_create(
         config_type=COUNTRY.type, config_key=COUNTRY.key, defaults={"config_value": country, "enabled": True}
     )
-
-
-def export_flow(flow_code: str) -> Values | None:
-    """The document of a flow for a file, with the release that it is from. Returns None when there is no such flow."""
-    snapshot = snapshots.current()
-    reading = read_flow(snapshot, flow_code)
-    if reading is None:
-        return None
-    version = snapshot.config_version
-    return {**reading.document, "base": transfer.BaseRelease(version, content_hash_of(version))._asdict()}
-
-
-def write_flow_file(flow: Document, file: Path) -> None:
-    """Raises OSError."""
-    file.write_text(json.dumps(flow, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
 def update_flow(

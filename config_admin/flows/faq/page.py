@@ -11,10 +11,10 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url, workspace_url
+from config_admin.flows.add_rows import add_from_page
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq
-from config_admin.flows.saving import add_from_page
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.restore_checks import lay_rows_over

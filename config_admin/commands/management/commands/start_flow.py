@@ -11,8 +11,9 @@ from django.template.defaultfilters import pluralize
 
 from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.flows.document import FlowRefused
+from config_admin.flows.flow_file import write_flow_file
 from config_admin.flows.page import list_flow_rights
-from config_admin.flows.saving import create_flow, update_flow, write_flow_file
+from config_admin.flows.saving import create_flow, update_flow
 from config_admin.transfer.apply_import import ImportRefused
 from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.import_report import describe_plan
