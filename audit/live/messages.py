@@ -23,7 +23,7 @@ def encode_event(event: Event) -> str:
 
 
 def encode_failure(turn: CeConversationHistory) -> str:
-    """The envelope for a turn whose events were not committed."""
+    """The envelope that ends a failed or interrupted turn, behind its events."""
     why = {
         "turnNo": turn.turn_no,
         "status": turn.status,

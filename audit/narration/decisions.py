@@ -164,7 +164,7 @@ class Candidate:
         """Why it did not win, with the value of the first failed comparison: "vip is false"; blank for a winner."""
         if self.explained.matched:
             return ""
-        reason = _describe_reason(self.explained.reason)
+        reason = _describe_reason_code(self.explained.reason)
         failed = (each for each in self._compared if "path" in each and not each.get("result", True))
         if (first := next(failed, None)) is None:
             return reason
@@ -265,7 +265,7 @@ class Decision:
     @property
     def omitted(self) -> list[tuple[str, int]]:
         """How many rows are not listed, by reason in words, the most frequent first."""
-        return [(_describe_reason(code), count) for code, count in Counter(self.rest).most_common()]
+        return [(_describe_reason_code(code), count) for code, count in Counter(self.rest).most_common()]
 
     @property
     def more(self) -> int:
@@ -423,7 +423,7 @@ def _describe_key(name: str, value: Json) -> tuple[str, str]:
     return in_words(name).lower(), phase.label if phase else excerpt_value(value)
 
 
-def _describe_reason(code: str | None) -> str:
+def _describe_reason_code(code: str | None) -> str:
     """Why a row did not win, in words."""
     return _REASONS.get(code or "") or code or "not chosen"
 

@@ -64,7 +64,7 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     if lead:
         decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
         winner = _find_winner(event, decision)
-        cause = (", because ", *_describe_reason(turn, event, winner)) if winner is not None else ()
+        cause = (", because ", *_describe_matching_phrase(turn, event, winner)) if winner is not None else ()
         runner_up = turn.fill(
             event,
             "; the confidence is {score:percent}, and that of the next best, {runnerUp}, is {runnerUpScore:percent}",
@@ -196,11 +196,11 @@ def _describe_matches(turn: NarratedTurn, event: Event) -> Parts:
     matched = event.payload.get(_ROWS)
     if not isinstance(matched, Mapping) or not matched:
         return ()
-    reasons: list[Parts] = [_describe_reason(turn, event, pk) for pk in list(matched)[:_MOST]]
+    reasons: list[Parts] = [_describe_matching_phrase(turn, event, pk) for pk in list(matched)[:_MOST]]
     return ("; ", *join_parts([*reasons, *([("other phrases match too",)] if len(matched) > _MOST else [])]))
 
 
-def _describe_reason(turn: NarratedTurn, event: Event, pk: Json) -> Parts:
+def _describe_matching_phrase(turn: NarratedTurn, event: Event, pk: Json) -> Parts:
     """Why one phrase matches; its text comes from the release."""
     key = str(pk)
     seq, ref = event.row.seq, RowRef(_TABLE, int(key) if key.isdecimal() else key)

@@ -169,7 +169,7 @@ class _FormTurn:
         """
         if FORM_GIVEN_UP in self.stages or ClearCause.DONE in self.causes:
             return FormStep.GAVE_UP
-        if code(self.first.state) != HAND_OVER == code(self.last.state):
+        if code(self.last.state) == HAND_OVER and code(self.first.state) != HAND_OVER:
             return FormStep.HANDED_OVER
         is_left = FORM_LEFT in self.stages or ClearCause.CANCEL in self.causes
         return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None

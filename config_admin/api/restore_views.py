@@ -64,6 +64,7 @@ class UndoReleaseView(ReleaseView):
 
 
 def _restore(request: Request, config_version: int, *, only: bool) -> Response:
+    """What restoring changes, which is done unless `apply` is false. `only`: undo just what this release changed."""
     given = RestoreReleaseSerializer().run_validation(request.data)
     try:
         with require_unchanged(request, lambda snapshot: snapshot.config_version):

@@ -32,7 +32,8 @@ class RestoreRefused(ValueError):
 def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
     """Restore the content of rows. Call it in a change set.
 
-    `checked`: run the save checks first; without, a script takes what there was.
+    `checked`: run the save checks first. It is false for callers who have checked the rows, and for what takes back a
+    release whatever that holds. None in place of a content deletes the row.
 
     Rows are deleted first and inserted afterwards, so that two rows can swap a unique name; the history still shows a
     change, because it compares contents. Columns that the engine writes stay unchanged.

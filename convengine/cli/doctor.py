@@ -148,11 +148,12 @@ def _examine_secret() -> Iterator[Finding]:
 
 
 def _examine_system_checks() -> Iterator[Finding]:
-    """Wiring, steps, extensions, connections: what Django's checks find."""
+    """What Django's checks find about wiring, steps, extensions and connections; without errors, what is registered."""
     from django.core import checks
 
     from convengine.server.deployment import conf
 
+    # `examine` reports misspelt variables, W001, itself.
     messages = [
         message for message in checks.run_checks() if not message.is_silenced() and message.id != "convengine.W001"
     ]

@@ -70,7 +70,10 @@ def read_entries(lines: Sequence[Line]) -> tuple[list[Entry], list[Problem]]:
 
 
 def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
-    """The columns by the first line; none if it holds a question already."""
+    """The columns that the first line names, and what is wrong with them.
+
+    There are none if it does not name both questions and answer: it is the first entry then.
+    """
     number, cells = line
     heads = [" ".join(cell.casefold().split()) for cell in cells]
     columns = [_HEADS.get(head, head) for head in heads]

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url, workspace_url
-from config_admin.flows.add_rows import add_from_page
+from config_admin.flows.add_from_page import add_from_page
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq

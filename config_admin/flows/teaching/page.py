@@ -18,7 +18,7 @@ from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import add_given_messages, read_given_messages, read_number
 from config_admin.editing.links import row_url, workspace_url
-from config_admin.flows.add_rows import add_from_page
+from config_admin.flows.add_from_page import add_from_page
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state

@@ -83,12 +83,14 @@ def _check_statement(draft: DbTool) -> Iterator[Finding]:
 
 
 def _fill_template(row: rows.DbTool) -> str:
-    """The template with each `${name}` replaced by the first of its list, so that it can be checked."""
+    """The template so that it can be checked: each `${name}` is the first of its list, or some_name without one."""
     template, lists = row.sql_template or "", as_json(row.allowed_identifiers)
     for name in sql_guard.identifiers(template):
         listed = lists.get(name) if isinstance(lists, dict) else None
-        value = next((name for name in listed if isinstance(name, str)), None) if isinstance(listed, list) else None
-        template = re.sub(rf"\$\{{\s*{re.escape(name)}\s*\}}", value or "some_name", template)
+        value = next((text for text in listed if isinstance(text, str)), "") if isinstance(listed, list) else ""
+        # In a replacement, a backslash would have a meaning.
+        safe_value = (value or "some_name").replace("\\", r"\\")
+        template = re.sub(rf"\$\{{\s*{re.escape(name)}\s*\}}", safe_value, template)
     return template
 
 

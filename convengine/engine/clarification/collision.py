@@ -133,7 +133,7 @@ def has_name(snapshot: Snapshot, intent: str) -> bool:
 
 
 def find_chosen_option(session: Session, turn: Turn) -> dict[str, Any] | None:
-    """The option of an earlier turn's question that the reply chooses by number or name.
+    """The option of an earlier turn's question that the reply chooses: by number or name, or by a yes to the only one.
 
     Returns None if there is none.
     """

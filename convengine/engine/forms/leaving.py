@@ -20,7 +20,7 @@ from convengine.engine.understanding.moves import MoveKind
 
 #: Source of these answers.
 SOURCE = "FORM"
-#: Input param that says what became of a wish to leave.
+#: Whether a bare answer to the question of leaving is a yes.
 _ACT_ANSWERS = {DialogueAct.AFFIRM.value: True, DialogueAct.NEGATE.value: False}
 
 

@@ -100,12 +100,14 @@ def _check(node: nodes.Node, text: str) -> None:
     for kind, word in _REFUSED:
         if isinstance(node, kind):
             raise TemplateError(f"{word} is not available in templates", _line_start(text, node.lineno))
-    reason = _unsafe(node)
+    reason = _find_refusal(node)
     if reason:
         raise TemplateError(reason, _line_start(text, node.lineno))
 
 
-def _unsafe(node: nodes.Node) -> str | None:
+def _find_refusal(node: nodes.Node) -> str | None:
+    """Why a node may not be in a template. Returns None if it may."""
+    # `_` is a name that templates give to a value that they do not need; Python begins its own with two.
     if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
         return f"{node.attr} is not available in templates"
     if isinstance(node, nodes.Name) and node.name.startswith("__"):
@@ -113,11 +115,11 @@ def _unsafe(node: nodes.Node) -> str | None:
     if isinstance(node, nodes.For) and node.recursive:
         return "recursive loops are not available in templates"
     if isinstance(node, nodes.Call):
-        return _unsafe_call(node)
+        return _find_refused_call(node)
     return None
 
 
-def _unsafe_call(node: nodes.Call) -> str | None:
+def _find_refused_call(node: nodes.Call) -> str | None:
     function = node.node
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return "a call needs its values spelled out"

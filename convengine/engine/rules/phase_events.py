@@ -62,7 +62,8 @@ class Pass:
     @property
     def all_matched(self) -> bool:
         """True when there were rules and all of them held."""
-        return len(self.tested) == len(self.listing) > 0 and all(tested.verdict.matched for tested in self.tested)
+        are_all_tested = bool(self.listing) and len(self.tested) == len(self.listing)
+        return are_all_tested and all(tested.verdict.matched for tested in self.tested)
 
 
 @lru_cache(maxsize=1024)

@@ -99,7 +99,7 @@ class _ClaimMaker:
         is_meant = is_asked or label is not None
         if span.is_weak and not self._counts(span, clause, is_meant):
             return None
-        resolved = resolve(self.finders[span.sort], span, item.spec, self.situation, is_asked=is_meant)
+        resolved = resolve(self.finders[span.sort], span, item.spec, self.situation, is_meant=is_meant)
         if resolved is None:
             return None
         score = self._count_ties(span, label, is_asked=is_asked)

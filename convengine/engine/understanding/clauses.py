@@ -83,7 +83,7 @@ _FORCES = {
 def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str, ...]] = ()) -> list[Cue]:
     """The longest cue at each word, but for words of a plain value: the "to" of "ten to four" is none.
 
-    What cuts a message, or says what a clause does with its values, has no slip: "Weber" is no "weder".
+    No cue of the tables has a slip: "Weber" is no "weder". A word of limit without a value ("by card") is a filler.
     `fillers`: words of the form that say nothing; where the language has another cue, that one counts.
     """
     covered = cover(span for span in spans if not span.is_weak)
@@ -92,8 +92,8 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     while at < len(chart.words):
         cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
         if cue is not None:
-            is_small = cue.name == "limit" and not _limits(chart.words, spans, cue)
-            cues.append(replace(cue, name="filler") if is_small else cue)
+            limits_nothing = cue.name == "limit" and not _limits(chart.words, spans, cue)
+            cues.append(replace(cue, name="filler") if limits_nothing else cue)
         at = cue.end if cue else at + 1
     return cues
 

@@ -46,7 +46,7 @@ def replaces_denied(
 ) -> bool:
     """True for the 4 of "4, not 3" and a field that holds 3."""
     return any(
-        (denied := finder.resolve(other, item.spec, situation, is_asked=True)) is not None
+        (denied := finder.resolve(other, item.spec, situation, is_meant=True)) is not None
         and denied.values == (form.held[item.path],)
         for other in _list_denied(understanding, span)
     )

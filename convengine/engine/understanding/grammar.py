@@ -199,17 +199,21 @@ class Chart:
             yield from self._walk(node, start, start, {})
 
     def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[Match]:
+        """The matches that go on from a node.
+
+        `start` is the first word of the phrase, `at` the next one to read, and `slots` what was read.
+        """
         for means, value in node.ends:
             yield Match(at, _make_value(means, value, slots))
-        for following_word in self._list_places(start, at):
-            word = self.words[following_word]
+        for place in self._list_places(start, at):
+            word = self.words[place]
             if following := node.words.get(word.key):
-                yield from self._walk(following, start, following_word + 1, slots)
-            if word.is_glued and following_word == at and (following := node.glued_words.get(word.key)):
-                yield from self._walk(following, start, following_word + 1, slots)
+                yield from self._walk(following, start, place + 1, slots)
+            if word.is_glued and place == at and (following := node.glued_words.get(word.key)):
+                yield from self._walk(following, start, place + 1, slots)
             for (kind, slot, is_glued), following in node.slots.items():
-                if not is_glued or (word.is_glued and following_word == at):
-                    for match in self.match(kind, following_word):
+                if not is_glued or (word.is_glued and place == at):
+                    for match in self.match(kind, place):
                         yield from self._walk(following, start, match.end, {**slots, slot: match.value})
 
     def _list_places(self, start: int, at: int) -> Iterator[int]:

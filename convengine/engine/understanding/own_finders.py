@@ -41,7 +41,7 @@ class FoundSpanFinder:
                     phrase = Phrase(kind, {"found": item})
                     yield Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field)
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The value or the reason that the deployment's finder gave. Returns None for a field of another kind."""
         item, is_own = span.phrase.slots.get("found"), spec.kind_name in self._spans
         if isinstance(item, FoundSpan):
@@ -49,7 +49,7 @@ class FoundSpanFinder:
             return _make_result(item) if is_meant else None
         if is_own or self._built_in is None:
             return None
-        return self._built_in.resolve(span, spec, situation, is_asked=is_asked)
+        return self._built_in.resolve(span, spec, situation, is_meant=is_meant)
 
 
 def _make_result(item: FoundSpan) -> Resolved:

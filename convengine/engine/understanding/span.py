@@ -161,10 +161,10 @@ class Finder(Protocol):
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The parts of the message that may be such values. `specs`: the fields of the form that take this sort."""
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """What a span is for a field.
 
-        Returns None if it is no value of it. `is_asked`: the bot has just asked for it.
+        Returns None if it is no value of it. `is_meant`: the bot has asked for it, or the message names it.
         """
 
 

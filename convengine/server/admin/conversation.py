@@ -109,7 +109,6 @@ def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
 
 #: Maximum number of lifecycle changes, and of following sessions, on the page.
 MOVES, NEXT = 12, 5
-#: The channel of conversations without a thread.
 
 
 class State(NamedTuple):

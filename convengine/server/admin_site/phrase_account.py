@@ -118,7 +118,8 @@ def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], reco
     if not recorded:
         return "These figures were computed now. In the turn, no intent came into question." if ranked else ""
     key = max(recorded, key=lambda each: recorded[each])
-    if ranked and ranked[0].confidence == recorded.get(ranked[0].phrase.key) == recorded[key]:
+    best = ranked[0] if ranked else None
+    if best and recorded.get(best.phrase.key) == recorded[key] and best.confidence == recorded[key]:
         return ""
     row = snapshot.row(rows.Classifier, key)
     name = _quote_intent(snapshot, row.intent_code) if row else f"phrase {key}"

@@ -257,7 +257,7 @@ def text_column(name: str, label: str) -> Column:
 
 
 def value_column(name: str, label: str) -> Column:
-    """A column of the table under another title."""
+    """A column of the table under another title; a time is shown in local time."""
 
     @display(description=label)
     def show(admin: Any, row: Any) -> Any:

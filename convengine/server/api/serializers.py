@@ -113,7 +113,10 @@ class ClosedSerializer(serializers.Serializer[Any]):
         return dict(super().to_internal_value(self.read_fields(data)))
 
     def read_fields(self, data: Any) -> dict[str, Any]:
-        """The sent values by field. Raises ValidationError for anything but an object, and for unknown fields."""
+        """The sent values by field. Raises ValidationError.
+
+        That is for anything but an object, for unknown fields, and for a field under two names with different values.
+        """
         if not isinstance(data, dict):
             raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         values = {self.aliases.get(str(name), str(name)): value for name, value in data.items()}

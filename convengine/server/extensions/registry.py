@@ -181,9 +181,12 @@ def task(
     A function or method takes a TaskCall and returns a JSON value. A bare reference `name` runs the function, or
     the class's `run`.
 
-    `repeatable`: methods that a rule may run again when its turn is taken again, because they only read, or because
-    their system recognises `call.idempotency_key`; true for all. The others are claimed, so that they run once.
-    Raises ValueError for a name that is no method of the task.
+    `returns_none`: returning nothing is no failure. `allow_from_context`: data of a conversation may propose the task
+    as an action. `repeatable`: methods that a rule may run again when its turn is taken again, because they only read,
+    or because their system recognises `call.idempotency_key`; true for all. The others are claimed, so that they run
+    once.
+
+    Raises ValueError if the name is taken, or `repeatable` names no method of the task.
     """
 
     def register(target: Callable[..., Any] | type) -> Any:

@@ -19,8 +19,8 @@ from convengine.engine.understanding.encoder import Vector
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.json_value import Json
+from convengine.server.model_clients.attempt import Try, read_completion, read_embeddings, read_fault
 from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
-from convengine.server.model_clients.retries import Try, read_completion, read_embeddings, read_fault
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits

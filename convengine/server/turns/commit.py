@@ -30,7 +30,7 @@ from convengine.server.turns.acquire import Lease, lease_renewer, renew_lease
 from convengine.server.turns.interruption import is_interrupted
 from convengine.server.turns.stored_recording import write_recording
 from convengine.server.webhooks.send import wake_sender
-from convengine.server.webhooks.write import insert_turn_events_stmts
+from convengine.server.webhooks.write import insert_webhook_events_stmts
 
 
 @dataclass
@@ -107,7 +107,7 @@ def commit_turn(ended: EndedTurn, answer: Sequence[Statement]) -> None:
     Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn.
     """
     turn, lease, session = ended.turn, ended.lease, ended.session
-    events = insert_turn_events_stmts(turn, lease.conversation, session)
+    events = insert_webhook_events_stmts(turn, lease.conversation, session)
     others = [
         *session_memory.store_summary_stmts(turn, lease.conversation, session),
         *store_units_stmts(session, Redaction.of(turn.snapshot)),

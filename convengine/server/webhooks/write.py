@@ -36,7 +36,7 @@ class _NewEvent(NamedTuple):
     data: Mapping[str, Json]
 
 
-def insert_turn_events_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
+def insert_webhook_events_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
     """The events of a turn that ended in this session, which has masks; most turns have none.
 
     `row` is the conversation before the turn.

@@ -174,7 +174,7 @@ def are_equal(left: Json, right: Json, scope: Scope) -> bool:
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if (isinstance(left, str) and is_number(right)) or (isinstance(right, str) and is_number(left)):
-        return None is not read_number(left) == read_number(right)
+        return _are_same(read_number(left), read_number(right))
     if isinstance(left, LISTS) and isinstance(right, LISTS):
         return len(left) == len(right) and _all_equal(zip(left, right, strict=True), len(left), scope)
     if isinstance(left, OBJECTS) and isinstance(right, OBJECTS):
@@ -192,11 +192,15 @@ def _all_equal(pairs: Any, count: int, scope: Scope) -> bool:
 def are_alike(left: Json, right: Json) -> bool:
     """Equal in a row: texts ignoring case, numbers by value, yes and no also as words; a number is also its text."""
     if isinstance(left, bool) or isinstance(right, bool):
-        return None is not read_yes_no(left) == read_yes_no(right)
+        return _are_same(read_yes_no(left), read_yes_no(right))
     if isinstance(left, str) and isinstance(right, str):
         return fold_case(left) == fold_case(right)
-    numbers = read_number(left), read_number(right)
-    return None not in numbers and numbers[0] == numbers[1]
+    return _are_same(read_number(left), read_number(right))
+
+
+def _are_same(left: object, right: object) -> bool:
+    """True for two values that could be read, and are equal."""
+    return left is not None and left == right
 
 
 def is_among(value: Json, wanted: Json) -> bool:

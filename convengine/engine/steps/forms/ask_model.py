@@ -80,7 +80,8 @@ def read_by_model(
 ) -> ModelReading:
     """Ask with the scope's SCHEMA_JSON template and keep what fits the form. `settled` fields stay unchanged.
 
-    Raises PromptContextMissing, errors of the prompt, and the model's fault unless ON_LLM_ERROR is CONTINUE.
+    Raises PromptContextMissing, errors of the prompt, and the model's fault unless ON_LLM_ERROR is CONTINUE. An answer
+    that cannot be read has no values, and raises nothing.
     """
     session = set_form_facts(session, row, form.status(session.context))
     template = decide_template(session, turn, PromptUse.SCHEMA_JSON)

@@ -143,7 +143,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
     if kept_session := _keep_intent(session, turn):
         return kept_session
-    if _confirmed_form(session, turn):
+    if _has_confirmed_form(session, turn):
         return _audit_no_change(session, turn, "FORM_CONFIRMED")
     return _ask_resolvers(session, turn)
 
@@ -157,12 +157,13 @@ def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
     return "PERSON_WANTED" if hands_over_itself(session, turn) else None
 
 
-def _confirmed_form(session: Session, turn: Turn) -> bool:
+def _has_confirmed_form(session: Session, turn: Turn) -> bool:
     """True after a yes to the confirmation of a form that a rule acted on: "yes, book it" asks for nothing else."""
     if session.dialogue.dialogue_act != DialogueAct.AFFIRM or not session.transitions:
         return False
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    # Only a form with x-on-no asks for a confirmation.
     return row is not None and read_on_no(row) is not None and code(row.intent_code) == code(session.intent)
 
 

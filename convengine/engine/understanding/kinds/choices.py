@@ -148,10 +148,10 @@ class ChoiceFinder:
                     spans.append(Span(Sort.OPTION, at, match.end, phrase, True, index.name))
         return [span for spans in named.values() for span in spans]
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The value of the option, or of the options that are equally near."""
         means, slots = span.phrase.means, span.phrase.slots
-        if means in (PART, ALIKE, NEAR, PLACE) and not is_asked:
+        if means in (PART, ALIKE, NEAR, PLACE) and not is_meant:
             return None
         if means == PLACE:
             listed, position = situation.listed_options, slots["place"]

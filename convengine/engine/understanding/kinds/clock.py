@@ -22,7 +22,7 @@ class ClockFinder:
         """The phrases for times in a message."""
         return find_phrases(chart, Sort.CLOCK)
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The time within the bounds of a field."""
         now = find_now(situation)
         day, clock = split_zoned(span.phrase)

@@ -54,7 +54,7 @@ class PhoneFinder:
             at = max(end, at + 1)
         return spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The number in the form of E.164; without a country as its digits. The locale's country is supplied.
 
         A number that is not valid in that country is kept as typed.
@@ -66,7 +66,7 @@ class PhoneFinder:
             is_long = sum(map(str.isdecimal, text)) > _MOST_NATIONAL_DIGITS
             is_strange = resolved.reason is Reason.INVALID_PHONE or (resolved.reason is Reason.TOO_LONG and not is_long)
             is_strange = is_strange and not (is_written or spec.country)
-            return None if not is_asked else accept(text.strip(), "country") if is_strange else resolved
+            return None if not is_meant else accept(text.strip(), "country") if is_strange else resolved
         is_sure = is_written or spec.country or not resolved.value.startswith("+")
         return resolved if is_sure else accept(resolved.value, "country")
 
@@ -159,7 +159,7 @@ class EmailFinder:
         whole = [span for span in written if span and chart.words[span.end - 1].key != "@"]
         return whole or [span for span in spoken if span] or [span for span in written if span]
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The address, normalised."""
         return check_email(str(span.phrase.slots["text"]))
 
@@ -244,10 +244,10 @@ class PostcodeFinder:
             at = ends[-1] if ends else at + 1
         return spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The code as its country writes it; of an unknown country in capitals."""
         resolved = check_postcode(str(span.phrase.slots["text"]), find_own_country(spec, situation))
-        return resolved if resolved.is_value or is_asked else None
+        return resolved if resolved.is_value or is_meant else None
 
 
 def _list_code_ends(words: Sequence[Word], start: int) -> Iterator[int]:
@@ -312,7 +312,7 @@ class IbanFinder:
             at = end or at + 1
         return spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The account without blanks, if its length and its check digits are right."""
         return check_iban(str(span.phrase.slots["text"]))
 

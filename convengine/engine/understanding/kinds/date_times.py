@@ -36,7 +36,7 @@ class MomentFinder:
         """The phrases for moments in a message."""
         return find_phrases(chart, Sort.MOMENT)
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The moment within the bounds of a field; its day or time alone is refused, with the half that is known."""
         slots = span.phrase.slots
         now, zone = find_now(situation), get_zone(situation.time_zone)

@@ -97,12 +97,12 @@ class DayFinder:
                 spans[number] = replace(first, phrase=_borrow_month(first.phrase, last.phrase))
         return spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The day within the bounds of a field. A day of birth that nobody asked for has its year."""
         day, clock = split_zoned(span.phrase)
         phrase = day or span.phrase
         has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
-        if not (has_year or is_asked) and names_birth(spec):
+        if not (has_year or is_meant) and names_birth(spec):
             return None
         context = make_context(spec, situation)
         days = read_days(phrase, context)
@@ -112,7 +112,7 @@ class DayFinder:
             days = tuple(move_start(start, zone, situation).date() for start in starts)
         if days is None:
             return None
-        is_doubtful = _looks_back(phrase) and not (is_asked or context.is_past)
+        is_doubtful = _looks_back(phrase) and not (is_meant or context.is_past)
         return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
 
 

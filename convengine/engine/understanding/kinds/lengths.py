@@ -32,10 +32,10 @@ class LengthFinder:
         """The phrases for lengths in a message, and of numbers alone for a field that asks for one."""
         return find_phrases(chart, Sort.LENGTH)
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The length within the bounds of a field."""
         if span.phrase.means == "bare":
-            return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_asked else None
+            return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
         parts = read_parts(span.phrase)
         return take_length(spec, parts) if parts else None
 

@@ -51,7 +51,7 @@ class NumberFinder:
             spans = bind_counts(chart, [part for span in spans for part in list_counts(chart, span, specs)], specs)
         return _mark_parts([span for span in spans if not _is_article(chart, span)]) or spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The number within the bounds of a field."""
         means, slots, locale = span.phrase.means, span.phrase.slots, situation.locale
         if means == "heads":
@@ -65,12 +65,12 @@ class NumberFinder:
                 return None
             return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
         if "currency" in slots or "cent" in slots:
-            return _take_money(spec, values, slots, locale, is_asked=is_asked)
+            return _take_money(spec, values, slots, locale, is_meant=is_meant)
         if "measure" in slots:
-            return _take_measure(spec, values, slots["measure"], locale, is_asked=is_asked)
-        if (means == "ordinal" or "asked" in slots) and not is_asked:
+            return _take_measure(spec, values, slots["measure"], locale, is_meant=is_meant)
+        if (means == "ordinal" or "asked" in slots) and not is_meant:
             return None
-        is_counted = "counter" not in slots or _counts(spec, slots, locale, is_asked=is_asked)
+        is_counted = "counter" not in slots or _counts(spec, slots, locale, is_meant=is_meant)
         return take_number(spec, values) if is_counted else None
 
 
@@ -210,7 +210,7 @@ def to_json(value: Decimal) -> int | float:
 
 
 def _take_money(
-    spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_asked: bool
+    spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_meant: bool
 ) -> Resolved | None:
     """A sum in the currency of the field, else of the locale's country. A number whose name means money takes any."""
     codes = str(slots.get("currency") or slots["cent"]).split()
@@ -219,7 +219,7 @@ def _take_money(
     if own and own not in codes:
         return refuse(Reason.WRONG_UNIT, unit=codes[0], expected=own)
     if not own and spec.kind is not Kind.MONEY and not list_named(spec, "sum_word", locale):
-        return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_asked else None
+        return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_meant else None
     if "currency" not in slots:
         return take_number(spec, [value / _HUNDRED for value in values])
     cents = next((Decimal(slots[name]) for name in _CENTS if name in slots), Decimal(0))
@@ -229,7 +229,7 @@ def _take_money(
 
 
 def _take_measure(
-    spec: FieldSpec, values: Sequence[Decimal], unit: str, locale: str, *, is_asked: bool
+    spec: FieldSpec, values: Sequence[Decimal], unit: str, locale: str, *, is_meant: bool
 ) -> Resolved | None:
     """A number with its unit, converted where that is exact; another unit than the field's is refused."""
     units = list_named(spec, "measure", locale)
@@ -240,23 +240,23 @@ def _take_measure(
         converted = [round(value * factor, _PLACES) for value in values]
         if factor >= 1 or all(value == int(value) for value in converted):
             return take_number(spec, converted)
-    if not is_asked:
+    if not is_meant:
         return None
     expected = spec.currency or next(iter(sorted(units)), "")
     return refuse(Reason.WRONG_UNIT, unit=unit, **({"expected": expected} if expected else {}))
 
 
-def _counts(spec: FieldSpec, slots: Mapping[str, Json], locale: str, *, is_asked: bool) -> bool:
+def _counts(spec: FieldSpec, slots: Mapping[str, Json], locale: str, *, is_meant: bool) -> bool:
     """True where a field counts such people or things, or is asked for and names nothing else that it counts."""
     named = list_named(spec, "counter", locale)
     whole, _, part = str(slots["counter"]).rpartition(" ")
-    if part in named or (is_asked and "hour" in slots):
+    if part in named or (is_meant and "hour" in slots):
         return True
-    if part == "child" and not is_asked:
+    if part == "child" and not is_meant:
         return False  # There are others with them.
     if PERSON in (whole, part) and "is_part" not in slots and counts_heads(spec, get_tables(locale).grammar):
         return True
-    return is_asked and spec.kind is not Kind.MONEY and not (named or list_named(spec, "measure", locale))
+    return is_meant and spec.kind is not Kind.MONEY and not (named or list_named(spec, "measure", locale))
 
 
 def list_named(spec: FieldSpec, class_name: str, locale: str) -> set[str]:

@@ -113,16 +113,16 @@ def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
     return None
 
 
-def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
     """Resolve a span for a field. A pair gives both of its values, and the user chooses one."""
     if span.phrase.means != PAIR:
-        return finder.resolve(span, spec, situation, is_asked=is_asked)
+        return finder.resolve(span, spec, situation, is_meant=is_meant)
     first, last = span.phrase.slots["halves"]
-    early = finder.resolve(first, spec, situation, is_asked=True)
+    early = finder.resolve(first, spec, situation, is_meant=True)
     if early and early.is_value and span.sort is Sort.DAY:
         # "Tomorrow or the day after"
         days = {**situation.earlier_days, spec.name: date.fromisoformat(early.value)}
         situation = replace(situation, earlier_days=days)
-    late = finder.resolve(last, spec, situation, is_asked=True)
+    late = finder.resolve(last, spec, situation, is_meant=True)
     values = [value for half in (early, late) if half for value in half.values]
     return choose_among(values) if len(set(values)) > 1 else early or late

@@ -37,10 +37,10 @@ class PatternFinder:
             spans += [*extracts, *(code for code in codes if words.isdisjoint(range(code.start, code.end)))]
         return spans
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The text of the match."""
         if span.phrase.means == _OTHER:
-            return refuse(Reason.PATTERN_MISMATCH) if is_asked else None
+            return refuse(Reason.PATTERN_MISMATCH) if is_meant else None
         return accept(span.phrase.slots["text"])
 
 

@@ -65,10 +65,10 @@ class PersonFinder:
         name = next(_list_names(chart, is_only=only), None)
         return list(_deal(chart, name, parts)) if name else []
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The name as it is typed; one without a cue only where it, or another part of it, was asked for."""
         is_name = bool(find_part(spec, get_tables(situation.locale).grammar))
-        return accept(span.phrase.slots["text"]) if is_name and (is_asked or not span.is_weak) else None
+        return accept(span.phrase.slots["text"]) if is_name and (is_meant or not span.is_weak) else None
 
 
 def _list_names(chart: Chart, *, is_only: bool) -> Iterator[tuple[int, int, bool]]:

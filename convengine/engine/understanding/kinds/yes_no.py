@@ -33,7 +33,7 @@ class YesNoFinder:
         spans = (_find(chart, keys, at, name, field) for name, field in names.items() for at in range(len(keys)))
         return [span for span in spans if span]
 
-    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool) -> Resolved | None:
+    def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """Whether what the field names is wanted."""
         return accept(span.phrase.slots["value"])
 

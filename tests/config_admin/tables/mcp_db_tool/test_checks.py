@@ -115,6 +115,8 @@ def test_identifiers_need_a_list() -> None:
     assert list_messages(sql(text)) == [("IDENTIFIER_UNLISTED", "$table needs a list in allowed identifiers.")]
     assert codes(sql(text, allowed_identifiers={"table": ["orders"]})) == []
     assert codes(sql(text, allowed_identifiers={"table": ["orders", "a b"]})) == ["SHAPE_INVALID"]
+    for name in (r"a\gb", r"a\1", "a\\"):
+        assert "SHAPE_INVALID" in codes(sql(text, allowed_identifiers={"table": [name]})), name
 
 
 def test_a_statement_that_does_not_parse_says_where() -> None:

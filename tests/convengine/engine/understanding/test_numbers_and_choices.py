@@ -44,8 +44,8 @@ def read_message(text: str, locale: str, specs: Sequence[FieldSpec]) -> Understa
     return understand(text, tables, FINDERS, specs, lexicon)
 
 
-def resolve(span: Span, spec: FieldSpec, situation: Situation, *, is_asked: bool = True) -> Resolved | None:
-    return FINDERS[span.sort].resolve(span, spec, situation, is_asked=is_asked)
+def resolve(span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool = True) -> Resolved | None:
+    return FINDERS[span.sort].resolve(span, spec, situation, is_meant=is_meant)
 
 
 def describe(resolved: Resolved | None) -> Json:
@@ -108,7 +108,7 @@ def test_an_asked_code_of_another_form_is_refused() -> None:
     (span,) = read_message("20931", "en-GB", [spec]).spans
 
     assert describe(resolve(span, spec, ENGLISH)) == "!PATTERN_MISMATCH"
-    assert resolve(span, spec, ENGLISH, is_asked=False) is None
+    assert resolve(span, spec, ENGLISH, is_meant=False) is None
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_count_of_other_things_is_nothing_for_a_field_that_was_not_asked() -> 
 
     for text in ("4 people", "two weeks", "£20"):
         (span,) = read_message(text, "en-GB", [spec]).spans
-        assert resolve(span, spec, ENGLISH, is_asked=False) is None
+        assert resolve(span, spec, ENGLISH, is_meant=False) is None
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_part_of_the_people_is_not_all_of_them(text: str) -> None:
     spec = field_spec("guests", {"type": "integer", "title": "Guests"})
     spans = read_message(text, "en-GB", [spec]).spans
 
-    assert [found for span in spans if (found := resolve(span, spec, ENGLISH, is_asked=False))] == []
+    assert [found for span in spans if (found := resolve(span, spec, ENGLISH, is_meant=False))] == []
 
 
 def test_who_is_one_of_the_people_is_not_counted_twice() -> None:
@@ -273,7 +273,7 @@ def test_who_comes_in_addition_is_added_and_who_speaks_is_not(text: str, locale:
     spans = read_message(text, locale, [spec]).spans
 
     values = [
-        item.value for span in spans if (item := resolve(span, spec, situation, is_asked=False)) and item.is_value
+        item.value for span in spans if (item := resolve(span, spec, situation, is_meant=False)) and item.is_value
     ]
     assert values == ([] if number is None else [number])
 
@@ -331,16 +331,16 @@ def test_a_phone_says_when_its_country_was_assumed(
 
 
 @pytest.mark.parametrize(
-    ("declared", "is_asked", "expected"),
+    ("declared", "is_meant", "expected"),
     [({}, True, "(030) 901-8201"), ({"x-country": "US"}, True, "!INVALID_PHONE"), ({}, False, "")],
 )
 def test_a_country_that_only_the_language_says_refuses_no_number(
-    declared: dict[str, Json], is_asked: bool, expected: str
+    declared: dict[str, Json], is_meant: bool, expected: str
 ) -> None:
     spec = field_spec("phone", {"format": "phone", **declared})
     (span,) = read_message("(030) 901-8201", "en-US", [spec]).spans
 
-    assert describe(resolve(span, spec, replace(ENGLISH, locale="en-US"), is_asked=is_asked)) == expected
+    assert describe(resolve(span, spec, replace(ENGLISH, locale="en-US"), is_meant=is_meant)) == expected
 
 
 def test_a_number_that_is_kept_as_typed_is_repeated() -> None:

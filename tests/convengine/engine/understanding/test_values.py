@@ -46,12 +46,12 @@ def find_whole(spec: FieldSpec, text: str, locale: str = "en-GB") -> Span | None
 
 
 def resolve(
-    text: str, spec: FieldSpec, locale: str = "en-GB", is_asked: bool = True, **situation: Any
+    text: str, spec: FieldSpec, locale: str = "en-GB", is_meant: bool = True, **situation: Any
 ) -> Resolved | None:
     span = find_whole(spec, text, locale)
     if span is None:
         return None
-    return FINDERS[span.sort].resolve(span, spec, Situation(NOW, ZONE, locale, **situation), is_asked=is_asked)
+    return FINDERS[span.sort].resolve(span, spec, Situation(NOW, ZONE, locale, **situation), is_meant=is_meant)
 
 
 def describe(resolved: Resolved | None) -> Any:
@@ -217,7 +217,7 @@ def test_a_value_names_the_parts_that_nobody_said(
 
 
 @pytest.mark.parametrize(
-    ("text", "bounds", "is_asked", "expected"),
+    ("text", "bounds", "is_meant", "expected"),
     [
         ("yesterday", {}, False, True),
         ("two days ago", {}, False, True),
@@ -228,9 +228,9 @@ def test_a_value_names_the_parts_that_nobody_said(
     ],
 )
 def test_a_day_that_is_over_is_rather_told_than_meant(
-    text: str, bounds: Mapping[str, str], is_asked: bool, expected: bool
+    text: str, bounds: Mapping[str, str], is_meant: bool, expected: bool
 ) -> None:
-    resolved = resolve(text, make_spec("date", **bounds), is_asked=is_asked)
+    resolved = resolve(text, make_spec("date", **bounds), is_meant=is_meant)
 
     assert resolved is not None
     assert resolved.is_doubtful is expected
