@@ -113,7 +113,11 @@ def find_conversations(participant: str, workspace: str | None = None, channel: 
 def erase_participant(
     participant: str, order: EraseOrder, workspace: str | None = None, channel: str | None = None
 ) -> Iterator[Counts]:
-    """Erase everything of one participant. Raises NothingToErase, and TurnInProgress while a turn of theirs runs."""
+    """Erase everything of one participant, in all workspaces and channels unless one is named.
+
+    Raises NothingToErase, and TurnInProgress while a turn of theirs runs; the conversations before it are declared
+    already.
+    """
     keys = find_conversations(participant, workspace, channel)
     within = {name: value for name, value in (("workspace_id", workspace), ("channel", channel)) if value is not None}
     threads = CeThread.objects.filter(remote_jid=participant, **within)
@@ -140,7 +144,8 @@ def erase_conversation(key: uuid.UUID, order: EraseOrder) -> Iterator[Counts]:
 def declare_erasure(key: uuid.UUID, order: EraseOrder) -> Counts:
     """Close a conversation for good, remove its contents, erase the tests made of it, and record the erasure.
 
-    The tests of a conversation that retention removed are erased all the same.
+    The tests of a conversation that retention removed are erased all the same. What is erased already is not declared
+    again. Raises NothingToErase if there is neither the conversation nor a test, and TurnInProgress while a turn runs.
     """
     recover_expired_lease(str(key))
     with transaction.atomic():
@@ -185,6 +190,7 @@ def declare_erasure(key: uuid.UUID, order: EraseOrder) -> Counts:
 
 
 def _list_rows_with_proofs(key: uuid.UUID) -> list[QuerySet[Any]]:
+    """The rows with proofs that are removed with a conversation, as one query for each table."""
     return [
         CePendingActionExecution.objects.filter(conversation_id=key),
         CeIdempotency.objects.filter(conversation_id=key),
@@ -201,7 +207,10 @@ def _note_rows(removed: Sequence[QuerySet[Any]], order: EraseOrder) -> None:
 
 
 def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
-    """Remove what a declared erasure covers, in batches. A repetition does nothing."""
+    """Remove what the newest declared erasure covers, in batches. Nothing happens if none is declared.
+
+    Something that was added to the conversation since is declared first. A repetition removes nothing more.
+    """
     erasure = _newest_erasure(key)
     if erasure is None:
         return
@@ -234,7 +243,7 @@ def _list_tests_about(texts: Sequence[str], order: EraseOrder) -> Iterator[Count
 
 
 def list_unfinished() -> list[uuid.UUID]:
-    """Conversations with an erasure of the last weeks that is not finished."""
+    """Conversations with an erasure of the last 30 days that is not finished, in the order of the erasures."""
     lately = CeErasure.objects.filter(created_at__gt=database_time() - _UNFINISHED_WINDOW)
     keys = lately.order_by("erasure_id").values_list("conversation_id", flat=True)
     return [key for key in dict.fromkeys(keys) if _has_remains(key)]
@@ -247,6 +256,7 @@ def finish_erasures() -> Iterator[Counts]:
 
 
 def _has_contents(row: CeConversation) -> bool:
+    """True if a conversation's row has a content, or is not marked as erased."""
     return any(getattr(row, name) != value for name, value in _EMPTY_CONVERSATION.items()) or not row.is_erased
 
 
@@ -267,10 +277,12 @@ def _has_later_additions(erasure: CeErasure) -> bool:
 
 
 def _has_remains(key: uuid.UUID) -> bool:
+    """True if a turn or an addition of a conversation still has contents to erase."""
     return _turns_with_contents(key, 2**31 - 1).exists() or _additions_to_erase(key).exists()
 
 
 def _turns_with_contents(key: uuid.UUID, last: int) -> QuerySet[CeConversationHistory]:
+    """The turns up to `last` in which any content is left, with all their columns, in order."""
     has_contents = Q()
     for name in _EMPTY_TURN:
         has_contents |= Q(**{f"{name}__isnull": False})
@@ -285,7 +297,10 @@ def _additions_to_erase(key: uuid.UUID) -> QuerySet[CeConversationHistory]:
 
 
 def _empty_conversation_row(row: CeConversation) -> None:
-    """The conversation without its contents. It can never be opened or compacted again."""
+    """Empty a conversation's row, and delete the rows of other tables that an erasure removes at once.
+
+    It can never be opened or compacted again.
+    """
     key = row.pk
     for name, value in _EMPTY_CONVERSATION.items():
         setattr(row, name, value)
@@ -304,6 +319,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
 
 
 def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Counts:
+    """Remove the contents of turns, what the inbox shows of them, and the events of the running turn."""
     with transaction.atomic():
         _empty_rows(turns)
         CeInboxGroup.forget_turns([turn.pk for turn in turns])
@@ -312,6 +328,7 @@ def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Coun
 
 
 def _empty_additions(key: uuid.UUID, last: int) -> Counts:
+    """Remove the contents of the additions up to the row `last`, except for those that record erasures."""
     with transaction.atomic():
         additions = read_rows(_additions_to_erase(key).filter(history_id__lte=last))
         _empty_rows(additions)

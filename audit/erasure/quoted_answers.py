@@ -14,12 +14,13 @@ _SHORTEST = 20
 
 
 def list_quotable_texts(turns: Iterable[CeConversationHistory]) -> list[str]:
-    """The recorded answers of turns from outside, as a document of a test has them."""
+    """The recorded answers of turns from outside, as a document of a test has them, each once; none that is short."""
     texts = (text for turn in turns if turn.recording for text in _list_answers(turn.recording))
     return list(dict.fromkeys(text for text in texts if len(text) >= _SHORTEST))
 
 
 def _list_answers(recording: Any) -> Iterator[str]:
+    """The answers in a recording as JSON; none of a recording that cannot be read. An answer without text is blank."""
     try:
         tape = read_recording(recording).tape
     except ValueError:

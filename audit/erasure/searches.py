@@ -122,18 +122,22 @@ def note_searches_with(words: frozenset[str], by: str, reason: str) -> Iterator[
 
 
 def _list_searches_with(words: frozenset[str], searches: Iterable[tuple[int, str, str]]) -> set[int]:
+    """The keys of the searches that have one of these words. A search is its key, its text and the path of its page."""
     typed = ((key, chain(*_read_texts(search, path))) for key, search, path in searches)
     return {key for key, texts in typed if any(has_telling_word(text, words) for text in texts)}
 
 
 def _list_undecided(model: type[Model]) -> set[Any]:
-    """The searches that are to be decided."""
+    """The searches of a table that erasures have listed for a person to decide."""
     entries = CeLedger.objects.filter(kind=CeLedger.Kind.ERASURE, table_name=model._meta.db_table, count=0)
     return {key for entry in entries for key in entry.details.get("undecided", ())}
 
 
 def empty_searches(keys: Sequence[int], by: str, reason: str) -> int:
-    """Remove the searched text of entries of the access log, and record it. Needs an open transaction."""
+    """Remove the searched text of entries of the access log, and record it. Returns how many had one.
+
+    Needs an open transaction.
+    """
     entries = list(CeAccessLog.objects.filter(pk__in=keys).exclude(search=""))
     CeAccessLog.objects.filter(pk__in=[row.pk for row in entries]).purge()
     for row in entries:
@@ -148,7 +152,7 @@ def empty_searches(keys: Sequence[int], by: str, reason: str) -> int:
 
 
 def delete_saved_searches(keys: Sequence[int], by: str, reason: str) -> int:
-    """Delete searches that users saved, and record it. Needs an open transaction."""
+    """Delete searches that users saved, and record it. Returns how many existed. Needs an open transaction."""
     rows = CeSavedSearch.objects.filter(pk__in=keys)
     if pks := list(rows.values_list("pk", flat=True)):
         rows.delete()

@@ -10,7 +10,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def guard_cell(value: Any) -> str:
-    """A cell that no spreadsheet takes for a formula. Numbers stay."""
+    """A cell that no spreadsheet takes for a formula. Numbers stay, and None is blank."""
     if value is None:
         return ""
     if isinstance(value, (int, float)):
@@ -20,7 +20,7 @@ def guard_cell(value: Any) -> str:
 
 
 def format_rows(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows as lines."""
+    """Rows as lines of CSV, with guarded cells."""
     lines = io.StringIO()
     csv.writer(lines).writerows([guard_cell(cell) for cell in row] for row in rows)
     return lines.getvalue()

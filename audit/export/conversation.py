@@ -67,6 +67,7 @@ def export_outside_events(key: uuid.UUID) -> list[dict[str, Any]]:
 
 
 def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
+    """The turn records of a conversation in order, read page by page."""
     records = CeConversationHistory.objects.filter(conversation_id=key).order_by("turn_no")
     last = 0
     while page := list(records.filter(turn_no__gt=last)[:BATCH_SIZE]):
@@ -75,6 +76,7 @@ def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
 
 
 def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Iterator[dict[str, Any]]:
+    """The documents of some turns of a conversation, with one query for each kind of what belongs to them."""
     numbers, ids = [record.turn_no for record in records], [record.turn_id for record in records]
     events, rows, calls = group_by_turn(read_turns(key, numbers)), read_deciding_rows(ids), read_calls(key, numbers)
     for record in records:
@@ -88,10 +90,12 @@ def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Itera
 
 
 def _conversation_columns(row: CeConversation) -> dict[str, Any]:
+    """The columns of a conversation, without those of the lease of its running turn."""
     return {name: value for name, value in _column_values(row).items() if not name.startswith("lease")}
 
 
 def _event_document(event: StoredEvent) -> dict[str, Any]:
+    """An event with its payload as it is stored."""
     return {
         "seq": event.seq,
         "stage": event.stage,
@@ -101,7 +105,7 @@ def _event_document(event: StoredEvent) -> dict[str, Any]:
 
 
 def _column_values(row: Any) -> dict[str, Any]:
-    """The columns of a row; bytes in hexadecimal."""
+    """The columns of a row that were loaded; bytes in hexadecimal."""
     values = {
         field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if field.attname in vars(row)
     }

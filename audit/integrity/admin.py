@@ -42,7 +42,7 @@ class LedgerAdmin(ProofColumns, ReadOnlyAdmin):
 
     @admin.display(description="what it covers")
     def covers(self, row: CeLedger) -> str:
-        """One sentence."""
+        """What an entry is about, in words: undecided rows, removed rows, or what a root lists."""
         if UNREADABLE in (row.count, row.detail):
             return UNREADABLE
         details = _read_details(row)
@@ -83,6 +83,7 @@ class LedgerAdmin(ProofColumns, ReadOnlyAdmin):
 
 
 def _read_details(row: CeLedger) -> dict[str, Any]:
+    """The details of an entry; none of a damaged one."""
     try:
         return row.details
     except (TypeError, ValueError):

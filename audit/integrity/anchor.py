@@ -89,7 +89,10 @@ def write_anchor(file: Path, roots: Iterable[CeLedger]) -> int:
 
 
 def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Finding]:
-    """Where the stored chains differ from the recorded ones. Raises OSError, UnreadableAnchor."""
+    """Where the stored chains differ from the ones in the file, and the roots in it that the ledger no longer has.
+
+    With `only`, the chains of that conversation alone, and no roots. Raises OSError, UnreadableAnchor.
+    """
     ends = (end for end in _read_lines(file) if isinstance(end, ChainEnd) and only in (None, end.conversation_id))
     yield from compare_ends(ends, RetentionCuts.read(), ANCHOR)
     if only is None:
@@ -110,7 +113,7 @@ def compare_ends(
     while batch := list(islice(ends, _LINES)):
         stored = _read_stored_hashes(batch)
         gone = [end for end in batch if end.position not in stored]
-        removed = _removed_by_rule(gone, cuts, set() if aged is None else aged) if gone else set()
+        removed = _select_removed_by_rule(gone, cuts, set() if aged is None else aged) if gone else set()
         for end in batch:
             stored_hash = stored.get(end.position)
             turn_no = end.number if end.kind == _TURNS else None
@@ -124,7 +127,7 @@ def compare_ends(
 
 
 def newest_ends(ends: Iterable[ChainEnd]) -> Iterator[ChainEnd]:
-    """The first end of each chain: of ends that are listed newest first, the others follow from it."""
+    """The first of the ends of each chain. The ends must come newest first: older ones follow from the newest."""
     seen: set[tuple[str, uuid.UUID]] = set()
     for end in ends:
         if (end.kind, end.conversation_id) not in seen:
@@ -138,7 +141,10 @@ def settled_row(newest: int) -> int:
 
 
 def list_chain_ends(after: int) -> Iterator[ChainEnd]:
-    """The newest rows of each conversation after a number, part by part."""
+    """The ends of the chains that have rows after the row with this number, read page by page.
+
+    A chain that has rows on several pages is listed once for each of them.
+    """
     rows = CeConversationHistory._base_manager.order_by("history_id").values(*_COLUMNS)
     while page := list(rows.filter(history_id__gt=after)[:_ROWS]):
         after = page[-1]["history_id"]
@@ -147,6 +153,7 @@ def list_chain_ends(after: int) -> Iterator[ChainEnd]:
 
 
 def _read_end(row: dict[str, Any]) -> ChainEnd:
+    """The end that a chain had at this row. Instead of a damaged seal, its hash is the word `unreadable`."""
     kind, number = (_ADDITIONS, row["history_id"]) if row["source"] == ADDITION else (_TURNS, row["turn_no"])
     seal = read_seal(row["seal"])
     digest = seal.hash.hex() if seal else "unreadable"
@@ -163,8 +170,11 @@ def _read_stored_hashes(ends: Iterable[ChainEnd]) -> dict[Position, str]:
     return {end.position: end.hash for end in map(_read_end, rows)}
 
 
-def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.UUID]) -> set[ChainEnd]:
-    """Those that were removed by rule: with their session, or as old turns of another."""
+def _select_removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.UUID]) -> set[ChainEnd]:
+    """The ends that retention removed: with their conversation, or as old turns of one that is in use.
+
+    Adds the conversations of the first kind to `aged`.
+    """
     keys = [end.conversation_id for end in gone]
     existing = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
     bases = {base.pk: base.turn_no for base in CeChainBase.objects.filter(pk__in=keys) if base.is_genuine()}
@@ -179,7 +189,7 @@ def _removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.U
 
 
 def _read_roots(file: Path) -> dict[str, str]:
-    """The roots in the file, with their times."""
+    """The roots in the file, with their times. Raises OSError, and UnreadableAnchor for a file without a root."""
     sections = [line for line in _read_lines(file) if isinstance(line, dict)]
     if not sections or sections[0].get("anchor") != _FORMAT:
         raise UnreadableAnchor(
@@ -189,11 +199,12 @@ def _read_roots(file: Path) -> dict[str, str]:
 
 
 def _read_lines(file: Path) -> Iterator[ChainEnd | dict[str, Any]]:
-    """The ends, and the lines that begin a root."""
-    with file.open(encoding="utf-8") as lines:
-        for number, text in enumerate(lines, start=1):
+    """The ends, and the lines that begin a root, in order. Raises OSError, UnreadableAnchor."""
+    # As bytes, so that a line that is no UTF-8 is refused as any other line that is no JSON.
+    with file.open("rb") as lines:
+        for number, encoded in enumerate(lines, start=1):
             try:
-                line = json.loads(text)
+                line = json.loads(encoded)
                 yield line if isinstance(line, dict) else ChainEnd.parse(line)
             except (ValueError, TypeError, AttributeError) as fault:
                 raise UnreadableAnchor(

@@ -35,7 +35,7 @@ def _is_numbered(entry: Any) -> bool:
 
 
 def _list_missing(row: Row, seal: Seal, entries: Sequence[Any]) -> list[int]:
-    """The numbers that no event has; none where events may lawfully be missing."""
+    """The numbers that no event has. Empty where events may lawfully be missing, and for a document without events."""
     seqs = {entry["seq"] for entry in entries}
     if seal.cuts or not seqs or any("auditFiltered" in (entry.get("payload") or ()) for entry in entries):
         return []
@@ -73,7 +73,10 @@ class ChainWalk:
         return bool(self.facts.exists or self.turns or self.facts.additions or self.facts.erased_turns)
 
     def check_turn(self, row: Row) -> None:
-        """Verify the next turn."""
+        """Verify the next turn: its place in the chain, its content, its runs of actions, and its index.
+
+        The runs of an erased turn are not compared.
+        """
         self.turns += 1
         self.turn_numbers.add(row["turn_no"])
         self.versions.add(row["config_version"])
@@ -102,6 +105,7 @@ class ChainWalk:
             self._check_index(rows)
 
     def _read_seal(self, row: Row) -> Seal | None:
+        """The seal of a row. Returns None, and adds a finding, if there is none or it is damaged."""
         if row["seal"] is None:
             self._add_finding("SEAL_MISSING", "The turn record has no seal (hash).", row["turn_no"])
             return None
@@ -112,6 +116,7 @@ class ChainWalk:
             return None
 
     def _check_order(self, turn_no: int, seal: Seal) -> None:
+        """Verify that the seal of a turn follows from the seal before it, or begins the chain."""
         before = self.last or self.facts.base
         if seal.previous == (before[1] if before else GENESIS):
             return
@@ -127,6 +132,7 @@ class ChainWalk:
             self._add_finding("CHAIN_BROKEN", "The first turn is not the start of a chain.", turn_no)
 
     def _check_end(self) -> None:
+        """Report that the last seal is not the one in the conversation's row: which turn was changed or removed."""
         newest = self.facts.last_turn_no
         if self.last and newest == self.last[0]:
             text = "Its data or its seal does not match the latest seal of the conversation."
@@ -137,7 +143,10 @@ class ChainWalk:
             self._add_finding("END_CUT", text, newest)
 
     def _check_row(self, row: Row, seal: Seal, *, is_erasure_known: bool) -> None:
-        """Verify the content of a sealed row."""
+        """Verify the content of a sealed row, and that what was cut from it was removed lawfully.
+
+        `is_erasure_known`: a genuine erasure of the conversation covers the row.
+        """
         # A row that lost no part is verified as a whole, without parsing its events.
         document = encode_stored_document(row["events"]) if seal.cuts else ()
         parts = encode_parts(row, self.releases[row["config_version"]], document)
@@ -164,6 +173,7 @@ class ChainWalk:
                 self.findings.append(create_table_finding(code, EXECUTIONS, run.execution_id, text))
 
     def _report_differences(self, row: Row, seal: Seal, differing: Sequence[str]) -> None:
+        """Report that a row does not match its seal; `differing` names the parts. Without any, the seal was changed."""
         turn_no = row["turn_no"]
         if "events" in differing:
             self._report_events(row, seal)
@@ -176,7 +186,7 @@ class ChainWalk:
             self._add_finding("RECORD_CHANGED", text, turn_no)
 
     def _report_events(self, row: Row, seal: Seal) -> None:
-        """What is wrong with the events of a row, as far as their numbers tell."""
+        """Report what is wrong with the events of a row, as far as their numbers tell: at most 20 missing ones."""
         stored = parse_entries(row["events"])
         if stored is None:
             text = f"They are not a JSON list, so nobody can read them. {_RESTORE}"
@@ -191,7 +201,7 @@ class ChainWalk:
             self._add_finding("EVENT_CHANGED", "The events of the turn do not match its seal.", row["turn_no"])
 
     def _report_order(self, row: Row, entries: Sequence[Any]) -> None:
-        """The events that have the number of another one, or one after the last, and those that were swapped."""
+        """Report events with the number of the one before or a number after the last, and swapped events."""
         for before, entry in pairwise([{"seq": 0}, *entries]):
             seq, stage = entry["seq"], str(entry.get("stage"))
             if seq == before["seq"] or seq > row["last_seq"]:
@@ -202,6 +212,7 @@ class ChainWalk:
                 self.findings.append(Finding("EVENTS_SWAPPED", self.key, text, row["turn_no"], seq, stage))
 
     def _check_additions(self) -> None:
+        """Verify the additions, which are a chain of their own. One without a seal is reported, and left out of it."""
         expected = GENESIS
         for row in self.facts.additions:
             seal = self._read_seal(row)

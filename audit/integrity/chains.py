@@ -55,6 +55,10 @@ def _list_state_tables() -> set[str]:
 
 
 def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[Finding]:
+    """Verify the entries of one chain against each other, against its stored end, and against the ledger.
+
+    `chain` is the row with that end, None if it does not exist.
+    """
     table, listed = entries.model._meta.db_table, ledger.list_ends(name)
     if chain is None:
         if listed or entries.exists():
@@ -71,7 +75,11 @@ def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger
 def _verify_links(
     table: str, last: bytes | None, links: Iterable[_Link], listed: dict[int, bytes]
 ) -> Generator[Finding, None, bytes | None]:
-    """Returns the hash of the last link. Takes out of `listed`, the ends that the ledger has, those that are there."""
+    """Verify each entry, and that it follows from the one before it. Returns the hash of the last link.
+
+    `last` is the hash before the first one. `listed` has the ends that the ledger lists; those that exist are taken
+    out of it.
+    """
     for link in links:
         if not link.is_whole:
             yield create_table_finding("LOG_CHANGED", table, link.pk, "It does not match its seal.")
@@ -85,6 +93,10 @@ def _verify_links(
 
 
 def _verify_end(name: str, table: str, chain: CeChain, last: bytes | None, missing: Iterable[int]) -> Iterator[Finding]:
+    """Compare the hash of the last link with the stored end, and report the `missing` entries of the ledger.
+
+    Those up to the last entry that retention removed are no damage. A `last` of None cannot be compared.
+    """
     if last is not None and last != bytes(chain.head):
         text = f"The last entries of {name}, up to {chain.last}, were removed or replaced."
         yield create_table_finding("LOG_MISSING", table, chain.last, text)
@@ -93,9 +105,10 @@ def _verify_end(name: str, table: str, chain: CeChain, last: bytes | None, missi
 
 
 def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
+    """The entries, each with the result of its own seal. An erasure may have emptied only the entries in `emptied`."""
     model = entries.model
     for row in iterate_values(entries, "seal", *model.SEALED, *model.ERASABLE):
-        # A value that cannot be read, or bytes that are no seal.
+        # None for a value that cannot be read, and for bytes that are no seal.
         seal = read_seal(row["seal"]) if "seal" in row else None
         if seal is None:
             yield _Link(row["pk"], None, None, is_whole=False)
@@ -105,7 +118,7 @@ def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
 
 
 def _verify_states() -> Iterator[Finding]:
-    """Rows that may change: each change began with what the one before it had made, and so does the present row."""
+    """Verify rows that may change: each change began with the state before it, and the last one made the row."""
     models = {model._meta.db_table: model for model in list_models()}
     states: dict[str, dict[str, str | None]] = {table: {} for table in models}
     for entry in iterate_values(CeSealedState.objects.all(), "created_at", "table_name", "hashes"):
@@ -130,6 +143,10 @@ def _list_changes(hashes: Any) -> Iterator[tuple[str, str | None, str | None]]:
 def _compare_states(
     model: type[SealedStateModel], key: str, sealed: str | None, actual: str | None, when: str = ""
 ) -> Iterator[Finding]:
+    """Report a row that is not in its sealed state. A state is a hash, or None for a row that does not exist.
+
+    `when` ends the sentence of the finding, and begins with a comma.
+    """
     if sealed == actual:
         return
     code, verb = "ROW_CHANGED", "change"

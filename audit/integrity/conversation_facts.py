@@ -51,14 +51,17 @@ class RetentionCuts:
 
     @classmethod
     def read(cls) -> "RetentionCuts":
-        """All recorded removals."""
+        """All genuine records of removals. Others explain nothing."""
         cuts = CeChainCut.objects.order_by("before")
         until = {cut.kind: cut.before for cut in cuts if cut.is_genuine()}
         table = CePendingActionExecution._meta.db_table
         return cls(until, Ledger.read(table_name=table).list_erased(table))
 
     def explains(self, cuts: int, at: datetime) -> bool:
-        """True when rules removed everything that a seal names as cut; an erasure is no rule."""
+        """True when rules may have removed every part that a seal names as cut.
+
+        Whether an erasure explains what it removed is not asked: its bit does not count here.
+        """
         return all(kind in self.until and at < self.until[kind] for bit, kind in _KINDS.items() if cuts & bit)
 
     def explains_missing_turn(self, at: datetime) -> bool:
@@ -67,7 +70,10 @@ class RetentionCuts:
 
 
 def read_conversation_facts(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, ConversationFacts]:
-    """Conversations from one id to another."""
+    """The facts of the conversations from `first` to `last`, both included, as far as anything is stored of them.
+
+    Erasures and bases that are not genuine are left out. The given dictionary makes empty facts for other keys.
+    """
     facts_by_conversation: dict[uuid.UUID, ConversationFacts] = defaultdict(ConversationFacts)
     rows = CeConversation.objects.filter(pk__gte=first, pk__lte=last)
     for row in read_rows(rows.only(*_COLUMNS)):

@@ -38,7 +38,10 @@ def _is_event(entry: Any) -> bool:
 
 
 def read_status(execution_id: int) -> str | None:
-    """How a run ended that another conversation has: a session that went on in the next one."""
+    """The status of a run by its id alone, for a session that went on in the next conversation.
+
+    Returns None if there is no such run.
+    """
     status: str | None = (
         CePendingActionExecution.objects.filter(pk=execution_id).values_list("status", flat=True).first()
     )

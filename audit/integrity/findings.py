@@ -79,7 +79,7 @@ class Finding:
         return f"{self.conversation_id}{turn}"
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON."""
+        """The finding as JSON."""
         return {
             "code": self.code,
             "table": self.table,
@@ -100,5 +100,5 @@ class Finding:
 
 
 def create_table_finding(code: str, table: str, row: object, message: str) -> Finding:
-    """A finding about a row that is no turn."""
+    """A finding about a row of another table than those of conversations and turns."""
     return Finding(code, None, message, other_table=table, other_row=str(row))

@@ -94,10 +94,15 @@ def create_root() -> CeLedger:
 
 
 def _hash_root(before: str, detail: str, ends: bytes, rows: bytes) -> str:
+    """The hash of a root over its contents and the root before it, which is blank for the first one."""
     return hashlib.sha256(b"\n".join([before.encode(), detail.encode(), ends, *([rows] if rows else [])])).hexdigest()
 
 
 def _run_command(command: str, entry: CeLedger) -> None:
+    """Give a root to the command of the deployment, as a line of JSON on its input. No shell is used.
+
+    Raises AnchorFailed if the command cannot be run, fails, or takes too long.
+    """
     line = json.dumps({"root": entry.root, "at": entry.created_at.isoformat(), "chains": entry.count}) + "\n"
     try:
         subprocess.run(  # noqa: S603
@@ -111,7 +116,10 @@ def _run_command(command: str, entry: CeLedger) -> None:
 
 
 def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Finding]:
-    """Where stored conversations and releases differ from the roots."""
+    """Where the record differs from the ledger: conversations, releases, and the ledger's own entries.
+
+    With `only`, that conversation alone.
+    """
     if only is None:
         yield from _verify_roots(ledger)
         yield from _find_missing_entries(ledger)
@@ -124,6 +132,7 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
 
 
 def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
+    """Compute the hash of each root again, oldest first."""
     before = ""
     for root in ledger.roots:
         if _hash_root(before, root.detail, bytes(root.ends or b""), bytes(root.rows or b"")) != root.root:
@@ -149,6 +158,7 @@ def _find_missing_entries(ledger: Ledger) -> Iterator[Finding]:
 
 
 def _compare_releases(ledger: Ledger) -> Iterator[Finding]:
+    """Compare the seal of the newest release of each root with the stored one."""
     for root in ledger.roots:
         version, seal = root.details.get("release", (0, ""))
         if version and release_history().read_seal(version) != seal:
@@ -157,7 +167,7 @@ def _compare_releases(ledger: Ledger) -> Iterator[Finding]:
 
 
 def _read_ends(ledger: Ledger, only: uuid.UUID | None) -> Iterator[anchor.ChainEnd]:
-    """The ends of all roots, newest root first."""
+    """The ends of all roots, or with `only` those of one conversation; newest root first."""
     wanted = str(only) if only else ""
     for root in reversed(ledger.roots):
         for line in reversed(root.list_ends()):

@@ -15,7 +15,7 @@ class Ledger:
 
     @classmethod
     def read(cls, **only: str) -> "Ledger":
-        """All genuine entries, or those with `only` these values, without what roots list."""
+        """The genuine entries, without what roots list; with `only`, those that have these values in these columns."""
         entries = CeLedger.objects.filter(**only).defer("ends", "rows").order_by("pk")
         return cls([entry for entry in read_rows(entries) if entry.is_genuine()])
 

@@ -14,7 +14,7 @@ class NotIntact(Exception):
 
 
 def verify_record() -> Iterator[Counts]:
-    """Verify everything, part by part. Raises NotIntact at the end."""
+    """Verify everything, part by part. Raises NotIntact at the end if there is any finding."""
     whole = verify.Report()
     for report in verify.verify_range():
         whole.merge(report)

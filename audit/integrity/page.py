@@ -35,7 +35,7 @@ ERASE = "audit.erase_person"
 PRINTED = 500
 #: Above this number of turns, the job erases in the background.
 _AT_ONCE = 300
-_FORMS: dict[str, tuple[Callable[[CeConversation], Iterator[str]], str]] = {
+_FORMATS: dict[str, tuple[Callable[[CeConversation], Iterator[str]], str]] = {
     "json": (export_json, "application/json"),
     "ndjson": (export_lines, "application/x-ndjson"),
     "csv": (export_csv, "text/csv; charset=utf-8"),
@@ -78,13 +78,13 @@ def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 def download_export(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponseBase:
     """The file: `?format=` json, ndjson or csv."""
     row = _get_conversation(model_admin, request, conversation_id)
-    form = request.GET.get("format", "json")
-    if form not in _FORMS:
-        raise Http404(f"Unknown format. The formats are {', '.join(_FORMS)}.")
+    file_format = request.GET.get("format", "json")
+    if file_format not in _FORMATS:
+        raise Http404(f"Unknown format. The formats are {', '.join(_FORMATS)}.")
     log_access(request, CeAccessLog.Kind.EXPORT, conversation_id)
-    make, kind = _FORMS[form]
-    name = f'attachment; filename="conversation-{conversation_id}.{form}"'
-    return StreamingHttpResponse(make(row), content_type=kind, headers={"Content-Disposition": name})
+    export, content_type = _FORMATS[file_format]
+    disposition = f'attachment; filename="conversation-{conversation_id}.{file_format}"'
+    return StreamingHttpResponse(export(row), content_type=content_type, headers={"Content-Disposition": disposition})
 
 
 @page("<uuid:conversation_id>/evidence/", of="audit.CeAudit", methods=["GET"])
@@ -112,6 +112,7 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 
 
 def _read_turn(request: HttpRequest, name: str, default: int) -> int:
+    """The turn number in a query parameter; `default` if it is absent or no number."""
     number = parse_whole_number(request.GET.get(name, ""), INTEGER)
     return default if number is None else number
 
@@ -151,9 +152,10 @@ def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
 
 
 def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> tuple[list[uuid.UUID], int]:
-    """At once if it is little; else declared, and the job does the rest.
+    """Erase a conversation, or all of its participant: a little at once, more only as far as to declare the erasures.
 
-    Returns the conversations, and how many rows somebody must decide.
+    The job does the rest of them. Returns the conversations, and how many rows a person must decide so far.
+    Raises TurnInProgress.
     """
     if scope == "participant" and _has_participant(row):
         work = erase_participant(row.remote_jid, who, row.workspace_id, row.channel)
@@ -171,11 +173,12 @@ def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> tuple[list[
 
 
 def _has_participant(row: CeConversation) -> bool:
-    """True for a participant with a name of their own: on the plain turn API that is the conversation's id."""
+    """True for a participant with a name of their own. On the plain turn API, the conversation's id stands for it."""
     return row.remote_jid != str(row.pk)
 
 
 def _get_conversation(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> CeConversation:
+    """The conversation of a page. Raises PermissionDenied for users who may not view turns, and Http404."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     row = CeConversation.objects.filter(pk=conversation_id).first()
@@ -185,6 +188,7 @@ def _get_conversation(model_admin: Any, request: HttpRequest, conversation_id: u
 
 
 def _page_context(model_admin: Any, request: HttpRequest, row: CeConversation, title: str) -> dict[str, Any]:
+    """What the templates of all these pages need. The title of the page gets the id of the conversation."""
     return {
         **addresses.page_context(model_admin, request, title, row),
         "title": f"{title} {row.pk}",

@@ -42,7 +42,10 @@ _INDEX_SQL = {
 
 
 def read_chunks(first: uuid.UUID | None, last: uuid.UUID, only: bool = False) -> Iterator[list[Row]]:
-    """The turns of the conversations after `first` up to `last`, in order; with `only`, of `last` alone."""
+    """The turns of the conversations after `first` up to `last`, in order; with `only`, of `last` alone.
+
+    Without `first`, from the beginning. Each chunk has TURNS turns; only the last one has fewer, or none.
+    """
     last_key: TurnKey = (last, -1) if only else (first or uuid.UUID(int=0), LAST if first else 0)
     while True:
         rows = _read_turns(last_key, last)
@@ -62,7 +65,7 @@ def read_additions(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, list[Ro
 
 
 def _read_turns(after: TurnKey, last: uuid.UUID) -> list[Row]:
-    """Some hundred turns, in the order of an index.
+    """The first turns after a position, at most TURNS, of conversations up to `last`.
 
     In this form, PostgreSQL reads the index in order also when it plans without the values; otherwise it would sort all
     later turns each time.
@@ -74,5 +77,6 @@ def _read_turns(after: TurnKey, last: uuid.UUID) -> list[Row]:
 
 
 def _read_with_index(rows: QuerySet[CeConversationHistory]) -> list[Row]:
+    """The sealed columns of rows, their numbers and seals, and the index entries of their turns."""
     index = RawSQL(_INDEX_SQL[connection.vendor], [], output_field=TextField())  # noqa: S611 - fixed text
     return read_values(rows.annotate(**{INDEX: index}), *SEALED, "history_id", "seal", INDEX)

@@ -45,14 +45,17 @@ class _Lifetime(NamedTuple):
 
 
 def _goes_with_its_turn(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    """True when retention may have removed the turn that wrote a row at this time."""
     return cuts.explains_missing_turn(at - _LONGEST_TURN)
 
 
 def _expires(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    """True when a row that was kept until this time may have been removed."""
     return at <= now
 
 
 def _stays(at: datetime, cuts: RetentionCuts, now: datetime) -> bool:
+    """False: no rule removes these rows."""
     return False
 
 
@@ -98,14 +101,14 @@ def _list_settled(lifetime: _Lifetime, last: int, before: datetime) -> Iterator[
 
 
 def verify_rows(ledger: Ledger) -> Iterator[Finding]:
-    """Verify all rows, and miss those that roots list."""
+    """Verify the proofs of all rows, and report rows that roots list and that are missing without a reason."""
     for lifetime in _LIFETIMES.values():
         yield from _verify_proofs(lifetime.model._base_manager.all())
     yield from _find_missing(ledger)
 
 
 def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
-    """Verify the rows that belong to a conversation."""
+    """Verify the proofs of the rows that belong to a conversation, with the thread of its participant."""
     for model in (CePendingActionExecution, CeIdempotency):
         yield from _verify_proofs(model._base_manager.filter(conversation_id=conversation_id))
     yield from _verify_proofs(CeWebhookDelivery._base_manager.filter(conversation_id=str(conversation_id)))
@@ -115,6 +118,7 @@ def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
 
 
 def _verify_proofs(rows: Any) -> Iterator[Finding]:
+    """Verify the proof of each row of a query, page by page. A row without one was not written by the product."""
     table, name = rows.model._meta.db_table, rows.model._meta.verbose_name
     page = read_rows(rows.order_by("pk")[:_ROWS])
     while page:
@@ -128,6 +132,7 @@ def _verify_proofs(rows: Any) -> Iterator[Finding]:
 
 
 def _find_missing(ledger: Ledger) -> Iterator[Finding]:
+    """Report listed rows that are gone, except for those that were erased, too old, or removed with their owner."""
     cuts, now = RetentionCuts.read(), database_time()
     erased = {table: ledger.list_erased(table) for table in _LIFETIMES}
     removed_owners = {table: _list_removed(lifetime.owner_table) for table, lifetime in _LIFETIMES.items()}

@@ -43,7 +43,9 @@ class Report:
     history_rows: int = 0
     log_entries: int = 0
     roots: int = 0
+    #: Conversations with findings, and findings about other tables.
     damaged: int = 0
+    #: At most MAX_FINDINGS of them.
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -88,7 +90,7 @@ class Report:
         return {"intact": self.intact, **counts, "findings": [finding.as_json() for finding in self.findings]}
 
     def summary(self) -> str:
-        """The report for people."""
+        """The result and the counts in one sentence, without the findings."""
         looked = f"{self.turns:,} turns of {self.conversations:,} conversations"
         counts = f"{looked} ({self.erased:,} erased)" if self.erased else looked
         if self.releases:
@@ -101,9 +103,10 @@ class Report:
 
 
 def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) -> Report:
-    """Verify one conversation, with the releases of its turns; with `turn_no` report on that turn only.
+    """Verify one conversation, with the releases of its turns.
 
-    Raises UnknownConversation.
+    With `turn_no`, the report leaves out the findings about other turns, and what the ledger and the rows with proofs
+    say of the conversation as a whole. Raises UnknownConversation, also for a turn that it does not have.
     """
     report = Report()
     walk = _verify_at_one_moment(conversation_id)
@@ -136,7 +139,10 @@ def verify_other_tables() -> Report:
 
 
 def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iterator[Report]:
-    """Verify the conversations after `after` up to `last`, part by part."""
+    """Verify the conversations after `after` up to `last`, with a report for each part.
+
+    A conversation with findings is verified once more, at one moment, because a turn may have committed meanwhile.
+    """
     cuts = RetentionCuts.read()
     for walks in _walk_chains(after, last, cuts):
         report = Report()
@@ -155,7 +161,10 @@ def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
 
 @contextmanager
 def _repeatable_read() -> Iterator[None]:
-    """A consistent view of the first statement, without blocking or waiting."""
+    """All statements see the moment of the first one, without blocking or waiting.
+
+    Inside an open transaction this does nothing. Otherwise it ends with a rollback, so nothing may be written in it.
+    """
     if connection.in_atomic_block:
         yield
         return
@@ -172,7 +181,10 @@ def _repeatable_read() -> Iterator[None]:
 def _walk_chains(
     after: uuid.UUID | None, last: uuid.UUID, cuts: RetentionCuts, *, only: bool = False
 ) -> Iterator[list[ChainWalk]]:
-    """Whole conversations in order, in batches of a few hundred turns."""
+    """The walks of whole conversations after `after` up to `last`, in order; with `only`, of `last` alone.
+
+    They come in batches, one for each chunk of turns that is read.
+    """
     walks: dict[uuid.UUID, ChainWalk] = {}
     releases = ReleaseHashes()
     start = last if only else (after or FIRST)

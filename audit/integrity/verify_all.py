@@ -21,7 +21,10 @@ _PARTS = 32
 
 
 def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lambda report: None) -> "Report":
-    """Verify everything. `say` is called with the progress."""
+    """Verify everything. `say` is called with the report so far after each part.
+
+    `workers` is the number of processes. None stands for one for each processor, or a single one for a small record.
+    """
     from django.db import connection
 
     from audit.integrity.verify import Report, verify_other_tables, verify_range
@@ -68,6 +71,7 @@ def _set_up_process(database: str) -> None:
 
 
 def _verify_part(part_index: int) -> "Report":
+    """Verify the conversations of one part. Runs in any of the processes."""
     from audit.integrity.verify import LAST, Report, verify_range
 
     width = 2**128 // _PARTS

@@ -9,7 +9,7 @@ from audit.record.sql_views import VIEWS, list_changed_functions, list_view_stmt
 
 
 def verify_views() -> Iterator[Finding]:
-    """The views whose definition was changed."""
+    """Report the views and their functions whose definitions were changed or removed."""
     statements = list_view_stmts(connection.vendor)
     read = _read_postgresql if connection.vendor == "postgresql" else _read_sqlite
     for name, statement in zip(VIEWS, statements, strict=True):
@@ -25,7 +25,7 @@ def verify_views() -> Iterator[Finding]:
 
 
 def _read_postgresql(name: str, statement: str) -> tuple[str | None, str]:
-    """The stored definition, and the one of a temporary view made by the product's statement."""
+    """The stored definition, None if there is no such view, and that of a temporary one made by `statement`."""
     temporary = f"{name}_expected"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_get_viewdef(to_regclass(%s), false)", [name])
@@ -39,6 +39,7 @@ def _read_postgresql(name: str, statement: str) -> tuple[str | None, str]:
 
 
 def _read_sqlite(name: str, statement: str) -> tuple[str | None, str]:
+    """The stored statement of a view, None if there is no such view, and the product's one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = %s", [name])
         row = cursor.fetchone()

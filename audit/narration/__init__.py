@@ -16,7 +16,7 @@ __all__ = ["Fact", "RowRef", "Sentence", "Tone", "narrate_turn"]
 def narrate_turn(events: Sequence[Event], release: Snapshot | None = None) -> list[Sentence]:
     """The events of one turn as sentences, in order. The deployment's own stages are left out.
 
-    A sentence that a later pass of rules or phrases would repeat occurs once; calls of tools occur as often as they
+    A sentence whose text an event would repeat occurs once, where it comes first; calls of tools occur as often as they
     were made. Without `release`, the configuration is read from the database.
     """
     turn = NarratedTurn(events, release)

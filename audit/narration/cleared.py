@@ -18,7 +18,10 @@ _CLEARED_AT: Mapping[str, str] = {CONVERSATION_RESET: "previousContext", CLEAR_C
 
 
 def find_cleared(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The part `cleared`. Returns None if all was cleared before."""
+    """The part `cleared`: the names that an event cleared first, without those of the engine; empty if it names none.
+
+    Returns None if earlier events cleared all of its names.
+    """
     event = turn.events[index]
     earlier = {name for before in turn.events[:index] for name in _list_cleared(before)}
     names, key = _list_cleared(event), _CLEARED_AT.get(event.name, "")

@@ -254,7 +254,7 @@ class Decision:
 
     @property
     def losers(self) -> list[Candidate]:
-        """The listed rows that did not."""
+        """The listed rows that did not win."""
         return [row for row in self.candidates if not row.explained.matched]
 
     @property
@@ -301,7 +301,8 @@ def build_decisions(
 ) -> list[Decision]:
     """The decisions of a turn, in order; `snapshot` is its release. At most `limit` rows of each are listed.
 
-    The reason of each row that was not tested must be computed: a decision without tested rows may do without.
+    The reason of each row that was not tested must be computed. Without `is_untested_listed`, a decision that has
+    neither winners nor tested rows lists none.
     """
     return [
         _build_decision(
@@ -314,7 +315,7 @@ def build_decisions(
 
 
 def list_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[Decision]:
-    """The decisions with tested rows, each with those rows alone; repeated passes are left out.
+    """The decisions with tested rows, each with at most three of those rows alone; repeated passes are left out.
 
     The decision about the intent is listed even if no phrase matched, because it determines the turn.
     Without `release`, the configuration is read from the database.
@@ -356,6 +357,7 @@ def list_choices(events: Sequence[Event]) -> list[Choice]:
 
 
 def _begin_pass(event: Event, source: str, number: int | None) -> Choice:
+    """The choice of the pass with this number that begins with this event, with no rule yet."""
     key = event.payload.get("key") or {
         "phase": event.payload.get("rulePhase"),
         "intent": event.payload.get("intent"),
@@ -366,6 +368,7 @@ def _begin_pass(event: Event, source: str, number: int | None) -> Choice:
 
 
 def _add_event(rule_pass: Choice, event: Event) -> None:
+    """Add the rules of an event to their pass: one that held, all that did not hold, or one of these."""
     payload, candidates = event.payload, rule_pass.payload["candidates"]
     if event.name == RULE_MATCH:
         rule_pass.winners.append(payload["ruleId"])
@@ -395,7 +398,7 @@ def _build_decision(choice: Choice, snapshot: Snapshot, limit: int) -> Decision:
     winning = {str(winner) for winner in choice.winners}
     judged = [_call_winner(row) if str(row.row_id) in winning else _call_loser(row) for row in explained]
     tested = [row for row in judged if not row.derived]
-    winners, losers = ([row for row in tested if row.matched is matched] for matched in (True, False))
+    winners, losers = ([row for row in tested if row.matched is is_winner] for is_winner in (True, False))
     derived = islice((row for row in judged if row.derived), max(limit - len(tested), 0))
     listed = [*winners, *losers, *derived][:limit]
     matched = sum(row.reason in _MATCHED for row in losers)
@@ -419,6 +422,7 @@ def _call_loser(row: ExplainedRow) -> ExplainedRow:
 
 
 def _describe_key(name: str, value: Json) -> tuple[str, str]:
+    """A key of a decision and its value, in words."""
     phase = read_phase(value) if name == "phase" else None
     return in_words(name).lower(), phase.label if phase else excerpt_value(value)
 
@@ -450,6 +454,7 @@ def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
 
 
 def _show_whole(operand: Mapping[str, Json]) -> str:
+    """A comparison as it is stored, if a text shortens one of its values; else blank."""
     long = max(len(value_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
     return dump_comparison(operand, indent=2) if long else ""
 

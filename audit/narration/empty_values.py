@@ -8,7 +8,7 @@ from convengine.server.sessions.models import CeConversationHistory
 
 
 def list_empty_values(limit: int) -> list[EmptyValue]:
-    """The gaps in the answers of the newest turns with some, newest first; at most `limit` turns are read."""
+    """The gaps in the answers of the newest turns with some, newest turn first; at most `limit` turns are read."""
     of_stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=TEMPLATE_VALUE_EMPTY).order_by("-at")
     turn_ids = list(of_stage.values_list("turn_id", flat=True)[:limit])
     turns = CeConversationHistory._base_manager.filter(turn_id__in=turn_ids).only(*EVENT_COLUMNS)

@@ -51,7 +51,7 @@ def explain_turn(conversation_id: uuid.UUID, turn_no: int) -> list[str]:
 
 
 def explain_unstored_turn(turn: Turn) -> list[str]:
-    """Explain a turn that was only tried and not stored. Never raises."""
+    """Explain a turn that was only tried and not stored: its narration, then its decisions."""
     return _explain_events(list(expand_events(list_unstored_events(turn))), turn.snapshot)
 
 
@@ -60,7 +60,7 @@ def _explain_events(events: list[Event], release: Snapshot | None = None) -> lis
 
 
 def describe_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[str]:
-    """The decisions of a turn, each in a line, and in further ones the rows that lost."""
+    """The decisions of a turn as `list_reasons` gives them, each in a line, and the rows that lost in further ones."""
     return [line for reason in list_reasons(events, release) for line in _describe_reason(reason)]
 
 
@@ -92,7 +92,7 @@ def explain_unstored_message(turn: Turn) -> ExplainedMessage:
 
 
 def _describe_comparisons(events: Sequence[Event], turn: Turn) -> Iterator[str]:
-    """Each compared phrase with its score, then how much must match."""
+    """At most three of the compared phrases, each with its score, then how much must match; nothing without phrases."""
     choices = (choice for choice in list_choices(events) if choice.kind == DecisionKind.CLASSIFIER)
     compared = [
         (candidate, operand)
@@ -109,5 +109,6 @@ def _describe_comparisons(events: Sequence[Event], turn: Turn) -> Iterator[str]:
 
 
 def _name_intent(turn: Turn, classifier: Any) -> str:
+    """The name of a phrase's intent, or the key of the phrase if the release does not have it."""
     row = turn.snapshot.row(rows.Classifier, classifier)
     return get_intent_name(turn.snapshot, code(row.intent_code)) if row else str(classifier)

@@ -52,7 +52,8 @@ _FITS: Mapping[str, str] = {
 def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The phrase that decided with its reason, and the phrases that matched and lost.
 
-    If the turn did not take the intent, the sentence says that the message may mean it.
+    If the turn did not take the intent, the sentence says that the message may mean it. There is no sentence if the
+    intent is the one that stays anyway.
     """
     event = turn.events[index]
     keeping = _find_kept_event(turn, index)
@@ -100,13 +101,16 @@ def find_previous_intent(turn: NarratedTurn, index: int) -> Json:
 
 
 def _find_kept_event(turn: NarratedTurn, index: int) -> Event | None:
-    """The event that says that another intent stays than one that was recognised."""
+    """The next event that says that the intent stays. Returns None if there is none."""
     after = turn.events[index + 1 :]
     return next((event for event in after if event.name in KEPT), None)
 
 
 def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The intent that stays. Returns None if the conversation had none, or ends the turn with another one."""
+    """The intent that stays. Returns None if the conversation had none, or ends the turn with another one.
+
+    Nor is there one if a policy skipped the search in a turn that did not understand the message.
+    """
     start, end = turn.before(index, INTENT_RESOLVE_START), turn.after(index, ENGINE_RETURN)
     intent = find_previous_intent(turn, index)
     if NOT_UNDERSTOOD in turn.stages and turn.events[index].name == INTENT_RESOLVE_SKIPPED_POLICY:
@@ -151,7 +155,7 @@ def _read_tested_text(event: Event) -> str | None:
 
 
 def _find_winner(event: Event, decision: Event | None) -> Json:
-    """The phrase that the decision calls the winner; without that event, the only phrase that matched; else null."""
+    """The matched phrase that won by the decision; without a decision, the only one that matched. Else None."""
     matched = event.payload.get(_ROWS)
     if not isinstance(matched, Mapping):
         return None
@@ -160,7 +164,7 @@ def _find_winner(event: Event, decision: Event | None) -> Json:
 
 
 def _describe_losers(turn: NarratedTurn, decision: Event, winner: Json) -> Parts:
-    """The phrases that matched too, each with the reason why it lost."""
+    """The phrases that matched too and came later by priority: three with the reason, and whether there are more."""
     best = turn.row(rows.Classifier, winner)
     candidates = decision.payload.get("candidates")
     outranked = [
@@ -193,6 +197,7 @@ def narrate_collision(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 
 
 def _describe_matches(turn: NarratedTurn, event: Event) -> Parts:
+    """Why phrases match: three of them, and whether there are more; empty if the event names none."""
     matched = event.payload.get(_ROWS)
     if not isinstance(matched, Mapping) or not matched:
         return ()

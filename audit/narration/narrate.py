@@ -74,7 +74,11 @@ Narrator = Callable[[NarratedTurn, int], Iterator[Sentence]]
 def narrate_by_template(
     turn: NarratedTurn, event: Event, stage: Stage, extra: ExtraParts | None = None
 ) -> Iterator[Sentence]:
-    """Use the first template of the stage that fits the event and its turn."""
+    """A sentence by the first template of the stage that fits the event and its turn, and whose facts are there.
+
+    `extra` has the parts that are not in the payload. If no fitting template has its facts, a warning or an error gets
+    the help text of the stage, others no sentence.
+    """
     fitting = [template for template in stage.sentences if template.fits(event.payload, turn.stages)]
     for template in fitting:
         if parts := turn.fill(event, template.template, extra):
@@ -86,7 +90,7 @@ def narrate_by_template(
 
 
 def build_sentence(event: Event, parts: Parts, tone: Tone = Tone.PLAIN) -> Sentence:
-    """A sentence about an event, based on it and on the events of its facts."""
+    """A sentence about an event, based on it and on the events of its facts, with one sign at its end."""
     if len(parts) > 1 and parts[-1] == "." and _ends_sentence(parts[-2]):
         parts = parts[:-1]
     facts = (part.seq for part in parts if not isinstance(part, str))
@@ -106,6 +110,7 @@ def _capitalise_first(parts: Parts) -> Parts:
 
 
 def _matching_events(events: Any, name: str, having: Mapping[str, Json]) -> Iterator[Event]:
+    """The events of a stage whose payloads have these values."""
     return (
         event
         for event in events

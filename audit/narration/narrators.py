@@ -57,7 +57,7 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
     """The fields that the message gave, with values if an event has them.
 
-    Returns None if other sentences already say that all of them were corrected.
+    Empty if it gave none. Returns None if other sentences already say all that was read, as corrections.
     """
     event = turn.events[index]
     read = event.payload.get("read")
@@ -80,14 +80,14 @@ def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
 
 
 def _name_field(turn: NarratedTurn, event: Event, path: str, context: Json) -> Fact:
-    """A field that was read; one that the user skipped has the value null."""
+    """A field that was read. One without a value in the context was skipped by the user: "no phone number"."""
     is_skipped = isinstance(context, Mapping) and find_value(context, path) is None
     title = write_fields("field", path, turn.specs)
     return Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",))
 
 
 def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Returns None for a form that was complete before the message."""
+    """Returns None for a complete form if the message gave none of its fields, else no parts."""
     is_old = turn.events[index].payload.get("schemaComplete") and not any(
         event.name == FIELDS_READ and event.payload.get("read") for event in turn.events[:index]
     )
@@ -112,7 +112,7 @@ def find_action(turn: NarratedTurn, index: int) -> ExtraParts:
 
 
 def find_source(turn: NarratedTurn, index: int) -> ExtraParts:
-    """The row of fetched data."""
+    """The row of fetched data; empty if no decision before the event chose one that fits it."""
     return {
         "source": _find_decided_row(
             turn, index, rows.ContainerConfig, DecisionKind.CONTAINER, containerId="container_id"
@@ -123,7 +123,10 @@ def find_source(turn: NarratedTurn, index: int) -> ExtraParts:
 def _find_decided_row(
     turn: NarratedTurn, index: int, row_type: type[rows.Row], kind: DecisionKind, **keys: str
 ) -> Parts:
-    """The row that the decision before chose, if keys of the payload have the values of its columns."""
+    """The row that the nearest decision of a kind chose, unless a key of the payload contradicts its column.
+
+    `keys` has the column for each key of the payload. Empty if there is no such row.
+    """
     payload = turn.events[index].payload
     decision = turn.before(index, DECISION, kind=kind.value)
     pk = decision.payload.get("winner") if decision else None
@@ -135,9 +138,10 @@ def _find_decided_row(
 
 
 def find_move(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Where moves with the same reason began, and the reason. None for moves of nearly every turn, or without a change.
+    """Where moves with the same reason began, and the reason.
 
-    What the user means is no reason in a turn that did not understand the message.
+    What the user means is no reason in a turn that did not understand the message. Returns None for moves of nearly
+    every turn, for moves that changed nothing together, and for all but the last of those with the same reason.
     """
     event = turn.events[index]
     reason = event.payload.get("reason")
@@ -150,14 +154,14 @@ def find_move(turn: NarratedTurn, index: int) -> ExtraParts | None:
 
 
 def check_meaning(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Returns None where a move of the session says what the message means."""
+    """Returns None where a move of the session says what the message means, else no parts."""
     reason = _MOVES_BY_MEANING.get(str(turn.events[index].payload.get("messageIntent")))
     is_told = turn.after(-1, SESSION_LIFECYCLE, reason=reason) is not None
     return None if is_told else {}
 
 
 def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """Returns None for a call that was left out or not made again."""
+    """Returns None for a call that was left out or not made again, else no parts."""
     result = turn.after(index, TOOL_ORCHESTRATION_RESULT, tool_code=turn.events[index].payload.get("tool_code"))
     is_made = result is None or not (
         result.payload.get("reused") or str(result.payload.get("status")).startswith("SKIPPED")
@@ -215,6 +219,7 @@ def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 
 
 def _choose_answer_template(turn: NarratedTurn, index: int) -> str:
+    """The template for how an answer was made, by its kind, or by the events that say that a row's own text failed."""
     event = turn.events[index]
     kind, row_id = str(event.payload.get("responseType")), event.payload.get("responseId")
     if row_id is not None and turn.before(index, EXACT_RESPONSE_RENDERING, responseId=row_id):

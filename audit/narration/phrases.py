@@ -195,7 +195,10 @@ ROUTINE_MOVES = frozenset({"question", "response", "continuation"})
 
 
 def find_phrase(name: str, code: Any) -> str:
-    """The words for a code; those of an unknown one, in lower case."""
+    """The words for a code, with what follows its colon; an unknown code in lower case, another text unchanged.
+
+    `name` is the key in PHRASES.
+    """
     text, colon, rest = str(code).partition(":")
     words = PHRASES.get(name, {}).get(text) or (text.replace("_", " ").lower() if _CODE.fullmatch(text) else text)
     return f"{words} {rest}" if colon and text in PHRASES.get(name, {}) else f"{words}{colon}{rest}"

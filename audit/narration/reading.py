@@ -115,7 +115,7 @@ class _MessageEvents:
 
 
 def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Snapshot | None) -> MessageReading | None:
-    """How the message of a turn was read.
+    """How the message of a turn was read. Without `snapshot`, the release of the turn, fields are named by their paths.
 
     Returns None where no event says it, and where the text is not the one that was read: it was erased or has masks, so
     the positions are those of another text.
@@ -136,6 +136,7 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
 
 
 def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEvents | None:
+    """What the events say of the message; without `snapshot`, no form. Returns None if none says how it was read."""
     understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
     if understood is None:
         return None
@@ -156,7 +157,7 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEven
 
 
 def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, Json]]:
-    """The items that have a position. A mask may have replaced the position."""
+    """The items under a key that have a position. A mask may have replaced it; those are left out."""
     for item in payload.get(key) or ():
         if isinstance(item, Mapping) and isinstance(item.get("start"), int) and isinstance(item.get("end"), int):
             yield item
@@ -199,7 +200,7 @@ def _list_passed_over(recorded: _MessageEvents) -> Iterator[Mapping[str, Json]]:
     """Values of sorts that fields of the form take, in clauses that deny, or tell of others or of another time."""
     for span in _list_items(recorded.understood, "spans"):
         taking = _list_taking_fields(recorded, span) if span.get("clause") else []
-        if taking and not any(_overlap(span, position) for position in recorded.positions):
+        if taking and not any(_overlaps(span, position) for position in recorded.positions):
             path = recorded.asked_path if recorded.asked_path in taking else taking[0]
             yield {**span, "field": path, "is": Role.PASSED_OVER, "why": span["clause"]}
 
@@ -209,11 +210,13 @@ def _list_taking_fields(recorded: _MessageEvents, span: Mapping[str, Json]) -> l
     return [leaf.path for leaf in leaves if span["sort"] in list_sorts(leaf.spec)]
 
 
-def _overlap(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
+def _overlaps(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
+    """True if two items of the message have a character in common."""
     return bool(first["start"] < second["end"] and second["start"] < first["end"])
 
 
 def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[MessagePart]:
+    """The words that nothing explains, neighbours as one part, with the field that refused them, else the asked one."""
     joined: list[list[int]] = []
     for start, end in recorded.unexplained:
         if joined and not text[joined[-1][1] : start].strip():
@@ -231,7 +234,10 @@ def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[Message
 
 
 def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
-    """The whole text in parts, the marked ones and those between."""
+    """The whole text in parts, the marked ones and those between.
+
+    Left out are marks that overlap an earlier one, reach behind the text, or mark only signs as small words.
+    """
     chosen: list[MessagePart] = []
     for mark in marks:
         is_free = all(mark.end <= other.start or other.end <= mark.start for other in chosen)
@@ -255,6 +261,7 @@ def _find_title(recorded: _MessageEvents, path: str) -> str:
 
 
 def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json]) -> ValueRead:
+    """What became of the value at a position of the message. Its reason names the bounds that it is outside of."""
     role, path, why = Role(item["is"]), item["field"], item.get("why")
     value = None if role in (Role.REFUSED, Role.PASSED_OVER) else recorded.values.get(path)
     form_field = _find_field(recorded, path)
@@ -276,6 +283,7 @@ def _list_bounds(spec: FieldSpec, reason: Json) -> list[str]:
 
 
 def _write_reason(reason: str, item: Mapping[str, Json]) -> str:
+    """The reason as a sentence, with further ones for what was assumed and for a corrected typing error."""
     assumed = [find_phrase("assumed", part) for part in item.get("assumed") or () if part != "spelling"]
     sentences = [f"{reason[:1].upper()}{reason[1:]}."]
     if assumed:

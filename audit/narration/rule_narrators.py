@@ -47,7 +47,7 @@ _STAYS: Mapping[str, tuple[str, str, str]] = {
 
 
 def narrate_action(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """What an action did, and why its rule held."""
+    """What an action did, and why its rule held; nothing if it only cleared what was cleared before."""
     event = turn.events[index]
     first, last, stays = _STAYS.get(event.name, ("", "", ""))
     extra = find_cleared(turn, index)
@@ -67,11 +67,11 @@ def narrate_action(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 
 
 def narrate_applied_rule(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
-    """An action without a stage of its own, as of the deployment."""
+    """An action of the deployment, which has no stage of its own; nothing if the stage of an action came before."""
     event = turn.events[index]
     matched = turn.before(index, RULE_MATCH, ruleId=event.payload.get("ruleId"))
     since = matched.row.seq if matched else 0
-    if any(event.name in _ACTIONS and event.row.seq > since for event in turn.events[:index]):
+    if any(earlier.name in _ACTIONS and earlier.row.seq > since for earlier in turn.events[:index]):
         return
     if parts := turn.fill(event, f"{_RULE} applied {{action}}[ with {{actionValue}}]"):
         yield build_sentence(event, (*parts, *_describe_cause(turn, matched), "."))
@@ -88,7 +88,7 @@ def narrate_allowed_move(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 
 
 def _describe_cause(turn: NarratedTurn, matched: Event | None) -> Parts:
-    """The comparisons of the rule that held, from its match event; none of a rule that always applies."""
+    """Two comparisons of the rule that held, whether there are more, and its phase; empty without its match event."""
     if matched is None:
         return ()
     when = turn.fill(matched, " ({rulePhase:phase})")
@@ -103,7 +103,7 @@ def _describe_cause(turn: NarratedTurn, matched: Event | None) -> Parts:
 
 
 def _describe_conditions(turn: NarratedTurn, matched: Event | None) -> tuple[str, ...]:
-    """All comparisons of the rule, whole, if the sentence does not name them all or shortens one."""
+    """All comparisons of the rule, whole, if the sentence does not name them all or shortens one; else empty."""
     if matched is None:
         return ()
     held = _list_operands(turn, matched)
@@ -142,18 +142,21 @@ def _list_operands(turn: NarratedTurn, matched: Event) -> list[tuple[tuple[str |
     One that is negated in the condition of the rule speaks for it by its failure, and not by its success.
     """
     speaks = _read_polarity(turn.row(rows.Rule, matched.payload.get("ruleId")))
-    for number, candidate in enumerate(_describe_items(matched.payload.get("candidates"))):
+    for number, candidate in enumerate(_list_objects(matched.payload.get("candidates"))):
         if candidate.get("id") == matched.payload.get("ruleId"):
             return [
                 (("candidates", number, "operands", index), operand)
-                for index, operand in enumerate(_describe_items(candidate.get("operands")))
+                for index, operand in enumerate(_list_objects(candidate.get("operands")))
                 if "path" in operand and speaks(operand)
             ]
     return []
 
 
 def _read_polarity(rule: rows.Rule | None) -> Callable[[Mapping[str, Json]], bool]:
-    """Tells whether the result of a comparison speaks for its rule."""
+    """A function that tells whether the result of a comparison speaks for its rule.
+
+    Without a rule, or with a condition that cannot be read, each comparison that holds does.
+    """
     try:
         condition = read_condition(rule) if rule else None
     except UNREADABLE:
@@ -169,7 +172,7 @@ def _read_polarity(rule: rows.Rule | None) -> Callable[[Mapping[str, Json]], boo
 
 
 def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
-    """One of them: "vip is true", "the form is complete"; with the matched words or the compared value."""
+    """A comparison: "vip is true", "the form is complete"; with the matched words or the compared value."""
     name, op, value = str(operand["path"]), str(operand.get("op")), operand.get("value")
     literal = operand.get("literal")
     claim = Fact(_write_claim(operand), name, seq, (*path, "path"))
@@ -187,7 +190,7 @@ def _write_claim(operand: Mapping[str, Json]) -> str:
     return write(str(operand["path"]), str(operand.get("op")), operand.get("literal"), other=operand.get("literalPath"))
 
 
-def _describe_items(value: Json) -> list[Mapping[str, Json]]:
+def _list_objects(value: Json) -> list[Mapping[str, Json]]:
     """The objects of a list; none of redacted ones."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 

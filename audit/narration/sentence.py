@@ -74,7 +74,7 @@ def get_text(part: Part) -> str:
 
 
 def join_parts(items: Sequence[Parts]) -> Parts:
-    """Items as a list in words: "a, b and c"."""
+    """Items as a list in words: "a, b and c". Each item may have several parts."""
     joined: list[Part] = []
     for number, item in enumerate(items):
         joined += [*(() if not number else (" and ",) if number == len(items) - 1 else (", ",)), *item]

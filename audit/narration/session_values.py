@@ -11,7 +11,7 @@ EXCERPT_SIZE = 80
 
 
 def excerpt_value(value: Json) -> str:
-    """A value on one line, cut, with its invisible characters by name."""
+    """A value on one line, cut, with its invisible characters by name; None is blank."""
     return "" if value is None else reveal_invisible(shorten(value_text(value), EXCERPT_SIZE))
 
 

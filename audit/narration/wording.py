@@ -63,10 +63,11 @@ def fill(
 ) -> Parts | None:
     """The template filled with an event. Returns None if a required fact is missing.
 
-    `specs`: the fields of the turn's forms by path. `extra`: parts that take the place of a key.
+    `specs`: the fields of the turn's forms by path. `extra`: parts that take the place of a key; empty parts count as
+    missing.
     """
     parts: list[Part] = []
-    for piece in _pieces(template):
+    for piece in _split_template(template):
         texts: list[Parts | None] = [
             (item,)
             if isinstance(item, str)
@@ -119,14 +120,14 @@ def label_row(table: str, pk: Json, title: str) -> str:
 
 
 def plain(value: Json) -> str:
-    """A value unchanged; documents as shortened JSON."""
+    """A value as text on one line: a text shortened, with invisible characters by name; another value as short JSON."""
     if isinstance(value, str):
         return shorten(reveal_invisible(" ".join(value.split())), _SAID)
     return shorten(json.dumps(value, ensure_ascii=False, default=str), _DOCUMENT)
 
 
 def quote(value: Json) -> str:
-    """A text in quotation marks."""
+    """A value as text on one line, in quotation marks."""
     return f"“{plain(value)}”"
 
 
@@ -138,6 +139,7 @@ def name_rows(parts: Parts, snapshot: Snapshot | None) -> list[str]:
 
 
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
+    """The text of a fact, or the name of its row, unless another part has a text that the name contains."""
     title = _find_row_title(fact, snapshot)
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
     if fact.row is None or not title or any(text and text in title for text in others):
@@ -156,7 +158,7 @@ def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
 
 
 def find_matched_words(pattern: str, text: str | None) -> str:
-    """The part of a text that a pattern matches; blank if there is none."""
+    """The first part of a text that a pattern matches; blank if there is none, or if the pattern is invalid."""
     try:
         match = compile_pattern(pattern).search(text)
     except PatternError:
@@ -165,7 +167,7 @@ def find_matched_words(pattern: str, text: str | None) -> str:
 
 
 def names(value: Json) -> str:
-    """Names in a list: "a, b and c"; the keys of an object; the number of further ones."""
+    """Names in a list: "a, b and c"; the keys of an object; with more than eight, the number of further ones."""
     listed = [plain(item) for item in value] if isinstance(value, (list, Mapping)) else [plain(value)]
     if len(listed) > _NAMES:
         listed = [*listed[:_NAMES], f"{len(listed) - _NAMES} more"]
@@ -185,7 +187,7 @@ def write_fields(kind: str, value: Json, specs: Mapping[str, FieldSpec]) -> str:
 
 
 def _write_field(item: Json, specs: Mapping[str, FieldSpec]) -> str:
-    """One of [path] or [{field, value or text, reason}]."""
+    """A field in words. `item` is its path, or an object with `field`, `value` or refused `text`, and `reason`."""
     path = item.get("field") if isinstance(item, Mapping) else item
     spec = specs.get(path) if isinstance(path, str) else None
     title = spec.title if spec else plain(path)
@@ -200,7 +202,7 @@ def _write_field(item: Json, specs: Mapping[str, FieldSpec]) -> str:
 
 
 def _quote_end(value: Json) -> str:
-    """The end of a text in quotation marks."""
+    """A text in quotation marks; of a long one, its end."""
     text = " ".join(value.split()) if isinstance(value, str) else plain(value)
     return quote(text) if len(text) <= _SAID else f"“…{reveal_invisible(text[-_SAID:])}”"
 
@@ -232,15 +234,17 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
 
 
 @lru_cache(maxsize=1024)
-def _pieces(template: str) -> tuple[Piece, ...]:
+def _split_template(template: str) -> tuple[Piece, ...]:
+    """The pieces of a template in order: those outside of square brackets, and the optional ones inside."""
     pieces = []
     for index, run in enumerate(_OPTIONAL.split(template)):
         if run:
-            pieces.append(Piece(index % 2 == 1, tuple(_items(run))))
+            pieces.append(Piece(index % 2 == 1, tuple(_split_piece(run))))
     return tuple(pieces)
 
 
-def _items(run: str) -> list[str | tuple[tuple[str, ...], str]]:
+def _split_piece(run: str) -> list[str | tuple[tuple[str, ...], str]]:
+    """The items of a piece: words, and (path, format) for what stands in braces."""
     items: list[str | tuple[tuple[str, ...], str]] = []
     at = 0
     for match in _PLACE.finditer(run):

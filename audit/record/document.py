@@ -57,7 +57,8 @@ class Document(NamedTuple):
 def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> Document:
     """The events of a turn after `after_seq`, filtered and masked.
 
-    A replay is not `limited`. A document that is `continued` does not begin with the whole session.
+    `limited`: the rate limit applies, as it does not to a replay. A document that is `continued` does not begin with
+    the whole session.
     """
     entries = _build_entries(turn, after_seq, limited=limited, continued=continued)
     try:
@@ -86,6 +87,11 @@ def list_unstored_events(turn: Turn) -> list[StoredEvent]:
 
 
 def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool) -> list[Entry]:
+    """The entries of the stored events after `after_seq`, with rows and calls.
+
+    `limited` and `continued`: see `encode_turn`. The events before it are filtered again, because the first entry says
+    only what changed since the last stored one.
+    """
     wanted = AuditFilter.of(turn.snapshot)
     everything = wanted.keeps_everything and not (limited and limiter.on)
     entries: list[Entry] = []
@@ -110,6 +116,11 @@ def list_deciding_rows(entries: Iterable[Mapping[str, Json]]) -> list[tuple[str,
 def _build_entry(
     event: AuditEvent, before: Session | None, wanted: AuditFilter, filtered: int, *, is_first: bool
 ) -> Entry:
+    """The entry of an event. `before` is the session at the last stored event, None if there is none.
+
+    `filtered` events of the turn were not stored so far; the timing record says how many. The entry that `is_first` has
+    the whole session, others its changes.
+    """
     seq, stage, payload, session, step, at_ms = event
     entry = {"seq": seq, "stage": stage, "step": step, "ms": int(at_ms), "payload": payload}
     if filtered and stage == PIPELINE_TIMING:
@@ -149,7 +160,7 @@ def _add_rows_and_calls(entries: list[Entry], turn: Turn, after_seq: int) -> Non
 
 
 def _mark_lost(entries: Sequence[Entry]) -> tuple[list[Entry], int]:
-    """The entries with a marker for each that cannot be encoded."""
+    """The entries, with a marker in place of each event that cannot be encoded, and how many these are."""
     encodable, lost_count = [], 0
     for entry in entries:
         try:
@@ -163,6 +174,7 @@ def _mark_lost(entries: Sequence[Entry]) -> tuple[list[Entry], int]:
 
 
 def _mask_entry(entry: Entry, redaction: Redaction) -> Entry:
+    """An entry with masks in its payload and its session. Rows and calls stay: calls have masks of their own."""
     masked = dict(entry)
     # The durations of steps are not secret, and readers compute with them.
     if entry["stage"] != PIPELINE_TIMING:

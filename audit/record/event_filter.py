@@ -38,6 +38,8 @@ class AuditFilter:
         """The options of a snapshot, cached."""
 
         def build() -> AuditFilter:
+            """Read the options; names and patterns in upper case."""
+
             def value(setting: live_settings.Setting[Any]) -> Any:
                 return live_settings.read(snapshot, setting).value
 
@@ -64,6 +66,7 @@ class AuditFilter:
         return self.keeps_everything or base_name(event.stage) in ALWAYS_RECORDED or self._admits(event)
 
     def _admits(self, event: AuditEvent) -> bool:
+        """True when the level, and the patterns of stages and intents, let an event through."""
         name, intent = event.stage.upper(), (event.session.intent or "").upper()
         if self.level == "NONE" or (self.level == "ERROR_ONLY" and not is_error(name)):
             return False
@@ -87,7 +90,7 @@ def _matches_any(names: Sequence[str], patterns: Sequence[str]) -> bool:
 
 
 class RateLimiter:
-    """Counts events by conversation and stage. Stages that are always written are exempt."""
+    """Counts the events of a time window: by conversation, by stage, by both, or all together."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -101,7 +104,7 @@ class RateLimiter:
         return bool(conf.get("AUDIT_RATE_LIMIT"))
 
     def admits(self, conversation_id: str, stage: str) -> bool:
-        """True when the event is within the limit."""
+        """Count an event. True when it is within the limit; always for stages that are always written."""
         limit = conf.get("AUDIT_RATE_LIMIT")
         if not limit or base_name(stage) in ALWAYS_RECORDED:
             return True
@@ -122,7 +125,7 @@ limiter = RateLimiter()
 def is_admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, *, limited: bool = True) -> bool:
     """True when an event is stored. The rate limit counts each event once, however often the turn is stored.
 
-    A replay has no limit.
+    Without `limited`, as in a replay, there is no rate limit.
     """
     if event.seq not in turn.admitted:
         unlimited = not limited or not limiter.on

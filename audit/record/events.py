@@ -146,6 +146,7 @@ def _is_row(row: Json) -> bool:
 
 
 def _is_call(call: Json) -> bool:
+    """True for a model call with a number, a readable time, and all columns of the view."""
     if not isinstance(call, dict) or not CALL_COLUMNS.keys() <= call.keys() or type(call.get("no")) is not int:
         return False
     try:
@@ -185,7 +186,7 @@ def list_events(row: Any, entries: Iterable[Mapping[str, Json]], record_id: int 
 
 
 def read_events(rows: Iterable[Any]) -> Iterator[StoredEvent]:
-    """The events of rows of the record, in their order; of a query, although a value of a row cannot be read."""
+    """The events of rows of the record, in their order. In a query, a value that cannot be read stops nothing."""
     for row in read_rows(rows) if isinstance(rows, QuerySet) else rows:
         yield from list_events(row, read_document(row.events), row.pk)
 
@@ -193,7 +194,8 @@ def read_events(rows: Iterable[Any]) -> Iterator[StoredEvent]:
 def expand_events(rows: Iterable[StoredEvent], full_meta: bool = False) -> Iterator[Event]:
     """Whole events from stored ones, which must come turn by turn, each turn from its first event.
 
-    With `full_meta` every event has params, context and session.
+    With `full_meta` every event that has `_meta` has params, context and session in it. Events of a turn whose session
+    is not stored have no `_meta`.
     """
     turn_no: int | None = None
     state: Mapping[str, Json] = {}
@@ -223,6 +225,10 @@ def expand_alone(rows: Iterable[StoredEvent]) -> Iterator[Event]:
 def _build_meta(
     row: StoredEvent, state: Mapping[str, Json], changed: Mapping[str, Json], full_meta: bool
 ) -> dict[str, Json]:
+    """The `_meta` of an event. With `full_meta`, and for stages that always have it, with params, context and session.
+
+    Those stages do not have the changes.
+    """
     meta = {
         "stage": row.stage,
         "conversationId": str(row.conversation_id),
@@ -242,6 +248,7 @@ def _build_meta(
 
 
 def _large_parts(state: Mapping[str, Json]) -> dict[str, Json]:
+    """The params, the context and the session facts of a state."""
     return {
         "inputParams": session_state.read_folded(state, "inputParams"),
         "userInputParams": state.get("userInputParams") or {},

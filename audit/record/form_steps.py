@@ -61,7 +61,7 @@ class Step(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Step":
-        """Raises ValueError for another text."""
+        """Read a step in the form of `str(step)`; the field may be absent. Raises ValueError for another text."""
         schema, _, rest = text.partition("/")
         kind, _, field = rest.partition(":")
         return cls(int(schema), FormStep(kind), field)
@@ -96,6 +96,7 @@ class _FormTurn:
     """A turn with events of forms, with the sessions before it and after it."""
 
     def __init__(self, turn: Turn, first: Session, last: Session, events: Sequence[AuditEvent]) -> None:
+        """`events` are those of forms; `first` and `last` the sessions before and after the turn."""
         self.turn, self.first, self.last = turn, first, last
         self.before, self.after = DialogueState.of(first), DialogueState.of(last)
         self.stages = {event.stage for event in events}
@@ -122,6 +123,7 @@ class _FormTurn:
         return was_open and bool(self.last.schema_complete) and not self.after.asked_field
 
     def iterate_steps(self) -> Iterator[Step]:
+        """The steps in order; some may come twice. None if no form is known."""
         schema, asked_field = self.schema, self.after.asked_field
         if schema is None:
             return
@@ -135,6 +137,7 @@ class _FormTurn:
         yield from self._list_ends(self.before.last_schema or schema)
 
     def _list_readings(self, schema: int) -> Iterator[Step]:
+        """What the message did with the fields: given, offered, refused, or no answer for the asked one."""
         given, offered = self._list_read("read"), self._list_read("offered")
         refused = [refusal["field"] for refusal in self._list_read("refused")]
         yield from (Step(schema, FormStep.GIVEN, name) for name in given)
@@ -165,7 +168,7 @@ class _FormTurn:
     def _find_loss(self) -> FormStep | None:
         """How a form ended that was not done.
 
-        Returns None if it did not end. One is cleared as done although its task failed.
+        Returns None if it did not end. A form that was cleared as done although its task failed counts as given up.
         """
         if FORM_GIVEN_UP in self.stages or ClearCause.DONE in self.causes:
             return FormStep.GAVE_UP
@@ -175,13 +178,14 @@ class _FormTurn:
         return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None
 
     def _has_failed(self) -> bool:
+        """True if a task or tool of the turn failed, and no action ran."""
         events = self.turn.trail.events
         return is_task_undone(
             {(base_name(event.stage), find_rule_role(event.stage, event.payload)) for event in events}
         )
 
     def _is_completed(self, schema: int) -> bool:
-        """A form that clears its fields is done then; another one when the user confirms it."""
+        """True if the form was done: one that clears its fields then, by that; another one, by the user's yes."""
         row = self.turn.snapshot.row(OutputSchema, schema)
         if row is None or not clears_on(row, ClearCause.DONE):
             return CORRECTION_STEP_CONFIRM_ACCEPT in self.stages

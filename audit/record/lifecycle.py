@@ -19,6 +19,8 @@ _OUTSIDE = 100
 def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[LifecycleMove]:
     """The changes in the turns from `first` to `last`, and after each of them, in order. Two queries.
 
+    Of the changes outside of turns, those among the newest 100 additions are read.
+
     A turn that was not stored changed nothing, except that it may have been interrupted.
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first, turn_no__lte=last)
@@ -42,6 +44,7 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Lifecy
 
 
 def _parse_move(event: StoredEvent) -> LifecycleMove:
+    """The change in an event. Outside of turns, its payload names the turn before it."""
     payload = event.payload_json
     turn_no = event.turn_no if event.turn_no is not None else int(payload.get("turn_no") or 0)
     return LifecycleMove(

@@ -41,6 +41,7 @@ def _is_first(condition: Any) -> Any:
 
 
 def _enters_state() -> Q:
+    """The turns that changed intent or state, or for which those before are not known."""
     stays = Q(intent_before__isnull=False, state_before__isnull=False)
     stays &= Q(intent_before=F("intent_code"), state_before=F("state_code"))
     return ~stays

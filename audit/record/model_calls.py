@@ -56,6 +56,7 @@ def call_columns(call: ModelCall, started: datetime, redaction: PromptRedaction)
 
 
 def _error_text(answer: LlmAnswer, redaction: PromptRedaction) -> str | None:
+    """The error of a call with its code, masked; the code alone if the message may quote a text that is not stored."""
     if answer.error_code is None:
         return None
     # The error of an answer quotes it.
@@ -74,7 +75,10 @@ def name_model(call: Mapping[str, Json]) -> str:
 
 
 def has_call_of(name: str) -> Q:
-    """The turns with a call of this model. The columns of a call are in this order in the stored text."""
+    """The condition on turns with a call of this model, `connection/model`.
+
+    The columns of a call are in this order in the stored text.
+    """
     provider, _, model = name.partition("/")
     columns = dumps({"provider": provider, "model": model})
     return Q(model_calls__gt=0) & Q(has_in_document(f'{columns[1:-1]},"temperature":'))
@@ -108,7 +112,7 @@ def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int,
 
 
 def sum_cost(conversation_id: str) -> float:
-    """The cost of a conversation's model calls."""
+    """The cost of a conversation's model calls with a price, with those after turns; 0 without any."""
     key = uuid.UUID(str(conversation_id))
     rows = (
         manager.filter(conversation_id=key)

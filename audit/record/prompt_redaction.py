@@ -37,6 +37,7 @@ class PromptRedaction:
 
     @classmethod
     def _read(cls, snapshot: Snapshot) -> "PromptRedaction":
+        """The rules of a snapshot: those of all records, and the patterns for model calls."""
         rules = Redaction.of(snapshot)
         return cls(
             live_settings.read(snapshot, llm.LOG_PROMPTS).value,
@@ -45,14 +46,14 @@ class PromptRedaction:
         )
 
     def text(self, text: str) -> str:
-        """A prompt, a context or an answer in stored form."""
+        """A prompt, a context or an answer in stored form: masked and shortened, or length and digest alone."""
         if not text or self.texts:
             return shorten(self.mask(text), MAX_TEXT)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"[not kept: {len(text)} characters, sha256 {digest}]"
 
     def mask(self, text: str) -> str:
-        """The text with masks."""
+        """The text with masks for the values of redacted keys, and for whatever a pattern matches."""
         text = redact_text(text, self.keys)
         for pattern in self.patterns:
             text = pattern.replace_in(text, MASK)
@@ -60,6 +61,7 @@ class PromptRedaction:
 
 
 def _compile_patterns(texts: Sequence[str]) -> Iterator[Pattern]:
+    """The patterns that are valid. Others are logged and left out."""
     for text in texts:
         try:
             yield compile_pattern(text)

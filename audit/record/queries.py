@@ -55,12 +55,12 @@ class EventFilter:
 
     @property
     def selective(self) -> bool:
-        """True when only some events of a turn are wanted."""
+        """True when a field other than `turn_no` and `without` limits which events of a turn are wanted."""
         return bool(self.stages or self.since or self.until or self.text or self.steps)
 
     @property
     def turns(self) -> Q:
-        """The turns that may have wanted events."""
+        """The condition on turns that may have wanted events."""
         wanted = Q() if self.turn_no is None else Q(turn_no=self.turn_no)
         if self.since:
             wanted &= Q(created_at__gte=self.since - _SLACK)
@@ -73,9 +73,9 @@ class EventFilter:
         return wanted
 
     def admits(self, event: StoredEvent) -> bool:
-        """True for a wanted event."""
+        """True for a wanted event. The turn is not asked: `turns` chooses it."""
         return (
-            self._names(event.stage)
+            self._admits_stage(event.stage)
             and event.stage not in self.without
             and (not self.steps or event.step in self.steps)
             and (self.since is None or event.created_at >= self.since)
@@ -83,7 +83,8 @@ class EventFilter:
             and (not self.text or self.text.casefold() in dumps(event.payload_json).casefold())
         )
 
-    def _names(self, stage: str) -> bool:
+    def _admits_stage(self, stage: str) -> bool:
+        """True if one of the stage names stands for this stage, or there are none."""
         return not self.stages or any(
             re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE)
             if "*" in name
@@ -113,6 +114,7 @@ def read_page(
 ) -> EventPage:
     """Up to `size` wanted events in order: the first ones after a position, or the last ones before another.
 
+    With `before`, the last ones, which also come after `after`. Without both, the first ones of the conversation.
     Whole turns are read until the page is full.
     """
     newest_first = before is not None
@@ -146,7 +148,7 @@ def read_page(
 
 
 def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[StoredEvent]:
-    """All events of some turns, in order: of their rows, of later additions to them, and of the running turn."""
+    """All events of some turns, in order: of their rows, of later additions, and of the running turn among them."""
     numbers = set(turn_nos)
     rows = CeConversationHistory._base_manager.filter(conversation_id=conversation_id, turn_no__in=numbers)
     events = list(read_events(rows.only(*EVENT_COLUMNS)))
@@ -175,7 +177,7 @@ def expand_outside(conversation_id: uuid.UUID, wanted: EventFilter) -> Iterator[
 def _list_turn_numbers(
     conversation_id: uuid.UUID, wanted: Q, most: int, *, newest_first: bool
 ) -> tuple[list[int], bool]:
-    """The numbers of the next turns with their order, and whether there are more. The running turn is the newest."""
+    """The numbers of the first `most` wanted turns, in order or `newest_first`, and whether there are more."""
     turns = CeConversationHistory.objects.filter(wanted, conversation_id=conversation_id)
     ordered = turns.order_by("-turn_no" if newest_first else "turn_no").values_list("turn_no", flat=True)
     numbers = [number for number in ordered[: most + 1] if number is not None]
@@ -193,7 +195,7 @@ def _is_stored_verbatim(text: str) -> bool:
 
 
 def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
-    """The turn records by turn number, without their recordings."""
+    """The turn records by turn number, without the large columns."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
     return {record.turn_no: record for record in turns.defer("assistant_output")}
 
@@ -201,9 +203,10 @@ def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[in
 def read_turn_page(
     conversation_id: uuid.UUID, size: int, before: int | None = None, after: int | None = None
 ) -> tuple[list[CeConversationHistory], bool]:
-    """Up to `size` turn records, newest first, and whether there are more in that direction.
+    """Up to `size` turn records, newest first, and whether there are more in the direction of reading.
 
-    Before `before` the newest; after `after` the oldest. Without recordings and the like.
+    These are the oldest ones after `after`; without it, the newest ones, and only those before `before` if it is given.
+    Only the columns of lists are loaded.
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
     if before is not None:
@@ -223,7 +226,7 @@ def read_last_seq(conversation_id: str, turn_no: int | None) -> int:
 
 
 def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:
-    """The numbers of up to `size` turns before `before`, oldest first."""
+    """The numbers of the newest turns, at most `size`, oldest first; with `before`, of the newest before that turn."""
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id)
     if before is not None:
         turns = turns.filter(turn_no__lt=before)
@@ -235,7 +238,7 @@ def _wildcard_regex(name: str) -> str:
 
 
 def list_messages_not_understood(limit: int) -> list[str]:
-    """The newest messages that no intent got, each once; at most `limit` of each kind are read.
+    """The newest messages that no intent got, each once, at most `limit`; as many of each kind are read.
 
     These are the turns that end without an intent, and those whose message was recorded as not understood.
     """

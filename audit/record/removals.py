@@ -29,7 +29,7 @@ def note_removal(
     """Record a removal of rows. Needs an open transaction.
 
     The `detail` explains what is absent: entries of a chain that were `removed` between others, entries that were
-    `emptied`, and rows with proofs that were `erased`.
+    `emptied`, and rows with proofs that were `erased`. Rows that are `undecided` are still there.
     """
     CeLedger.objects.create(
         created_at=database_time(),
@@ -44,7 +44,10 @@ def note_removal(
 
 
 def list_allowed_changes(vendor: str) -> str:
-    """The SQL condition under which a turn's row may change: contents are removed, and nothing else happens."""
+    """The SQL condition under which a turn's row may change: contents are removed, and the events may get shorter.
+
+    Columns that it does not name, such as the seal, may change too.
+    """
     same = "IS NOT DISTINCT FROM" if vendor == "postgresql" else "IS"
     removable = (*WORDS, *JSON_COLUMNS, "recording")
     return " AND ".join(
@@ -77,7 +80,7 @@ def remove_entries(
 
 
 def note_cut(kind: CeChainCut.Kind, before: datetime, last: int = 0) -> None:
-    """Record a removal of older data: before it, and once more with the last examined row."""
+    """Record a removal of data older than `before`: ahead of it, and again afterwards with the last examined row."""
     cut = CeChainCut(kind=kind, before=before, looked_to=last)
     cut.sign()
     cut.save()
@@ -89,7 +92,7 @@ def turns_removed_before(before: datetime) -> None:
 
 
 def last_checked_row(kind: CeChainCut.Kind) -> int:
-    """The last examined row of a kind."""
+    """The number of the last examined row of a kind; 0 if none was."""
     return CeChainCut.objects.filter(kind=kind).aggregate(last=Max("looked_to"))["last"] or 0
 
 

@@ -59,7 +59,10 @@ Kind = CeChainCut.Kind
 
 
 def remove_old() -> Iterator[Counts]:
-    """Remove whole documents; then the kinds with a shorter retention."""
+    """Remove what is older than its retention: whole documents and what belongs to them, then each kind with its own.
+
+    A kind whose setting is 0 is kept. Replays have a fixed retention.
+    """
     if before := retention_cutoff():
         yield from _cut_documents(Kind.EVENTS, seals.CONTENTS, before, "documents")
         yield from _remove_older(CeTurnIndex, before, "deciding rows", "turn_id", "at")
@@ -115,7 +118,10 @@ def _cut_documents(
 
 
 def _cut_row(row: CeConversationHistory, bit: int, part: int | None) -> int:
-    """Cut one row; returns how many events it lost, or 1 for a document or calls."""
+    """Cut a part of one row, or without `part` its document and its recording.
+
+    Returns how many events it lost, 1 for a document or calls, and 0 if nothing was left to cut.
+    """
     if part is None:
         if row.events is None and row.recording is None:
             return 0
@@ -141,7 +147,7 @@ def cut_row(row: CeConversationHistory, changed: Mapping[str, Json], bit: int) -
 
 
 def _remove_orphaned_bases(before: datetime) -> Iterator[Counts]:
-    """Beginnings of chains of removed conversations."""
+    """Remove the beginnings of chains of conversations that were removed themselves."""
     exists = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
     orphans = CeChainBase.objects.filter(~exists, created_at__lt=before)
     while keys := list(orphans.values_list("pk", flat=True)[:BATCH]):
@@ -149,7 +155,7 @@ def _remove_orphaned_bases(before: datetime) -> Iterator[Counts]:
 
 
 def _forget_recipients(before: datetime) -> Iterator[Counts]:
-    """Messages of alerts that are sent or given up stay in the history, without whom they went to."""
+    """Remove recipient, content and error of old alert messages that were sent or given up. The messages stay."""
     old = CeAlertMessage.objects.filter(created_at__lt=before).exclude(status=OutboxStatus.PENDING)
     named = old.exclude(recipient__startswith=_FORGOTTEN)
     while keys := list(named.values_list("pk", flat=True)[:BATCH]):
@@ -161,7 +167,7 @@ def _forget_recipients(before: datetime) -> Iterator[Counts]:
 
 
 def _remove_replays(before: datetime) -> Iterator[Counts]:
-    """Found by their index, because their keys do not depend on time."""
+    """Remove older replays, found by their index of times, because their keys do not rise with time."""
     for model in (CeReplayJob, CeWhatIf):
         old = model.objects.filter(created_at__lt=before)
         while keys := list(old.values_list("pk", flat=True)[:BATCH]):
@@ -194,7 +200,7 @@ def _remove_older(
 ) -> Iterator[Counts]:
     """Remove older rows, oldest first. Numbers rise with time, so no index by time is needed.
 
-    Rows with the same `unit` are removed at once.
+    Rows with the same `unit` are removed at once. `column` has the time of a row.
     """
     last = 0
     while True:

@@ -15,7 +15,10 @@ from convengine.server.database.sql import Statement, dialect, execute
 
 
 def flush_events(turn: Turn, token: str, after_seq: int) -> bool:
-    """Store the events after `after_seq`. False when the lease was lost. Needs an open transaction."""
+    """Store the events after `after_seq`. Returns False, and stores nothing, when the lease was lost.
+
+    Needs an open transaction.
+    """
     document = encode_turn(turn, after_seq, continued=after_seq > 0)
     sql = dialect()
     insert = Statement(
@@ -38,12 +41,12 @@ SELECT conversation_id, lease_token, %s, %s, %s, %s, %s, %s FROM ce_conversation
 
 
 def delete_running_stmt(token: str) -> Statement:
-    """Delete the events of a turn."""
+    """Delete the events that were stored under a lease, which is that of one turn."""
     return Statement("DELETE FROM ce_running_event WHERE lease_token = %s", [dialect().uuid_param(token)])
 
 
 def read_running_events(conversation_id: uuid.UUID, turn_no: int | None = None) -> list[StoredEvent]:
-    """The events of the running turn of a conversation so far."""
+    """The stored events of the running turn of a conversation so far; with `turn_no`, only if it is that turn."""
     parts = CeRunningEvent.objects.filter(conversation_id=conversation_id).order_by("id")
     if turn_no is not None:
         parts = parts.filter(turn_no=turn_no)

@@ -37,7 +37,10 @@ def lock_states(model: type[SealedStateModel], keys: Iterable[Any]) -> dict[str,
 
 
 def note_change(model: type[SealedStateModel], before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    """Seal what rows were and what they became, as `lock_states` gives it. Needs an open transaction."""
+    """Seal what rows were and what they became, as `lock_states` gives it; nothing if no row changed.
+
+    Needs an open transaction.
+    """
     pairs = {key: (before.get(key), after.get(key)) for key in {**before, **after}}
     hashes = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
     if hashes:

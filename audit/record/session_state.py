@@ -81,7 +81,7 @@ def build_empty_document() -> Mapping[str, Json]:
 
 
 def diff_sessions(old: Session | None, new: Session) -> Change:
-    """The changes between two sessions of a turn; None is the moment before its first event.
+    """The changes between two sessions of a turn; `old` is None at the moment before its first event.
 
     A session changes in few fields at a time, and unchanged values are the same object, so only the rest is compared.
     """
@@ -124,7 +124,7 @@ def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
 
 
 def merge_changes(first: Mapping[str, Json], second: Mapping[str, Json]) -> Change:
-    """Two changes as one."""
+    """Two changes as one, the second after the first."""
     sets, unsets = second.get("set") or {}, second.get("unset") or []
     return _build_change(
         {**{at: value for at, value in (first.get("set") or {}).items() if at not in unsets}, **sets},
@@ -174,7 +174,10 @@ def get_at_path(state: Mapping[str, Json], path: Iterable[str]) -> Json:
 
 
 def read_folded(state: Mapping[str, Json], key: str) -> Json:
-    """The part of the session with this name, in this state."""
+    """The part of the session with this name, in this state: context, input params or form values.
+
+    Any other name stands for all facts of the session, with its context and form values.
+    """
     context = state.get("context") or {}
     if key == "context":
         return context
@@ -208,7 +211,10 @@ def _compare(
     unsets: list[str],
     omitted: Collection[str] = (),
 ) -> None:
-    """Collect the changes by pointer; unlike `diff_json`, lists count as one value, and every turn pays for this."""
+    """Collect the changes below `at` by pointer in `sets` and `unsets`, without the `omitted` keys at the top.
+
+    Unlike in `diff_json`, lists count as one value. Every turn pays for this.
+    """
     # Nearly every value is the same object as before; those are skipped without Python code for each.
     for key in compress(new, map(is_not, map(old.get, new, repeat(ABSENT)), new.values())):
         if key in omitted:
@@ -234,6 +240,7 @@ def split_pointer(pointer: str) -> list[str]:
 
 
 def _put(state: Mapping[str, Json], parts: list[str], value: Json) -> dict[str, Json]:
+    """A copy with a value at a path. What is no object on the way is replaced by one."""
     first, *rest = parts
     if not rest:
         return {**state, first: value}
@@ -242,6 +249,7 @@ def _put(state: Mapping[str, Json], parts: list[str], value: Json) -> dict[str, 
 
 
 def _drop(state: Mapping[str, Json], parts: list[str]) -> dict[str, Json]:
+    """A copy without the value at a path. A path that does not exist is no fault."""
     first, *rest = parts
     if not rest:
         return {key: value for key, value in state.items() if key != first}

@@ -186,7 +186,7 @@ class ReadableEvents(Func):
 
 
 def create_views(schema_editor: Any) -> None:
-    """Make both views, unless they are there."""
+    """Make both views. On PostgreSQL, their functions and existing views are replaced; SQLite keeps existing views."""
     vendor = schema_editor.connection.vendor
     for statement in (*(_FUNCTIONS.values() if vendor == "postgresql" else ()), *list_view_stmts(vendor)):
         schema_editor.execute(statement.strip(), params=None)
@@ -198,7 +198,7 @@ def list_view_stmts(vendor: str) -> list[str]:
 
 
 def list_changed_functions() -> Iterator[str]:
-    """The functions of the views that are not as the product makes them."""
+    """The names of the functions of the views that are missing or not as the product makes them; none in SQLite."""
     for name, statement in _FUNCTIONS.items() if connection.vendor == "postgresql" else ():
         with connection.cursor() as cursor:
             cursor.execute("SELECT prosrc FROM pg_proc WHERE oid = to_regproc(%s)", [name])
@@ -208,7 +208,7 @@ def list_changed_functions() -> Iterator[str]:
 
 
 def drop_views(schema_editor: Any) -> None:
-    """Remove both views."""
+    """Remove both views, with their functions."""
     for name in reversed(VIEWS):
         schema_editor.execute(f"DROP VIEW IF EXISTS {name}")
     for name in _FUNCTIONS if schema_editor.connection.vendor == "postgresql" else ():

@@ -22,7 +22,7 @@ _ENTERED, _LEFT = 4, 8
 
 
 def fold_steps(entries: Sequence[Entry]) -> list[Entry]:
-    """A document with its steps as one list."""
+    """The entries of a document with its steps as one list. Events of steps that hold more stay entries."""
     steps: list[list[Json]] = []
     others: list[Entry] = []
     for entry in entries:
@@ -52,12 +52,15 @@ def _is_plain(entry: Entry, payload_keys: tuple[str, ...]) -> bool:
 
 
 def _ends(entry: Entry, step: Sequence[Json]) -> bool:
-    """True for the end of the step that began last."""
+    """True if an entry is the end of this step, which is the one that began last and has no end yet."""
     return len(step) == _ENTERED and entry["payload"]["stepClass"] == f"{step[3]}.{step[2]}"
 
 
 def unfold_steps(stored: Sequence[Json]) -> list[Json]:
-    """The entries of a document with its steps as events, in their places. A list that is damaged stays as it is."""
+    """The entries of a document with its steps as events, in their places.
+
+    If a list of steps is damaged, all entries stay as they are.
+    """
     lists = [entry for entry in stored if isinstance(entry, dict) and STEPS in entry]
     if not lists or not all(_is_step_list(entry[STEPS]) for entry in lists):
         return list(stored)
@@ -78,6 +81,7 @@ def _get_seq(entry: Entry) -> Json:
 
 
 def _is_step_list(steps: Json) -> bool:
+    """True for a list of steps with whole numbers where those of events and milliseconds are."""
     return isinstance(steps, list) and all(
         isinstance(step, list)
         and len(step) in (_ENTERED, _LEFT)
@@ -87,6 +91,7 @@ def _is_step_list(steps: Json) -> bool:
 
 
 def _iterate_events(steps: Sequence[Sequence[Json]]) -> Iterator[Entry]:
+    """The events of a list of steps: the beginning of each, and its end if it has one."""
     for seq, ms, step, module, *end in steps:
         entered = {"step": step, "stepClass": f"{module}.{step}"}
         yield {"seq": seq, "stage": _ENTER, "step": step, "ms": ms, "payload": entered}

@@ -27,7 +27,7 @@ def build_trace(
     by_turn: dict[int, list[Event]] = {}
     for event in events:
         by_turn.setdefault(event.row.turn_no or 0, []).append(event)
-    turns = [_turn_document(turn_no, turn_events, records.get(turn_no)) for turn_no, turn_events in by_turn.items()]
+    turns = [_build_turn(turn_no, turn_events, records.get(turn_no)) for turn_no, turn_events in by_turn.items()]
     return {
         "conversationId": conversation_id,
         "turns": turns,
@@ -47,7 +47,7 @@ def build_steps(events: Iterable[Event]) -> list[dict[str, Json]]:
             running.append(steps[-1])
         elif event.name in (STEP_EXIT, STEP_ERROR) and running:
             name = payload.get("step")
-            step = next((step for step in reversed(running) if step["step"] == name), running[-1])
+            step = next((known for known in reversed(running) if known["step"] == name), running[-1])
             running.remove(step)
             status, took, error = _STATUS[event.name], payload.get("durationMs"), payload.get("errorMessage")
             step.update(status=status, endedAt=at, durationMs=took, error=error)
@@ -57,6 +57,7 @@ def build_steps(events: Iterable[Event]) -> list[dict[str, Json]]:
 
 
 def _build_step(step: str, step_class: str | None, **known: Json) -> dict[str, Json]:
+    """A step that runs, with what is `known` of it in place of usual values; without `step_class`, no source file."""
     return {
         "step": step,
         "stepClass": step_class,
@@ -71,7 +72,8 @@ def _build_step(step: str, step_class: str | None, **known: Json) -> dict[str, J
     }
 
 
-def _turn_document(turn_no: int, events: list[Event], record: CeConversationHistory | None) -> dict[str, Json]:
+def _build_turn(turn_no: int, events: list[Event], record: CeConversationHistory | None) -> dict[str, Json]:
+    """The trace of one turn with events. Without `record`, as while it runs, what only the record has is null."""
     first, last = events[0], events[-1]
     start = next((event for event in events if event.name == "INTENT_RESOLVE_START"), first)
     return {
@@ -93,7 +95,7 @@ def _turn_document(turn_no: int, events: list[Event], record: CeConversationHist
 
 
 def _derive_steps(events: list[Event]) -> list[dict[str, Json]]:
-    """Steps from the timing record, when STEP_ENTER and STEP_EXIT were filtered out."""
+    """Steps from the timing record, when STEP_ENTER and STEP_EXIT were filtered out; none without that record."""
     timing = next((event for event in events if event.name == PIPELINE_TIMING), None)
     return [
         _build_step(
@@ -109,7 +111,7 @@ def _derive_steps(events: list[Event]) -> list[dict[str, Json]]:
 
 
 def describe_stage(event: Event) -> dict[str, Json]:
-    """An event of a step."""
+    """An event with its payload, as traces have it."""
     return {
         "auditId": event.row.audit_id,
         "stage": event.row.stage,
@@ -121,7 +123,10 @@ def describe_stage(event: Event) -> dict[str, Json]:
 
 
 def read_turn_trace(conversation_id: uuid.UUID, turn_no: int) -> dict[str, Any] | None:
-    """The turn in the form of a conversation's trace; null when neither its events nor its record are stored."""
+    """The turn in the form of a conversation's trace. Returns None when neither its events nor its record are stored.
+
+    A turn without events has an empty trace.
+    """
     rows, records = queries.read_turns(conversation_id, [turn_no]), queries.read_records(conversation_id, [turn_no])
     if not rows and not records:
         return None
@@ -154,6 +159,7 @@ def build_graph(steps: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
 
 
 def _rule_edges(step: Mapping[str, Json], to: str) -> Iterable[dict[str, Json]]:
+    """An edge for each rule that acted in a step."""
     for stage in step["stages"]:
         if stage["stage"].startswith(RULE_APPLIED):
             payload = stage["payload"]

@@ -51,6 +51,7 @@ def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[Ste
 
 
 def _read_rule_error(entries: Sequence[Mapping[str, Any]]) -> str:
+    """The role of a task if a rule with a task failed in the turn, else blank."""
     return max(find_rule_role(str(entry.get("stage")), entry.get("payload") or {}) for entry in entries)
 
 
@@ -68,7 +69,7 @@ _ROLES: Mapping[str, Callable[[Sequence[Mapping[str, Any]]], str]] = {
 
 
 def has_entry(kind: str, *values: str, **more: str) -> Exists:
-    """The turns with an entry of a kind, which has one of some values."""
+    """The condition on turns with an entry of a kind that has one of some values, and fulfils `more` conditions."""
     return Exists(CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=kind, value__in=values, **more))
 
 
@@ -133,7 +134,10 @@ _SQL = """SELECT wanted.kind, wanted.value,
 
 
 def count_row_usage(rows: Sequence[tuple[str, str]], since: datetime) -> dict[tuple[str, str], RowUsage]:
-    """For rows by (table, primary key as text): how often each decided a turn since then; one query for all."""
+    """For rows by (table, primary key as text): how often each decided a turn since then, at most MOST, and when last.
+
+    One query for all.
+    """
     if not rows:
         return {}
     sql_dialect = dialect()

@@ -88,7 +88,7 @@ def insert_dead_turn_stmts(
 ) -> SealedRow:
     """Build the row of a turn whose process died, from the events that it stored while it ran; `events` end it.
 
-    `release` is the content hash of its release.
+    `previous` is the hash of the seal before it, and `release` the content hash of its release.
     """
     entries = read_running_entries(header["turn_id"])
     at_ms = max(int((now - header["created_at"]).total_seconds() * 1000), 0)
@@ -124,7 +124,10 @@ def add_outside(events: Sequence[OutsideEvent], now: datetime, config_version: i
 def _add(
     documents: Mapping[uuid.UUID, Document], at: datetime, version: int, of_turn: Mapping[str, Json] | None = None
 ) -> None:
-    """Insert one row for each conversation, sealed after the last addition of its conversation."""
+    """Insert one row for each conversation, sealed after the last addition of its conversation.
+
+    `of_turn` has the columns of the turn that they belong to, None for no turn.
+    """
     _lock_conversations(documents)
     previous, release = _last_seals(documents), configuration().content_hash(version)
     for key, document in documents.items():
@@ -152,7 +155,10 @@ def _last_seals(conversations: Iterable[uuid.UUID]) -> dict[uuid.UUID, bytes]:
 def _insert_row_stmts(
     header: Mapping[str, Json], document: Document, previous: bytes | None, release: str, steps: Sequence[Step] = ()
 ) -> SealedRow:
-    """The row from its columns and its document, sealed, and its index, which has no events outside of turns."""
+    """The row from its columns and its document, sealed after `previous`, and its index with the `steps` of its form.
+
+    Rows outside of turns have no index.
+    """
     sql, calls = dialect(), list_calls(document.entries)
     index_entries = list_index_entries(document.entries, steps) if "turn_id" in header else []
     row: dict[str, Json] = {
@@ -186,7 +192,7 @@ def _json_or_null(text: bytes) -> str | None:
 
 
 def _adapt(value: Json, sql: Dialect) -> Json:
-    """A column's value as a parameter."""
+    """The value of a column as a parameter of a statement, in a type that the database's driver takes."""
     if isinstance(value, uuid.UUID):
         return sql.uuid_param(value)
     if isinstance(value, datetime):

@@ -36,7 +36,7 @@ class WantedOutcome(NamedTuple):
 
     @property
     def where(self) -> Any:
-        """The condition on turns."""
+        """The condition on turns: the conversation or a form began in them, and became this."""
         rows = CeOutcome.objects.filter(
             conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), outcome=self.outcome
         )

@@ -6,5 +6,5 @@ DEFAULT = "default"
 
 
 def list_workspaces() -> list[str]:
-    """Their names in order; one query."""
+    """The names of the deployment's workspaces in order, with the default one always; one query."""
     return sorted({DEFAULT, *CeApiKey.objects.order_by().values_list("workspace_id", flat=True).distinct()})

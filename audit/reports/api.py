@@ -147,7 +147,7 @@ class ReportsView(ApiView):
 
 
 def _read_selection(request: Request) -> Selection:
-    """Raises RequestInvalid."""
+    """The selection of a request, in the workspace of its key. Raises RequestInvalid, also for unknown parameters."""
     given = request.query_params
     if unknown := sorted(set(given) - set(ReportForm.base_fields)):
         names = ", ".join(ReportForm.base_fields)
@@ -158,6 +158,7 @@ def _read_selection(request: Request) -> Selection:
 
 
 def _build_document(selection: Selection) -> dict[str, Any]:
+    """The report as ReportSerializer reads it; of the groups, those with the most turns."""
     report = build_report(selection, DIMENSIONS.values(), has_durations=True)
     return {
         "since": selection.since,
@@ -181,6 +182,7 @@ def _describe_groups(report: Report, dimension: Dimension) -> list[dict[str, Any
 
 
 def _describe_funnel(funnel: Funnel) -> dict[str, Any]:
+    """A form as ReportFormSerializer reads it: steps of the whole form with 0, those of a field only if counted."""
     return {
         "schemaId": funnel.schema,
         "intent": funnel.intent,

@@ -92,7 +92,7 @@ class Evidence(NamedTuple):
 
 
 def find_bad_turns(measure: Measure, first: int, last: int, *, is_open: bool = False) -> Evidence:
-    """What the turns do that make a rate bad, on some releases; `is_open`: also those on later releases."""
+    """Whether releases caused the turns that make a rate bad on them; with `is_open`, also those on later releases."""
     return _find_evidence(_BAD_TURNS[measure], first, last, is_open=is_open)
 
 
@@ -103,7 +103,10 @@ def find_moved_turns(intents: Sequence[str], first: int, last: int) -> Evidence:
 
 
 def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = False) -> Evidence:
-    """Run some turns again on the last of the releases and on the one before the first."""
+    """Run the first such turns of the releases again: on the last of the releases, and on the one before the first.
+
+    With `is_open`, turns on later releases count too.
+    """
     turn_ids = list(select_turns(kind.stored, first, None if is_open else last))
     pairs = [(_run_again(turn_id, first - 1), _run_again(turn_id, last)) for turn_id in turn_ids]
     known = [(before, after) for before, after in pairs if before and after]
@@ -112,7 +115,10 @@ def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = Fal
 
 
 def select_turns(wanted: Any, first: int, last: int | None) -> Any:
-    """The IDs of the first such turns on some releases. In the order of an index: the table may be large."""
+    """The IDs of the first SAMPLE such turns on some releases; with `last` None, also on all later ones.
+
+    In the order of an index: the table may be large.
+    """
     turns = CeConversationHistory.objects.filter(wanted, config_version__gte=first)
     turns = turns if last is None else turns.filter(config_version__lte=last)
     return turns.order_by("config_version", "pk").values_list("turn_id", flat=True)[:SAMPLE]
@@ -120,7 +126,10 @@ def select_turns(wanted: Any, first: int, last: int | None) -> Any:
 
 @lru_cache(maxsize=4096)
 def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
-    """How a turn ends on a release. Returns None where that cannot be known. A process runs it once."""
+    """How a turn ends on a release. Returns None where that cannot be known, or if it fails unexpectedly.
+
+    A process runs it once, as long as the result is in its cache.
+    """
     turn = CeConversationHistory.objects.defer(None).filter(turn_id=turn_id).first()
     try:
         snapshot = configuration().at(release)
@@ -131,12 +140,13 @@ def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
     except NotReplayable:
         return None
     except Exception as fault:
-        # Nobody who opens a page can help it.
+        # The reader of a page can do nothing about it.
         log.warning("turn does not run again", turn_id=str(turn_id), release=release, error=str(fault), exc_info=fault)
         return None
 
 
 def _play(turn: CeConversationHistory, snapshot: Snapshot) -> PlayedResult | None:
+    """Play a turn on a release. Returns None if it asks something that was not recorded. Raises NotReplayable."""
     recorded = restore_recording(turn)
     played, tape = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
     if tape.unanswered:

@@ -22,7 +22,7 @@ def build_comments(wanted: ReportRequest) -> dict[str, Any]:
 
 
 def read_comments(selection: Selection) -> list[CeMcpUserFeedback]:
-    """The newest ones that were not replaced. One query by an index."""
+    """The newest comments and corrections, at most MOST, without replaced ones. One query by an index."""
     filters: dict[str, Any] = {
         "conversation__workspace_id": selection.workspace,
         "conversation__channel": selection.channel,

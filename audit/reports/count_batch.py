@@ -54,7 +54,7 @@ def quote_texts(texts: Iterable[str]) -> str:
 
 
 def find_oldest_hour() -> datetime:
-    """From here on, counts by hour are kept."""
+    """The oldest hour whose counts by hour are kept."""
     return floor_hour(timezone.now() - timedelta(days=CeTurnCount.HOURS_KEPT))
 
 
@@ -112,5 +112,5 @@ def _list_times(hours: Iterable[datetime]) -> Iterator[tuple[datetime, datetime,
 
 
 def _read_hour(hour: datetime | str) -> datetime:
-    """An hour of a cursor."""
+    """An hour as a cursor gives it: a time, or with SQLite a text."""
     return datetime.fromisoformat(hour).replace(tzinfo=UTC) if isinstance(hour, str) else hour.astimezone(UTC)

@@ -63,6 +63,7 @@ def count_stored_outcomes(cursor: Any) -> None:
 
 
 def _count_slice(cursor: Any, first: int, last: int) -> None:
+    """Follow the records after `first`, up to `last`, store the outcomes, and write changes into NEW_COUNTS."""
     rows = CeConversationHistory._base_manager.filter(pk__gt=first, pk__lte=last).order_by("pk")
     turns = list(rows.values_list(*_COLUMNS, named=True))
     entries = _read_entries([turn.turn_id for turn in turns if turn.source != ADDITION])
@@ -96,7 +97,7 @@ class _Conversation:
         self._before = {row.pk: (row.outcome, row.field) for row in self._rows}
 
     def follow(self, turn: Any, entries: _Entries) -> None:
-        """Take up one more record. A conversation whose first turn is not stored any more has no known beginning."""
+        """Follow one more record. A conversation whose first turn is not stored any more has no outcome."""
         result = _read_end(turn) if turn.source == ADDITION else _read_result(turn, entries)
         if turn.turn_no == 1 and self._whole is None:
             self._begin(turn, CeOutcome.CONVERSATION, Outcome.OPEN)
@@ -117,6 +118,7 @@ class _Conversation:
         return ends | (self._close(FormOutcome.LEFT) if result.has_ended else set())
 
     def _take_step(self, turn: Any, step: Step) -> set[FormOutcome]:
+        """Follow one step; returns what became of the form that it ends. Only a start counts for another form."""
         if step.kind is FormStep.STARTED:
             ends = self._close(FormOutcome.LEFT)
             self._begin(turn, step.schema, FormOutcome.OPEN)
@@ -129,6 +131,7 @@ class _Conversation:
         return self._close(FORM_ENDS[step.kind], step.field) if step.kind in FORM_ENDS else set()
 
     def _begin(self, turn: Any, schema: int, outcome: Outcome | FormOutcome) -> None:
+        """Add a row for a form, or for the conversation, that begins in a turn."""
         row = CeOutcome(conversation_id=turn.conversation_id, schema_id=schema, turn_no=turn.turn_no)
         row.hour, row.outcome = floor_hour(turn.created_at), outcome.value
         row.workspace_id, row.channel = turn.conversation__workspace_id, turn.conversation__channel
@@ -152,6 +155,7 @@ class _Conversation:
         return next(is_open, None)
 
     def list_changes(self) -> Iterator[_Change]:
+        """The rows that are new, or whose outcome or field changed."""
         for row in self._rows:
             before = self._before.get(row.pk)
             if before != (row.outcome, row.field):
@@ -159,7 +163,10 @@ class _Conversation:
 
 
 def _read_conversations(ids: Iterable[UUID]) -> Mapping[UUID, _Conversation]:
-    """One query. Of the forms, those that are open are enough."""
+    """The conversations by id, with the outcomes that are needed to follow them. One query.
+
+    Of the forms, those that are open are enough.
+    """
     rows: dict[UUID, list[CeOutcome]] = {key: [] for key in ids}
     is_needed = Q(schema_id=CeOutcome.CONVERSATION) | Q(outcome=FormOutcome.OPEN.value)
     for row in CeOutcome.objects.filter(is_needed, conversation_id__in=list(rows)):
@@ -174,6 +181,7 @@ def _read_end(record: Any) -> TurnResult:
 
 
 def _read_result(turn: Any, entries: _Entries) -> TurnResult:
+    """What a turn says, by its columns and its index entries. The steps of a turn that changed nothing do not count."""
     stages = {value: role for kind, value, role in entries if kind == CeTurnIndex.STAGE}
     has_answer = any(kind in ANSWERING for kind, _, _ in entries)
     is_committed = turn.status in COMMITTED
@@ -195,7 +203,7 @@ def _is_with_person(turn: Any, stages: Mapping[str, str]) -> bool:
 
 
 def _list_counts(changed: Iterable[_Change]) -> Iterator[tuple[Any, ...]]:
-    """One more for what became of each row, and one less for what it was before."""
+    """The rows of NEW_COUNTS: one more for what became of each row, and one less for what it was before."""
     for row, before in changed:
         about = (row.hour, row.workspace_id, row.channel, row.config_version, row.intent_code)
         yield *about, *_name_count(row.schema_id, row.outcome, row.field), 1, "0"

@@ -106,7 +106,10 @@ SELECT {{hour}}, c.workspace_id, c.channel, h.config_version, h.intent_code,
 
 
 def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts]:
-    """Count the turns, and the ratings, that no running commit can precede any more; forget old hours."""
+    """Count the turns, and the ratings, that no running commit can precede any more; forget old hours.
+
+    These are those that are known for the time `settled_after`; with 0, all of them.
+    """
     for number, name, limit, count in (
         (CeCountProgress.TURNS, "records", BATCH, _count_range),
         (CeCountProgress.OUTCOMES, "outcomes", BATCH, count_outcomes),
@@ -119,7 +122,10 @@ def count_new_turns(settled_after: timedelta = SETTLED_AFTER) -> Iterator[Counts
 
 
 def _find_settled(number: int, settled_after: timedelta) -> int:
-    """The highest record up to which all are stored. Notes the newest one for the next look."""
+    """The highest record up to which all are stored; without `settled_after`, the newest one.
+
+    Notes the newest one for the next call. Too soon after the last one, nothing more is settled than was counted.
+    """
     with transaction.atomic():
         progress, now = lock_progress(number), database_time()
         newest = _find_newest(number)
@@ -139,13 +145,16 @@ def _find_newest(number: int) -> int:
 
 
 def lock_progress(number: int) -> CeCountProgress:
-    """The progress of one of them. Other processes that count wait until the transaction ends."""
+    """The progress of one kind of counting, `number`. Other processes that count wait until the transaction ends."""
     CeCountProgress.objects.get_or_create(pk=number)
     return CeCountProgress.objects.select_for_update().get(pk=number)
 
 
 def _count_next(number: int, settled: int, limit: int | None, count: Any) -> int:
-    """Count the next records, and note it, in one transaction; how many numbers they have."""
+    """Count the next records up to `settled`, at most `limit`, and note it, in one transaction.
+
+    Returns how many numbers they have, 0 if there are none.
+    """
     with transaction.atomic():
         progress = lock_progress(number)
         first, last = progress.counted, settled if limit is None else min(progress.counted + limit, settled)
@@ -163,7 +172,7 @@ def _count_range(cursor: Any, first: int, last: int) -> None:
 
 
 def count_turns(cursor: Any, wanted: Q) -> None:
-    """Write the counts of some turns into NEW_COUNTS."""
+    """Write the counts of the wanted turns into NEW_COUNTS. Outcomes and ratings are counted on their own."""
     turns = _select_turns(wanted)
     sql, params = turns.values_list(*_WHERE, *_COLUMNS, *_FLAGS).query.sql_with_params()
     cursor.execute(_COUNT_FACTS.replace("{turns}", sql), params)
@@ -183,5 +192,8 @@ def _select_turns(wanted: Q) -> QuerySet[Any]:
 
 
 def count_ratings(cursor: Any, first: int, last: int) -> None:
-    """Turns with a thumb, and by the row that answered, in the hour of the turn: a replaced rating counts no longer."""
+    """Write the counts of turns with a thumb, and by the row that answered, in the hour of the turn.
+
+    A rating that one of these replaces counts no longer.
+    """
     cursor.execute(_COUNT_RATINGS.replace("{hour}", _HOUR[connection.vendor]), {"first": first, "last": last})

@@ -40,7 +40,10 @@ class _Count(NamedTuple):
 
 
 def select_texts(turns: QuerySet[Any], *about: str) -> QuerySet[Any]:
-    """What is read of turns, behind what their counts are about."""
+    """Turns as `list_document_counts` reads them: the columns `about`, then model calls, steps of forms, and the text.
+
+    `turns` must be annotated with `has_model_failed`.
+    """
     stages = CeTurnIndex.objects.filter(turn_id=OuterRef("turn_id"), kind=CeTurnIndex.STAGE, value__in=FORM_STAGES)
     form_steps = Subquery(stages.exclude(role="").values("role")[:1])
     texts: QuerySet[Any] = turns.annotate(
@@ -88,6 +91,7 @@ def _read_steps(timing: str) -> Sequence[Mapping[str, Json]]:
 
 
 def _count_steps(steps: Sequence[Mapping[str, Json]]) -> Iterator[_Count]:
+    """The turn once, then each step with its time in the turn, unless that is less than a millisecond."""
     yield _Count(CeTurnCount.STEP)
     took: dict[str, float] = defaultdict(float)
     for step in steps:
@@ -110,6 +114,10 @@ def _read_calls(text: str, number: int) -> Sequence[Mapping[str, Json]]:
 
 
 def _count_calls(calls: Sequence[Mapping[str, Json]], has_model_failed: bool) -> Iterator[_Count]:
+    """Each call with cost, error and time, then the turn once for each model.
+
+    `has_model_failed`: a model gave the turn no usable answer; each of its models counts as failed.
+    """
     for call in calls:
         name = name_model(call)
         yield _Count(CeTurnCount.MODEL, name, f"{call['cost'] or 0:.9f}")

@@ -87,11 +87,14 @@ class Comparison:
 
     @cached_property
     def rates(self) -> list[RateEffect]:
-        """Each watched rate."""
+        """Each watched rate with its judgement, in the order of RATES."""
         return [self.judge(measure) for measure in RATES]
 
     def judge(self, measure: Measure) -> RateEffect:
-        """Whether the release made a rate worse or better; of a worse one with what the same messages do."""
+        """Whether the release made a rate worse or better; of a worse one with what the same messages do.
+
+        Of a gradual release both sides had the same users, so a worse rate needs no such proof.
+        """
         before, after = (Proportion(*measure.read_part(totals)) for totals in self.sides)
         verdict = judge_rate(measure, after, before)
         if self.is_gradual or verdict not in (Verdict.WORSE, Verdict.MAYBE_WORSE):
@@ -104,7 +107,10 @@ class Comparison:
         return RateEffect(measure, before, after, verdict, evidence.describe(self.after.name))
 
     def list_moved(self, kind: str) -> list[MovedShare]:
-        """The intents or states (INTENT, STATE) whose share of the turns changed most."""
+        """The intents or states (INTENT, STATE) whose share of the turns changed most, at most MOST_MOVED.
+
+        Empty without earlier turns.
+        """
         before, after = self.sides
         if self.before is None:
             return []
@@ -123,7 +129,10 @@ class Comparison:
 
 
 def group_releases(releases: Iterable[tuple[int, Totals]]) -> list[ReleaseGroup]:
-    """Releases with their turns, in order. Those with too few turns are taken together with the next ones."""
+    """Releases with their turns, in order. Those with too few turns are taken together with the next ones.
+
+    The last group may have too few.
+    """
     groups: list[ReleaseGroup] = []
     first: int | None = None
     totals, number = Totals(), 0
@@ -147,7 +156,10 @@ def choose_period(release: ReleaseNote) -> Selection:
 
 
 def compare_release(release: ReleaseNote) -> Comparison | None:
-    """The turns of a release and of those before it, or of both sides of a gradual one. Returns None if it had none."""
+    """The turns of a release and of those before it, or of both sides of a gradual one. Returns None if it had none.
+
+    Releases with too few turns are compared together with others.
+    """
     releases = read_releases(choose_period(release))
     if release.gradual:
         parent = release.gradual.parent_version
@@ -184,7 +196,7 @@ def effect_url(number: int) -> str:
 
 
 def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> ReleaseEffect:
-    """The effect for other pages."""
+    """The effect for other pages, with the `shifts` of intents that are to be named."""
     after, before = comparison.after, comparison.before
     rates = [
         RateChange(
@@ -201,7 +213,8 @@ def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> Re
 def _list_shifts(comparison: Comparison) -> list[IntentShift]:
     """The intents that have other messages because of a release: users may also ask something else since then.
 
-    None if no intent lost messages: those that nobody understood before got better.
+    Empty if no intent lost messages: those that nobody understood before got better. Empty too if no change is clear,
+    or if the same messages do not prove that the release caused it.
     """
     moved = comparison.list_moved(INTENT)
     has_lost = any(share.errors < 0 and share.name != UNKNOWN for share in moved)
@@ -262,7 +275,7 @@ def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tupl
 
 
 def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator[ReleaseEffect]:
-    """The effects of a release and of all later ones, the newest first."""
+    """The effects of the groups that end with a release or a later one, the newest first; none of the first group."""
     shifts = _find_shifts(groups)
     for index in range(len(groups) - 1, 0, -1):
         if groups[index].last >= since_release:

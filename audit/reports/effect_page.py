@@ -63,6 +63,7 @@ def effect_page(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
+    """What the template needs of a comparison. At most 20 of the releases that are judged together are listed."""
     others = [number for number in range(comparison.after.first, comparison.after.last + 1) if number != release.number]
     intents = [(name_intent(share.name), share) for share in comparison.list_moved(INTENT)]
     period = choose_period(release)
@@ -79,6 +80,8 @@ def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
 
 
 def _build_line(rate: RateEffect, comparison: Comparison, period: Selection) -> RateLine:
+    """A rate with its searches, for the sides whose turns a search lists exactly."""
+
     def link(group: ReleaseGroup | None, share: Proportion) -> str:
         # The search filters by one release, and lists all hand-overs, also more than conversations that began.
         has_list = group is not None and group.first == group.last and rate.measure.count(group.totals) == share.part
@@ -93,7 +96,7 @@ def link_rate(measure: Measure, period: Selection, release: int) -> str:
 
 
 def _summarise(comparison: Comparison) -> str:
-    """The effect in one sentence."""
+    """The effect in words: each rate that differs, or why nothing can be said."""
     if comparison.before is None:
         return "There is nothing to compare with: no earlier release had turns in the 30 days before."
     if comparison.rates[0].verdict is Verdict.TOO_FEW:

@@ -106,7 +106,7 @@ def read_funnels(selection: Selection) -> list[Funnel]:
 
 
 def build_funnels(sums: Mapping[tuple[Any, ...], int]) -> list[Funnel]:
-    """The forms of counts by kind and value, most started first."""
+    """The forms of counts by kind and value, most started first. Other kinds are left out."""
     counts: dict[int, dict[str, dict[FormStep | FormOutcome, int]]] = defaultdict(lambda: defaultdict(dict))
     for (kind, value), turns in sums.items():
         if kind in _KINDS:
@@ -127,6 +127,7 @@ def build_filter(funnel: Funnel, kind: FormStep | FormOutcome, path: str | None 
 
 
 def _build_funnel(schema: int, by_field: Mapping[str, _Counts]) -> Funnel:
+    """The funnel of a form: its fields in order, then other counted ones; the titles are those of the present form."""
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
     form = get_form(snapshot, row) if row is not None else None

@@ -61,6 +61,7 @@ def funnel_page(request: HttpRequest) -> HttpResponse:
 
 
 def _build_view(turns: Selection, funnel: Funnel, visits: Sequence[StateVisits]) -> FunnelView:
+    """A form with its numbers as links to the turns that they count."""
     outcomes = [(outcome.label, outcome.help, _link(turns, funnel, outcome)) for outcome in FormOutcome]
     whole = [(FormStep.STARTED.label, FormStep.STARTED.help, ReportNumber(TURNS, funnel.started)), *outcomes]
     columns = (*FIELD_STEPS, *FORM_LOSSES)
@@ -72,7 +73,7 @@ def _build_view(turns: Selection, funnel: Funnel, visits: Sequence[StateVisits])
 def _link(
     selection: Selection, funnel: Funnel, kind: FormStep | FormOutcome, known: FieldSteps | None = None
 ) -> ReportNumber:
-    """A number of turns with the search that lists them."""
+    """The number of turns of a step or an outcome, of a field or without `known` of the whole form, with its search."""
     turns = (known.counts if known else funnel.counts).get(kind, 0)
     return link_turns(selection, turns, **build_filter(funnel, kind, known.path if known else None))
 

@@ -70,12 +70,15 @@ class Measure:
         return int(self.count(totals)), int(self.base.count(totals))
 
     def read_share(self, totals: Totals) -> float | None:
-        """The percentage of the base; None without a base, or if it is empty."""
+        """The percentage of the base. Returns None for a measure that is no share, or if the base is empty."""
         part, whole = self.read_part(totals) if self.is_share else (0, 0)
         return round(100 * part / whole, 1) if whole else None
 
     def read_value(self, totals: Totals) -> Number | None:
-        """The number by which two groups are compared: the share, the mean, or the plain number."""
+        """The number by which two groups are compared: the share in percent, the mean, a quantile, or the plain number.
+
+        Returns None for a share, a mean or a quantile of nothing.
+        """
         if self.value is not None:
             return self.value(totals)
         if self.is_share:
@@ -110,6 +113,7 @@ _FOLLOWED = replace(CONVERSATIONS, count=_count(_Count.OUTCOME))
 
 
 def _measure_outcome(outcome: Outcome, name: str, *, higher_is_worse: bool | None) -> Measure:
+    """The measure of the conversations with an outcome, as a share of those that were followed."""
     return Measure(
         name,
         outcome.label,
@@ -295,9 +299,9 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def read_values(totals: Totals, known: Set[str] = frozenset()) -> dict[str, int | float | None]:
-    """Each measure by name: counts of turns and conversations as such, costs and means as numbers.
+    """Each measure by name: a share as its count, others as their number, None for a mean or quantile of nothing.
 
-    `known`: the measures that were counted, if not all; the others are null.
+    `known`: the measures that were counted, if not all; the others are None.
     """
     return {
         name: _read_plain(measure, totals) if not known or name in known else None for name, measure in MEASURES.items()

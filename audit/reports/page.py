@@ -75,7 +75,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     wanted = ReportRequest(request)
     if wanted.format == CSV and wanted.part:
         return _answer_table(wanted, topic)
-    report = build_report(wanted.selection, has_durations=_need_durations(topic.measures))
+    report = build_report(wanted.selection, has_durations=_needs_durations(topic.measures))
     if wanted.format == CSV:
         return _answer_periods(wanted, topic, report)
     unit = wanted.selection.unit
@@ -118,12 +118,14 @@ def _build_figures(selection: Selection, topic: Topic, totals: Totals) -> dict[s
 
 
 def _answer_periods(wanted: ReportRequest, topic: Topic, report: Report) -> HttpResponse:
+    """The file with the measures of the page by hour, day or month."""
     measures = topic.measures
     rows = ((_format_start(period, report), *_list_values(measures, period.totals)) for period in report.periods)
     return wanted.answer_csv(topic.name, ("period", *_list_names(measures)), rows)
 
 
 def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
+    """The file of a table, with all its groups. Raises Http404 for a table that the page does not have."""
     table = next((table for table in topic.tables if table.dimension.name == wanted.part), None)
     if table is None:
         raise Http404(f"This page has no table {wanted.part!r}.")
@@ -137,6 +139,7 @@ def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
 
 
 def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str) -> HttpResponse:
+    """The file of a chart. Raises Http404 for a chart that the page does not have."""
     chart = next((chart for chart in topic.charts if chart.name == wanted.part), None)
     if chart is None:
         raise Http404(f"This page has no chart {wanted.part!r}.")
@@ -145,12 +148,12 @@ def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str
     return wanted.answer_svg(file, "audit/chart_bars.svg", {"chart": view})
 
 
-def _need_durations(measures: Sequence[Measure]) -> bool:
+def _needs_durations(measures: Sequence[Measure]) -> bool:
     return any(measure.needs_durations for measure in measures)
 
 
 def _list_names(measures: Sequence[Measure]) -> list[str]:
-    """The columns of a file; a share follows its count."""
+    """The names of the columns of a file."""
     return [measure.name for measure in measures]
 
 
@@ -159,6 +162,7 @@ def _list_values(measures: Sequence[Measure], totals: Totals) -> list[Any]:
 
 
 def _read_number(measure: Measure, totals: Totals) -> Any:
+    """The number that pages and files show: of a share, its count."""
     return measure.count(totals) if measure.is_share else measure.read_value(totals)
 
 
@@ -192,7 +196,11 @@ def build_row(
     code: str = "",
     has_lists: bool = True,
 ) -> ReportRow:
-    """A row with each measure of some turns, as links to the turns that it counts; `filters` name those of the row."""
+    """A row with each measure of some turns, as links to the turns that it counts.
+
+    `filters` and `period` limit the search to the turns of the row. Without `has_lists`, no search lists them. `mark`,
+    `url` and `code` are those of ReportRow; a `code` that is the name itself is left out.
+    """
     numbers = {
         measure.name: _build_number(selection, measure, totals, period, (filters or {}) if has_lists else None)
         for measure in measures
@@ -207,7 +215,7 @@ def _build_number(
     period: Period | None,
     filters: Mapping[str, str] | None,
 ) -> ReportNumber:
-    """A number with the search that lists its turns; `filters` null for turns that no search lists."""
+    """A number with the search that lists its turns. There is none for 0, and with `filters` None or blank in part."""
     number, url = _read_number(measure, totals), ""
     if number and measure.search is not None and filters is not None and all(filters.values()):
         of_period = replace(selection, since=period.since, until=period.until) if period else selection
@@ -222,7 +230,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
     deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
     groups = [
         group
-        for group in list_groups(wanted.selection, table.dimension, has_durations=_need_durations(table.measures))
+        for group in list_groups(wanted.selection, table.dimension, has_durations=_needs_durations(table.measures))
         if any(measure.count(group.totals) for measure in deciding)
     ]
     groups.sort(key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])
@@ -232,6 +240,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
 
 
 def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
+    """A table with its first groups, and how many more there are."""
     groups, wording = _list_groups(wanted, table), WORDINGS[table.dimension]
     shown = groups[: table.most]
     days = read_days(table.dimension.kinds, [group.name for group in shown]) if table.has_days else {}
@@ -261,6 +270,7 @@ def _draw(
     marks: Sequence[ReleaseMark | None],
     unit: str,
 ) -> ChartView:
+    """A chart with the bars of all periods and the marks of releases, and its description in words."""
     values = [_describe_bar(chart, _name_period(period, report), period.totals) for period in report.periods]
     drawing = draw_bars(values, [(mark.short, mark.title) if mark else None for mark in marks])
     _, text, *_ = _describe_bar(chart, "All", report.totals)
@@ -270,6 +280,7 @@ def _draw(
 
 
 def _describe_bar(chart: Chart, name: str, totals: Totals) -> tuple[str, str, float, float]:
+    """A bar as `draw_bars` takes it: name, title, the whole, and the part of it that is marked."""
     whole = float(_read_number(chart.whole, totals) or 0)
     text = f"{name}: {chart.whole.label.lower()} {whole:g}"
     if chart.part is None:

@@ -21,7 +21,7 @@ class Proportion(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """In percent; None of nothing."""
+        """The share in percent. Returns None of nothing."""
         return round(100 * self.part / self.whole, 1) if self.whole else None
 
     @property
@@ -36,7 +36,7 @@ class Proportion(NamedTuple):
 
 
 def count_standard_errors(after: Proportion, before: Proportion) -> float:
-    """How many standard errors a share is above the other: the test of two proportions. 0 if nothing differs."""
+    """How many standard errors `after` is above `before`: the test of two proportions. 0 if a side has no turns."""
     if not after.whole or not before.whole:
         return 0.0
     pooled = (after.part + before.part) / (after.whole + before.whole)
@@ -45,7 +45,10 @@ def count_standard_errors(after: Proportion, before: Proportion) -> float:
 
 
 def judge_change(after: Proportion, before: Proportion, *, higher_is_worse: bool = True) -> Verdict:
-    """Whether a share got worse or better."""
+    """Whether a share got worse or better, maybe or clearly; TOO_FEW if a side has fewer than FEWEST_TURNS.
+
+    A higher share is worse, or with `higher_is_worse` false, better.
+    """
     if min(after.whole, before.whole) < FEWEST_TURNS:
         return Verdict.TOO_FEW
     errors = count_standard_errors(after, before) * (1 if higher_is_worse else -1)

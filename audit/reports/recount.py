@@ -61,7 +61,7 @@ def count_again() -> Iterator[Counts]:
 
 
 def list_days(counted: int) -> list[Day]:
-    """The days of the stored turns up to a record. One query."""
+    """The days of the stored turns up to the record `counted`, oldest first. One query."""
     turns = CeConversationHistory.objects.filter(pk__lte=counted).annotate(hour=TruncHour("created_at", tzinfo=UTC))
     zone = timezone.get_current_timezone()
     days: dict[datetime, Day] = {}
@@ -82,7 +82,10 @@ def count_day(day: Day) -> None:
 
 
 def _delete_days_of_another_zone(day: Day) -> None:
-    """Days that begin at other hours would be counted twice; those that ended before the first day's turns stay."""
+    """Delete counts of days that begin at other hours, because their turns would be counted twice.
+
+    Days that ended before the oldest turn of `day`, the first one, stay.
+    """
     zone = timezone.get_current_timezone()
     turns = CeConversationHistory.objects.filter(pk__gte=day.first, pk__lte=day.last)
     oldest = turns.aggregate(oldest=Min("created_at"))["oldest"]

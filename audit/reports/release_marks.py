@@ -37,6 +37,7 @@ def mark_releases(periods: Sequence[Period]) -> list[ReleaseMark | None]:
 
 
 def _build_mark(notes: Sequence[ReleaseNote]) -> ReleaseMark:
+    """The mark of the releases of one period, oldest first."""
     first, last = notes[0].number, notes[-1].number
     title = "; ".join(f"Release {note.number} by {note.author or '-'}: {note.reason or 'no reason'}" for note in notes)
     if first == last:

@@ -32,7 +32,7 @@ def count_release_sides(
         newest = CeConversationHistory.objects.aggregate(newest=Max("history_id"))["newest"] or 0
         turns = turns.filter(history_id__gt=max(first_turn, newest - MOST))
     counts: dict[int, dict[str, int]] = {0: {}, 1: {}}
-    for row in _by_side(turns, parent_version).annotate(
+    for row in _group_by_side(turns, parent_version).annotate(
         turns=Count("history_id"),
         failed=Count("history_id", filter=Q(status=TurnStatus.FAILED.value)),
         handed_over=Count("history_id", filter=Q(state_code=HAND_OVER)),
@@ -42,10 +42,10 @@ def count_release_sides(
         counts[row.pop("is_newer")] |= row
     stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=str(NOT_UNDERSTOOD), at__gte=since)
     unclear = turns.filter(turn_id__in=stage.values("turn_id"))
-    for row in _by_side(unclear, parent_version).annotate(not_understood=Count("history_id")):
+    for row in _group_by_side(unclear, parent_version).annotate(not_understood=Count("history_id")):
         counts[row.pop("is_newer")] |= row
     kind = CeMcpUserFeedback.Type
-    for row in _by_side(rated, parent_version).annotate(
+    for row in _group_by_side(rated, parent_version).annotate(
         positive=Count("pk", filter=Q(feedback_type=kind.THUMBS_UP)),
         negative=Count("pk", filter=Q(feedback_type=kind.THUMBS_DOWN)),
     ):
@@ -53,7 +53,8 @@ def count_release_sides(
     return SideCounts(**counts[1]), SideCounts(**counts[0])
 
 
-def _by_side(rows: QuerySet[Any], parent_version: int) -> Any:
+def _group_by_side(rows: QuerySet[Any], parent_version: int) -> Any:
+    """Rows grouped by `is_newer`: 1 for releases after the parent, 0 for it and older ones."""
     is_newer = Case(
         When(config_version__gt=parent_version, then=Value(1)), default=Value(0), output_field=IntegerField()
     )

@@ -74,7 +74,7 @@ class Selection:
         return counts if self.release is None else counts.filter(config_version=self.release)
 
     def search_url(self, **filters: str) -> str:
-        """The search that lists its turns, or some of them."""
+        """The address of the search that lists its turns; `filters` limit them, and replace those of the selection."""
         wanted = {
             "workspace": self.workspace,
             "intent": self.intent,
@@ -102,7 +102,7 @@ class Selection:
 
     @property
     def unit(self) -> Unit:
-        """The times of its periods."""
+        """What its periods are: hours, days or months, by its length. Where hours are no longer kept, at least days."""
         length = self.until - self.since
         return (
             Unit.HOUR
@@ -215,7 +215,7 @@ class Report:
 
     @property
     def totals(self) -> Totals:
-        """Of the whole selection."""
+        """The numbers of the whole selection."""
         return sum((period.totals for period in self.periods), Totals())
 
 
@@ -227,7 +227,7 @@ def build_report(selection: Selection, dimensions: Iterable[Dimension] = (), *, 
 
 
 def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
-    """The numbers of all its turns."""
+    """The numbers of all turns of a selection; with `has_durations`, also how long they took."""
     totals = Totals()
     for kind, value, turns, amount in _sum_by(selection.select_counts(), has_durations=has_durations):
         totals.add(kind, value, turns, amount)
@@ -246,7 +246,7 @@ def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
 
 
 def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:
-    """The numbers of each hour with counts."""
+    """The numbers of each hour with counts, as far as counts by hour are kept; with `has_durations`, also times."""
     totals: dict[datetime, Totals] = defaultdict(Totals)
     counts = selection.select_counts(is_by_hour=True)
     for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
@@ -255,7 +255,10 @@ def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[dat
 
 
 def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, datetime]:
-    """Whole days of the deployment's zone, up to the end of this hour at most; the first one is not after it."""
+    """The time from `first` to `last` in whole days of the deployment's zone, at most to the end of this hour.
+
+    At least an hour, so `first` must not be after today; a `last` before it counts as the same day.
+    """
     zone = timezone.get_current_timezone()
     since, end = (
         floor_hour(datetime.combine(day, time(), zone)) for day in (first, max(first, last) + timedelta(days=1))
@@ -264,7 +267,7 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
 
 
 def _build_periods(selection: Selection, *, has_durations: bool) -> list[Period]:
-    """Every hour, day or month of the selection, also those without turns."""
+    """Every hour, day or month of the selection, also those without turns; with `has_durations`, also times."""
     unit = selection.unit
     starts = list_starts(selection.since, selection.until, timezone.get_current_timezone(), _FIND_NEXT[unit])
     totals = [Totals() for _ in starts]
@@ -275,7 +278,10 @@ def _build_periods(selection: Selection, *, has_durations: bool) -> list[Period]
 
 
 def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[Group]:
-    """The groups of a dimension, most turns first. One query."""
+    """The groups of a dimension, most turns first. One query.
+
+    `has_durations` counts only for a dimension that is a column; others have the kinds that they declare.
+    """
     totals: dict[str, Totals] = defaultdict(Totals)
     counts, whole = selection.select_counts(), 0
     if dimension.column != "value":
@@ -322,5 +328,6 @@ def _sum_by(counts: QuerySet[CeTurnCount], *columns: str, has_durations: bool = 
 
 
 def _sum_kinds(counts: QuerySet[CeTurnCount], kinds: Iterable[str], *columns: str) -> Iterator[tuple[Any, ...]]:
+    """The columns, kind, value, turns and amount of some kinds."""
     rows = counts.filter(kind__in=list(kinds)).order_by().values_list(*columns, "kind", "value")
     yield from rows.annotate(sum_turns=Sum("turns"), sum_amount=Sum("amount"))

@@ -68,6 +68,7 @@ class ReportRequest:
     """A request for a page of the reports, or for a file of it."""
 
     def __init__(self, request: HttpRequest) -> None:
+        """Raises RightMissing for a user who may not read turns. The form shows which filters are invalid."""
         require_right(request, READ_TURNS)
         self.request = request
         self.form = ReportPageForm({"days": "7"} | request.GET.dict(), list_workspaces())
@@ -82,7 +83,7 @@ class ReportRequest:
         return f"?{urlencode({**self._filters, **wanted})}"
 
     def answer_csv(self, name: str, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
-        """A table as a file."""
+        """A table as a file, with cells that no spreadsheet takes for formulas."""
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
         writer = csv.writer(response)
@@ -99,7 +100,7 @@ class ReportRequest:
         return response
 
     def render(self, template: str, title: str, context: Mapping[str, Any]) -> HttpResponse:
-        """The page."""
+        """The page, with the form, the links to the other reports, and what `context` adds."""
         frame = {
             "title": title,
             "form": self.form,
@@ -128,5 +129,5 @@ def describe_period(since: datetime, until: datetime) -> str:
 
 
 def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:
-    """A number of turns with the search that lists them."""
+    """A number of turns with the search that lists them; 0 has none."""
     return ReportNumber(TURNS, turns, selection.search_url(**filters) if turns else "")

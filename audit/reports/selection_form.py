@@ -42,7 +42,10 @@ class ReportForm(forms.Form):
         return self.cleaned_data
 
     def select(self, now: datetime, workspace: str = "") -> Selection:
-        """The selection; of a field that is not valid, everything."""
+        """The selection. A field that is not valid limits nothing; without a valid period, the last seven days.
+
+        `workspace` takes the place of the field.
+        """
         cleaned = self.cleaned_data
         since, until = choose_days(cleaned.get("days") or 7, now)
         if first := cleaned.get("first"):

@@ -121,7 +121,7 @@ def _filter_by(name: str) -> Callable[[str], Mapping[str, str]]:
 
 
 def _name_row(table: str, pk: str) -> str:
-    """With its intent, because rows of flows are called alike."""
+    """The name of a row with its intent, because rows of flows are called alike; of one that is gone, its key."""
     row = configuration().latest.find_row(table, pk)
     if row is None:
         options = get_options(table)
@@ -136,7 +136,7 @@ def _link_row(table: str, pk: str) -> str:
 
 
 def _split_answer(use: Callable[[str, str], Any]) -> Callable[[str], Any]:
-    """For an answer, whose value is `table:key`."""
+    """A function for an answer, whose value is `table:key`, from one for a table and a key."""
     return lambda value: use(*value.split(":", 1))
 
 

@@ -35,6 +35,7 @@ def read_visits(selection: Selection, intents: Iterable[str]) -> dict[str, list[
 
 
 def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
+    """The moves between states that begin or end in an intent, each with its search. One query."""
     wanted = Q(intent_code=intent) | Q(value__startswith=f"{intent}{CeTurnCount.SEPARATOR}")
     counts = sum_values(selection, Q(kind=CeTurnCount.MOVED) & wanted, "intent_code", "value")
     for (after, value), turns in counts.items():

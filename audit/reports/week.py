@@ -43,7 +43,10 @@ def shift_back(week: Selection) -> Selection:
 
 
 def summarise_week() -> WeekSummary:
-    """The numbers of today and the six days before. Three queries."""
+    """The numbers of today and the six days before.
+
+    Three queries, and more for each rate that is worse or high: turns run again to find the cause.
+    """
     since, until = choose_days(WEEK.days, timezone.now())
     week = Selection(since, until)
     releases, releases_before = (read_releases(each) for each in (week, shift_back(week)))
@@ -84,6 +87,7 @@ def _join(before: Sequence[tuple[int, Totals]], releases: Sequence[tuple[int, To
 def _list_rates(
     totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], week: Selection
 ) -> Iterator[WeekRate]:
+    """Each watched rate beside the week before; of one that is worse or high, since which release and why."""
     for measure in RATES:
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
         is_worse = judge_rate(measure, rate, before) is Verdict.WORSE
@@ -115,12 +119,12 @@ def _list_outcomes(totals: Totals, previous: Totals, week: Selection) -> Iterato
 
 
 def link_measure(selection: Selection, measure: Measure, number: int) -> str:
-    """The search that lists what a measure counts; blank for none."""
+    """The search that lists what a measure counts; blank if none does, or for a number of 0."""
     return selection.search_url(**measure.search) if number and measure.search is not None else ""
 
 
 def _find_losing_form(totals: Totals) -> LosingForm | None:
-    """The form that loses most users, if it loses more than half of them."""
+    """The form that loses most users, of those that lose more than half of enough users. Returns None if none does."""
     losing = [
         form
         for form in build_funnels(totals.values)
@@ -147,7 +151,10 @@ class _Inbox(NamedTuple):
 
 
 def _read_inbox() -> _Inbox:
-    """What was not understood, in the order of the inbox; and how much was asked. One query."""
+    """The open groups of messages that were not understood, the first in the order of the inbox, and what was asked.
+
+    One query.
+    """
     leader = CeConversationHistory._base_manager.filter(pk=OuterRef("leader"))
     is_asked = Q(kind=_Kind.TWO_INTENTS)
     groups = order_groups(

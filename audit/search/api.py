@@ -73,6 +73,7 @@ class FoundTurnPageSerializer(serializers.Serializer[Any]):
 
 
 def _query_parameters() -> list[OpenApiParameter]:
+    """The parameters of the search: its filters, then those for pages and formats."""
     parameters = [
         OpenApiParameter(
             name, _KINDS.get(name, OpenApiTypes.STR), description=_describe_field(field), enum=_field_choices(field)
@@ -92,7 +93,7 @@ def _query_parameters() -> list[OpenApiParameter]:
 
 
 def _stream(request: Request, search: SearchQuery, form: str) -> StreamingHttpResponse:
-    """All results. Raises RequestInvalid with a cursor."""
+    """All results in the format `form`. Raises RequestInvalid for a request with a cursor."""
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": [f"format={form} has no pages. Leave the cursor out."]})
     return stream_file(search, form)
@@ -148,7 +149,7 @@ class FindView(ApiView):
 
 
 def _read_query(request: Request) -> SearchQuery:
-    """Raises RequestInvalid."""
+    """The search of a request, in the workspace of its key. Raises RequestInvalid, also for unknown filters."""
     given = request.query_params
     if unknown := sorted(set(given) - set(FindForm.base_fields) - _PAGING):
         names = ", ".join((*FindForm.base_fields, *sorted(_PAGING)))
@@ -159,7 +160,7 @@ def _read_query(request: Request) -> SearchQuery:
 
 
 def _read_cursor(request: Request) -> Cursor | None:
-    """Raises RequestInvalid for a text that no page gave out."""
+    """The cursor of a request. Returns None if it has none. Raises RequestInvalid for a text that no page gave out."""
     text = request.query_params.get("cursor")
     if not text:
         return None

@@ -42,7 +42,7 @@ class FoundTurnSerializer(TurnSerializer):
 
 
 def stream_file(search: SearchQuery, name: str) -> StreamingHttpResponse:
-    """All results in one of the formats."""
+    """All results as a download: `name` is CSV, or any other format for lines of JSON."""
     texts = iterate_csv(search) if name == CSV else iterate_lines(search)
     headers = {"Content-Disposition": f'attachment; filename="turns.{name}"', "X-Accel-Buffering": "no"}
     return StreamingHttpResponse(texts, content_type=CONTENT_TYPES[name], headers=headers)
@@ -61,7 +61,10 @@ def iterate_pages(search: SearchQuery) -> Iterator[list[Any]]:
 
 
 def collect_evidence(search: SearchQuery, text: str, order: EvidenceOrder) -> dict[str, Any]:
-    """The data of an evidence file with the newest turns that were found, and how many it leaves out."""
+    """The data of an evidence file with the newest MAX_EVIDENCE turns that were found, and how many it leaves out.
+
+    `text` is the search as the file names it.
+    """
     turns: list[Any] = []
     for page in iterate_pages(search):
         turns += page
@@ -92,10 +95,11 @@ def iterate_csv(search: SearchQuery) -> Iterator[str]:
 
 
 def _list_cells(turn: Any, costs: Any) -> list[Any]:
-    talks, cost = turn.conversation, costs.get(turn.turn_id)
+    """The cells of a turn, in the order of the columns. `costs` has the cost of each turn with a price."""
+    conversation, cost = turn.conversation, costs.get(turn.turn_id)
     return [
-        *(turn.created_at.isoformat(), turn.conversation_id, turn.turn_no, talks.channel),
-        "" if talks.channel == PLAIN_CHANNEL else talks.remote_jid,
+        *(turn.created_at.isoformat(), turn.conversation_id, turn.turn_no, conversation.channel),
+        "" if conversation.channel == PLAIN_CHANNEL else conversation.remote_jid,
         *(turn.status, turn.error_code, turn.intent_code, turn.state_code, turn.user_input),
         *(answer_text(turn.assistant_output), turn.config_version, turn.duration_ms),
         "" if cost is None else f"{cost.normalize():f}",

@@ -45,7 +45,7 @@ _STEP_SOURCES: Mapping[FormStep, Source] = {
     FormStep.GAVE_UP: index_source("y", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
     FormStep.DECLINED: index_source("y", CeTurnIndex.STAGE, str(FORM_REFUSED)),
     FormStep.HANDED_OVER: turns_source("z", Q(state_code=HAND_OVER)),
-    **dict.fromkeys((FormStep.LEFT, FormStep.REFUSED, FormStep.MISSED), form_step_source("w")),
+    **dict.fromkeys((FormStep.LEFT, FormStep.REFUSED, FormStep.MISSED), form_step_source("x")),
 }
 
 
@@ -91,6 +91,7 @@ def build_filters(search: SearchQuery) -> list[Filter]:
 
 
 def _conversation_filters(search: SearchQuery) -> Iterator[Filter]:
+    """The filters by an id and by a participant, which few turns fulfil."""
     if search.id:
         yield _id_filter(search.id)
     if search.participant:
@@ -98,7 +99,7 @@ def _conversation_filters(search: SearchQuery) -> Iterator[Filter]:
 
 
 def _id_filter(key: UUID) -> Filter:
-    """A turn with this id; else a conversation."""
+    """The filter by an id: that of a turn if there is such a turn, else that of a conversation."""
     turn = Q(turn_id=key)
     if CeConversationHistory.objects.filter(turn).exists():
         return Filter(turn, turns_source("n", turn))
@@ -106,8 +107,9 @@ def _id_filter(key: UUID) -> Filter:
 
 
 def _participant_filter(name: str, workspace: str) -> Filter:
-    """Participants of channels with these parts in their names, which may look like an id. On the plain turn API the
-    conversation's id is the participant.
+    """The turns of participants of channels whom the search for people finds by this name, or who have just this name.
+
+    On the plain turn API the conversation's id is the participant. A name that looks like such an id is also a name.
     """
     called = Q(conversation__remote_jid=name)
     try:
@@ -122,6 +124,7 @@ def _participant_filter(name: str, workspace: str) -> Filter:
 
 
 def _related_row_filters(search: SearchQuery) -> Iterator[Filter]:
+    """The filters by other tables and by events, and the sources of some columns. Texts are checked by the walk."""
     if search.row:
         yield Filter(has_entry(search.table, search.row), index_source("r", search.table, search.row))
     if search.feedback:
@@ -163,6 +166,7 @@ def _happening_filters(search: SearchQuery) -> Iterator[Filter]:
 
 
 def _column_filters(search: SearchQuery) -> Iterator[Filter]:
+    """The filters by columns of the turn and its conversation. Numbers and times are limits."""
     for name, column in _COLUMNS.items():
         value = getattr(search, name)
         if value in ("", None):

@@ -41,7 +41,7 @@ class TextField(forms.CharField):
         super().__init__(max_length=_LONGEST, **options)
 
     def to_python(self, value: Any) -> Any:
-        """Without characters that no stored text has."""
+        """The text without characters that no stored text has."""
         return storable(super().to_python(value) or "")
 
 
@@ -49,7 +49,7 @@ class CodeField(TextField):
     """A code of the configuration, as codes are stored."""
 
     def clean(self, value: Any) -> str:
-        """In any case and with blanks around it."""
+        """The code in its stored form; it may be given in any case and with blanks around it."""
         return code(super().clean(value))
 
 
@@ -61,7 +61,10 @@ class ParsedField(TextField):
         self._parse, self._error = parse, error
 
     def clean(self, value: Any) -> Any:
-        """Raises ValidationError with the given message, else with that of the parser."""
+        """The parsed text, None for a blank one.
+
+        Raises ValidationError with the message of the field, else with that of the parser.
+        """
         text = super().clean(value)
         try:
             return self._parse(text) if text.strip() else None
@@ -84,7 +87,7 @@ class TimeField(forms.DateTimeField):
     """A time within the calendar."""
 
     def to_python(self, value: Any) -> Any:
-        """Raises ValidationError for a time that cannot be computed with."""
+        """The time, None for a blank text. Raises ValidationError for a time that cannot be computed with."""
         try:
             moment = super().to_python(value)
         except OverflowError:
@@ -103,6 +106,7 @@ def _list_stages() -> list[tuple[str, str]]:
 
 
 def _time_field(label: str) -> TimeField:
+    """A filter by a time, as a field for times of browsers."""
     return TimeField(
         label=label,
         widget=_TimeInput(attrs={"type": "datetime-local", "step": "1"}),
@@ -163,6 +167,7 @@ class FindForm(forms.Form):
     data: dict[str, str]
 
     def __init__(self, given: Mapping[str, Any], **options: Any) -> None:
+        """`given` are the parameters of an address; those without a field are left out, and no field is required."""
         super().__init__({name: given.get(name, "") for name in self.base_fields}, **options)
         for name, field in self.fields.items():
             field.required = False
@@ -176,7 +181,7 @@ class FindForm(forms.Form):
             self.fields[name].widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"id_{name}_error"}
 
     def _show_time(self, name: str) -> None:
-        """As a browser's field needs it, whatever notation the address has."""
+        """Write a time as a browser's field needs it, whatever notation the address has; nothing for an invalid one."""
         if moment := self.cleaned_data.get(name):
             self.data[name] = localtime(moment).strftime("%Y-%m-%dT%H:%M:%S")
 
@@ -201,7 +206,7 @@ class FindForm(forms.Form):
         return cleaned
 
     def search(self, workspace: str = "") -> SearchQuery:
-        """The search of a valid form. Callers of the API search their own workspace."""
+        """The search of a valid form. `workspace` takes the place of the field: callers of the API search their own."""
         values = {_QUERY_NAMES.get(name, name): value for name, value in self.cleaned_data.items()}
         values |= {"workspace": workspace or values.get("workspace", ""), "kind": values["kind"] or TURNS}
         return SearchQuery(**values)

@@ -56,7 +56,7 @@ class SaveForm(forms.Form):
         self.user, self.filters = user, filters
 
     def clean(self) -> dict[str, Any]:
-        """The search is not empty, and the name is free."""
+        """Refuses a search without filters, and a name that the user has given already."""
         if not self.filters:
             raise ValidationError("The search has no filters. Enter at least one filter first.")
         if CeSavedSearch.objects.filter(owner=self.user, name=self.cleaned_data.get("name")).exists():
@@ -66,7 +66,7 @@ class SaveForm(forms.Form):
         return self.cleaned_data
 
     def save(self) -> CeSavedSearch:
-        """Store the search."""
+        """Store the search, unless the user has one with this name; returns the stored one."""
         cleaned = self.cleaned_data
         # Stored once, even if it is sent twice.
         search, _ = CeSavedSearch.objects.get_or_create(
@@ -78,7 +78,7 @@ class SaveForm(forms.Form):
 
 
 def visible_searches(user: Any) -> QuerySet[CeSavedSearch]:
-    """The searches that a user may see: their own first, then shared ones."""
+    """The searches that a user may see, their own and shared ones, by name."""
     return CeSavedSearch.objects.filter(Q(owner=user) | Q(shared=True)).select_related("owner").order_by("name", "id")
 
 
@@ -112,7 +112,7 @@ EXPORT = "export"
     entry=SidebarEntry("Conversations", "Find", "Search turns and conversations.", 0),
 )
 def find_page(request: HttpRequest) -> HttpResponseBase:
-    """The form, the results, and the saved searches."""
+    """The form, the results and the saved searches. Also saves or deletes a search, and gives the results as a file."""
     form = FindPageForm(request.GET, list_workspaces())
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.
@@ -125,15 +125,16 @@ def find_page(request: HttpRequest) -> HttpResponseBase:
         if form.is_valid() and save.is_valid():
             messages.success(request, f"The search is saved as “{save.save().name}”.")
             return HttpResponseRedirect(_address(request, form.filled_filters))
-    if (form_name := request.GET.get(EXPORT)) in CONTENT_TYPES and form.is_valid():
-        return _export(request, form, form_name)
-    if form_name == EVIDENCE and form.is_valid():
+    if (file_format := request.GET.get(EXPORT)) in CONTENT_TYPES and form.is_valid():
+        return _export(request, form, file_format)
+    if file_format == EVIDENCE and form.is_valid():
         return _export_evidence(request, form)
     status = 400 if any(name in form.errors for name in TIMES) else 200
     return TemplateResponse(request, "audit/find.html", _page_context(request, form, save), status=status)
 
 
 def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> dict[str, Any]:
+    """What the template needs: the forms, the active filters, the saved searches, and for a valid form the results."""
     searches = list(visible_searches(request.user)[:MAX_LISTED])
     context = {
         **admin.site.each_context(request),
@@ -157,14 +158,14 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
     return context | (_results_context(request, form) if form.is_valid() else {})
 
 
-def _export(request: HttpRequest, form: FindPageForm, form_name: str) -> StreamingHttpResponse:
-    """All results as a file."""
-    log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: form_name}))
-    return stream_file(form.search(), form_name)
+def _export(request: HttpRequest, form: FindPageForm, file_format: str) -> StreamingHttpResponse:
+    """All results as a file in this format. The export is logged."""
+    log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: file_format}))
+    return stream_file(form.search(), file_format)
 
 
 def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:
-    """The newest results as an evidence file. Each conversation in it is logged."""
+    """The newest results as an evidence file. Each conversation in it is logged. Raises RightMissing."""
     require_right(request, EVIDENCE_RIGHT)
     text = urlencode({**form.filled_filters, EXPORT: EVIDENCE})
     log_access(request, CeAccessLog.Kind.EVIDENCE, search=text)
@@ -175,40 +176,42 @@ def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     return answer_file(data, "evidence-of-a-search")
 
 
-def _describe_total(search: SearchQuery, page: TurnPage, further: bool) -> str:
-    """The number of all results in words; blank behind the first page."""
-    if further or not page.matches:
+def _describe_total(search: SearchQuery, turn_page: TurnPage, further: bool) -> str:
+    """The number of all results in words; blank on further pages and without results."""
+    if further or not turn_page.matches:
         return ""
-    total = count_with_page(search, page)
+    total = count_with_page(search, turn_page)
     noun = "conversation" if search.kind == CONVERSATIONS else "turn"
     return f"{total.describe()} {noun}{pluralize(total.count)}"
 
 
 def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]:
+    """Find a page of results, log the search, and describe the results for the template."""
     search = form.search()
     log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.filled_filters))
     at = request.GET.get(CURSOR, "")
     cursor = Cursor.read(at)
-    page = find_turns(search, cursor, SIZE)
+    turn_page = find_turns(search, cursor, SIZE)
     return {
-        "page": page,
-        "total": _describe_total(search, page, at != ""),
+        "page": turn_page,
+        "total": _describe_total(search, turn_page, at != ""),
         "exports": [
             (label, _address(request, {**form.filled_filters, EXPORT: name})) for name, label in _list_exports(request)
         ]
-        if page.matches
+        if turn_page.matches
         else [],
-        "lines": build_lines(page.matches, search.text),
+        "lines": build_lines(turn_page.matches, search.text),
         "of_conversations": search.kind == CONVERSATIONS,
         "strange_place": bool(at) and cursor is None,
         "further": at != "",
-        "hints": list(iterate_hints(search)) if not page.matches and not page.paused else [],
+        "hints": list(iterate_hints(search)) if not turn_page.matches and not turn_page.paused else [],
         "older_codes": _link_older_codes(request, form, search),
-        **_page_links(request, form, page),
+        **_page_links(request, form, turn_page),
     }
 
 
 def _list_exports(request: HttpRequest) -> list[tuple[str, str]]:
+    """The formats in which the user may download all results, with their labels."""
     user: Any = request.user
     evidence = [(EVIDENCE, "Evidence file")] if user.has_perm(EVIDENCE_RIGHT) else []
     return [("csv", "CSV"), ("ndjson", "NDJSON"), *evidence]
@@ -220,22 +223,22 @@ def _link_older_codes(request: HttpRequest, form: FindPageForm, search: SearchQu
     return [(old, _address(request, {**form.filled_filters, "intent": old})) for old in codes]
 
 
-def _page_links(request: HttpRequest, form: FindPageForm, page: TurnPage) -> Mapping[str, str]:
-    """The addresses of the next and previous page, or blank."""
+def _page_links(request: HttpRequest, form: FindPageForm, turn_page: TurnPage) -> Mapping[str, str]:
+    """The addresses of the older and the newer page, of the rest of a paused search, blank for none, and the newest."""
 
     def build_link(cursor: Cursor | None) -> str:
         return _address(request, {**form.filled_filters, CURSOR: str(cursor)}) if cursor else ""
 
     return {
-        "older": build_link(page.older),
-        "newer": build_link(page.newer),
-        "look_further": build_link(page.further),
+        "older": build_link(turn_page.older),
+        "newer": build_link(turn_page.newer),
+        "look_further": build_link(turn_page.further),
         "newest": _address(request, form.filled_filters),
     }
 
 
 def _describe_value(form: FindPageForm, name: str) -> str:
-    """The value of a filter in words."""
+    """The value of a filter in words, with its code where the words say something else."""
     given = form.filled_filters[name]
     if name in TIMES:
         return given.replace("T", " ")
@@ -272,6 +275,7 @@ def _address(request: HttpRequest, params: Mapping[str, str]) -> str:
 
 
 def _delete_search(request: HttpRequest, form: FindPageForm) -> HttpResponse:
+    """Delete the saved search that the request names, if the user may, and go back to the present search."""
     searches = {str(search.pk): search for search in visible_searches(request.user)}
     search = searches.get(request.POST["delete"])
     if search and may_delete_search(request.user, search):
@@ -317,6 +321,7 @@ def iterate_hints(search: SearchQuery) -> Iterator[str]:
 
 
 def _is_known_participant(participant: str) -> bool:
+    """True if a thread or a conversation of a channel has such a participant, in any workspace."""
     return (
         bool(find_threads(participant, most=1))
         or CeConversation.objects.filter(remote_jid=participant).exclude(channel=PLAIN_CHANNEL).exists()
@@ -333,7 +338,7 @@ def _known_states(snapshot: Snapshot) -> list[str]:
 
 @cache
 def list_error_codes() -> Sequence[str]:
-    """Every error code of a turn."""
+    """Every error code of a turn, in order."""
     return sorted(_codes_of(ConvEngineError))
 
 

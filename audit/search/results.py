@@ -51,19 +51,20 @@ def read_turns(matches: Iterable[Match]) -> list[CeConversationHistory]:
 
 
 def build_lines(matches: Sequence[Match], text_query: TextQuery | None) -> list[TurnLine]:
-    """One line per match. Two queries."""
+    """One line per match whose turn still exists. Two queries."""
     turns = read_turns(matches)
     spent = sum_call_costs(turns)
     return [_build_line(turn, spent.get(turn.turn_id), text_query) for turn in turns]
 
 
 def _build_line(turn: Any, cost: Decimal | None, text_query: TextQuery | None) -> TurnLine:
-    talks = turn.conversation
+    """The line of a turn with the words of `text_query` marked. Without `cost`, none of its model calls has a price."""
+    conversation = turn.conversation
     return TurnLine(
         turn,
         mark_words(reveal_invisible(turn.user_input or ""), text_query),
         mark_words(reveal_invisible(answer_text(turn.assistant_output)), text_query),
-        "" if talks.channel == PLAIN_CHANNEL else reveal_invisible(talks.remote_jid),
+        "" if conversation.channel == PLAIN_CHANNEL else reveal_invisible(conversation.remote_jid),
         "" if cost is None else f"{cost.normalize():f}",
         badge_class(turn.status),
         turn_url(turn.conversation_id, turn.turn_no),
@@ -72,14 +73,17 @@ def _build_line(turn: Any, cost: Decimal | None, text_query: TextQuery | None) -
 
 
 def mark_words(text: str, text_query: TextQuery | None) -> SafeString:
-    """The part of a text with the first wanted word, all of them marked; else its beginning."""
-    places = list(text_query.find_spans(text)) if text_query else []
-    if not places:
+    """The part of a text around the first wanted word, with all wanted words in it marked.
+
+    The beginning of the text if it has none, or without `text_query`.
+    """
+    spans = list(text_query.find_spans(text)) if text_query else []
+    if not spans:
         return format_html("{}", shorten_line(text, SHOWN))
-    start = max(places[0][0] - BEFORE, 0)
+    start = max(spans[0][0] - BEFORE, 0)
     end = start + SHOWN
     parts, last = [], start
-    for first, behind in places:
+    for first, behind in spans:
         if behind > end:
             break
         parts.append((text[last:first], text[first:behind]))

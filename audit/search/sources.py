@@ -51,7 +51,7 @@ class Source(Protocol):
         """The column of the turn for its keys."""
 
     def count_candidates(self) -> int:
-        """The number of candidates; MANY means that many or more."""
+        """The number of candidates; COUNT_LIMIT means that many or more."""
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
         """The source limited to turns that began then, as far as an index can."""
@@ -89,7 +89,7 @@ class OrderedSource:
         return len(self.rows.order_by(*(f"-{name}" for name in self.order)).values_list("pk")[:COUNT_LIMIT])
 
     def count_turns(self, most: int) -> int:
-        """The number of turns, up to `most`."""
+        """The number of turns, at most `most`. Rows of one turn count once."""
         if self.once is None:
             rows = self.rows.order_by() if self.counted else self._in_order(None, newer=False)
             return rows.values(self.counted or "pk")[:most].count()
@@ -102,7 +102,10 @@ class OrderedSource:
             size *= 4
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
-        """Only called for the chosen source. What is at the edges is checked again."""
+        """The rows of the range, and maybe some turns outside of it: the walk checks the times again.
+
+        Only called for the chosen source.
+        """
         rows = self.rows
         if since and self.time:
             rows = rows.filter(**{f"{self.time}__gte": since})
@@ -119,13 +122,17 @@ class OrderedSource:
         return Batch(candidates, len(candidates) < size)
 
     def _in_order(self, position: int | None, newer: bool) -> QuerySet[Any]:
+        """The rows behind a position in the direction of reading, one for each turn; all of them without a position."""
         rows = self.rows if self.once is None else self.rows.filter(self.once)
         if position is not None:
             rows = rows.filter(self._behind(position, "gt" if newer else "lt"))
         return rows.order_by(*(name if newer else f"-{name}" for name in self.order))
 
     def _behind(self, position: int, way: str) -> Q:
-        """After the row of a position, column by column. The first column occurs once more, for its index."""
+        """The condition on rows behind that of a position, column by column. `way` is `gt` or `lt`.
+
+        The first column occurs once more, for its index.
+        """
         last = self.rows.model._default_manager.filter(pk=position)
         values = {name: position if name == self.order[-1] else Subquery(last.values(name)) for name in self.order}
         first = self.order[0]
@@ -187,7 +194,10 @@ def group_source(group: int) -> OrderedSource:
 
 
 def narrow_by_number(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """By the numbers of turns, which rise with time except for simultaneous turns: no index has the times."""
+    """Limit rows to the numbers of turns around a time range, because no index has the times; none of it is missed.
+
+    Numbers rise with time except for simultaneous turns. Without a range, or with few turns, all rows stay.
+    """
     if not since and not until:
         return rows
     every = CeConversationHistory.objects.order_by("history_id").values_list("history_id", flat=True)

@@ -36,7 +36,7 @@ def is_available() -> bool:
 
 
 def index_new_turns() -> Iterator[Counts]:
-    """Index new turns."""
+    """Index new turns in batches; nothing on a database without an index."""
     last = _find_last_indexed() - OVERLAP if is_available() else None
     while last is not None:
         done, last = _index_batch(last)
@@ -63,7 +63,7 @@ def _index_batch(last: int) -> tuple[int, int | None]:
 
 
 def _find_last_indexed() -> int:
-    """The highest indexed number."""
+    """The highest indexed number; 0 if no turn is indexed."""
     return CeTurnText.objects.aggregate(last=Max("history_id"))["last"] or 0
 
 
@@ -78,11 +78,11 @@ class TextSource:
     column = "history_id"
 
     def count_candidates(self) -> int:
-        """According to the index."""
+        """Count in the index alone; turns that are not indexed yet do not count."""
         return len(self._matching_rows().values_list("pk")[:COUNT_LIMIT])
 
     def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
-        """Both by their numbers."""
+        """Limit both, the turns and the index, by the numbers of turns."""
         return replace(
             self, turns=narrow_by_number(self.turns, since, until), indexed=narrow_by_number(self.indexed, since, until)
         )
@@ -101,6 +101,7 @@ class TextSource:
         return self._find_nearest(position, mark, newer=False) or Batch([], ended=True)
 
     def _read_unindexed_batch(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
+        """The turns between two numbers, both excluded, whatever their words are; without `below`, to the newest."""
         rows = self.turns.filter(history_id__gt=above)
         if below is not None:
             rows = rows.filter(history_id__lt=below)
@@ -130,6 +131,7 @@ class TextSource:
         return None if len(numbers) > _MOST else numbers
 
     def _matching_rows(self) -> QuerySet[Any]:
+        """The indexed turns with all words and beginnings of the query, in any order."""
         parts = [f"'{word}'" for word in self.text_query.every_word]
         parts += [f"'{word}':*" for word in self.text_query.beginnings]
         matching = RawSQL("words @@ %s::tsquery", [" & ".join(parts)], output_field=BooleanField())

@@ -56,7 +56,7 @@ class TextQuery:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Parse words, `begin*` and "words in this order". Raises NotWords."""
+        """Parse words, `begin*` and "words in this order". Raises NoWords."""
         plain: list[str] = []
         beginnings: list[str] = []
         phrases: list[tuple[str, ...]] = []
@@ -78,7 +78,7 @@ class TextQuery:
         return (*self.words, *(word for phrase in self.phrases for word in phrase))
 
     def matches_text(self, text: str) -> bool:
-        """True when the text matches."""
+        """True when the text has all words, beginnings and phrases."""
         words = split_words(text)
         distinct = set(words)
         return (
@@ -88,7 +88,7 @@ class TextQuery:
         )
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The positions of wanted words in the original text: (start, end)."""
+        """The positions of wanted words in the original text: (start, end). Words of phrases count everywhere."""
         every_word = set(self.every_word)
         for match in _WORD.finditer(text):
             word = fold(match[0])[:LONGEST]

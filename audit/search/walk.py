@@ -29,7 +29,7 @@ class Cursor(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Returns None for a text that no page gave out."""
+        """Parse a cursor. Returns None for a text that no page gave out."""
         match = _CURSOR.fullmatch(text)
         return cls(match[1] == "n", match[2], int(match[3])) if match else None
 
@@ -73,7 +73,7 @@ class TurnPage:
 
 
 def find_turns(search: SearchQuery, cursor: Cursor | None, size: int) -> TurnPage:
-    """A page. A cursor of another search is ignored."""
+    """A page of at most `size` turns. A cursor whose source the search does not have is ignored."""
     page = _Walk(search, size, cursor).page()
     if cursor and cursor.newer and len(page.matches) < size and not page.paused:
         # The newest page is always full.
@@ -114,14 +114,14 @@ def count_matches(search: SearchQuery) -> Total:
 
 
 def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
-    """The total beside the first page."""
+    """The total beside the first page; where that page paused, only what it found."""
     if page.older is None or page.paused:
         return Total(len(page.matches), exact=page.older is None)
     return count_matches(search)
 
 
 def _count_in_index(search: SearchQuery) -> int | None:
-    """The number of turns, at most COUNTED + 1, if an index alone has all of them; else null."""
+    """The number of turns, at most COUNTED + 1, if an index alone has all of them; else None."""
     filters = build_filters(search)
     source = filters[0].source if filters else turns_source("h")
     if search.kind == CONVERSATIONS or search.text or len(filters) > 1 or not isinstance(source, OrderedSource):
@@ -133,6 +133,7 @@ class _Walk:
     """The walk of one page."""
 
     def __init__(self, search: SearchQuery, size: int, cursor: Cursor | None) -> None:
+        """A walk to a page of `size` turns. It begins at the newest turn without a cursor of this search."""
         self.search, self.size = search, size
         self.filters = build_filters(search)
         self.cursor = cursor if cursor and any(source.code == cursor.code for source in self._sources()) else None
@@ -155,7 +156,7 @@ class _Walk:
         return self._page(matches, last.position, self._began_at(last))
 
     def _page(self, matches: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
-        """The page, with the cursor to continue from `on`."""
+        """The page, with the cursor to continue from `on`, None at the end. `paused` is that of the page."""
         onward = Cursor(self.newer, self.source.code, on) if on is not None else None
         begin = matches[0].position if matches else (self.cursor.position if self.cursor else None)
         back = Cursor(not self.newer, self.source.code, begin) if self.cursor and begin is not None else None
@@ -197,6 +198,7 @@ class _Walk:
         return self._newest_of_each(matches) if self.search.kind == CONVERSATIONS else matches
 
     def _records(self, batch: Sequence[Candidate], column: str) -> Iterator[tuple[Any, ...]]:
+        """The candidates that fulfil all filters: (key in `column`, history_id, conversation_id, …)."""
         rows = CeConversationHistory.objects.filter(**{f"{column}__in": [candidate.key for candidate in batch]})
         # Whatever a source returns fulfils the filter of that source.
         others = [each for each in self.filters if each.source is None or each.source.code != self.source.code]
@@ -205,7 +207,7 @@ class _Walk:
     def _apply_filters(
         self, rows: Any, filters: Sequence[Filter], column: str = "history_id"
     ) -> Iterator[tuple[Any, ...]]:
-        """The matching ones of some turns: (key, history_id, conversation_id, …)."""
+        """The turns among `rows` that match filters and words: (key in `column`, history_id, conversation_id, …)."""
         rows = rows.filter(*(each.where for each in filters))
         columns = (column, "history_id", "conversation_id")
         wanted = self.search.text
@@ -215,7 +217,7 @@ class _Walk:
         return (row for row in rows_with_texts if wanted.matches_text(turn_text(row[3], row[4])))
 
     def _newest_of_each(self, matches: Sequence[Match]) -> list[Match]:
-        """Each conversation at its newest matching turn."""
+        """Each conversation once, at its newest matching turn, as far as the walk knows newer ones."""
         newest = []
         newer = self._turns_with_newer_match(matches) if self.cursor else set()
         for match in matches:

@@ -239,7 +239,7 @@ class WhatIfTurnsView(RunView):
 
 
 def _get_run(request: Request, what_if_id: str) -> CeWhatIf:
-    """Raises RequestInvalid, ConversationNotFound, and PermissionDenied."""
+    """The run with this id. Raises RequestInvalid, ConversationNotFound, and PermissionDenied."""
     run = get_run(request, CeWhatIf, what_if_id, "This run does not exist.")
     _require_configuration_right(request, run.configuration)
     return run

@@ -81,11 +81,11 @@ class WhatIfTurn:
 
 
 def find_cause(old: Sequence[DecidingRow], new: Sequence[DecidingRow], changed: Collection[RowKey]) -> RowKey | None:
-    """The row that caused a difference.
+    """The row that caused a difference. `changed` are the rows that differ between the configurations.
 
-    Of the rows that decided in one run only it is the changed one, else a changed one that decided in both. If a single
-    row was changed, it is that row. Else it is the first row that decided in one run only. Returns None
-    if there is none.
+    If a single row was changed, it is that row. Else it is the first changed row among those that decided in one run
+    only, then among all that decided. Else it is the first row that decided in one run only. Returns None if there is
+    none.
     """
     if len(changed) == 1:
         return next(iter(changed))

@@ -46,7 +46,7 @@ class ComparedTurn:
 
     @property
     def sides(self) -> dict[str, Json]:
-        """`old` and `new` as JSON. Returns None for a turn that does not differ, or asks what was not recorded."""
+        """`old` and `new` as JSON; both are None for a turn that does not differ, or asks what was not recorded."""
         sides, is_shown = {"old": self.old, "new": self.new}, self.kind in DIFFERENCES
         return {name: side.as_json() if side and is_shown else None for name, side in sides.items()}
 
@@ -80,7 +80,11 @@ class Comparison:
     def compare_turn(
         self, key: TurnKey, record: CeConversationHistory | None, *, is_after_difference: bool = False
     ) -> ComparedTurn:
-        """One turn on both."""
+        """One turn on both configurations. `record` is None for a turn that is no longer stored.
+
+        A turn that cannot run again is NOT_REPLAYABLE, with the reason in its notes. `is_after_difference`: an earlier
+        turn of the conversation left another situation.
+        """
         if record is None:
             return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=("The turn is no longer stored.",))
         try:

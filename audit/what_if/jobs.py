@@ -39,7 +39,10 @@ _NOTE = 300
 
 
 def start_run(run: CeWhatIf) -> None:
-    """Store a run and start it. Raises ReplayBusy while another one of the same owner runs; LookupError."""
+    """Store a run and start it. Raises ReplayBusy while another one of the same owner runs, or too many wait.
+
+    Raises LookupError for a configuration that does not exist, and ValueError for an unreadable name.
+    """
     run.title = describe_configuration(run)
     what_ifs.start(run, run_job)
 
@@ -51,7 +54,7 @@ def describe_configuration(run: CeWhatIf) -> str:
 
 
 def read_comparison(run: CeWhatIf) -> Comparison:
-    """The two configurations as they are now. Raises LookupError."""
+    """The two configurations of a run as they are now. Raises LookupError if one does not exist any more."""
     new = named_configurations().read(ConfigurationName.parse(run.configuration), _read_unsaved(run))
     return Comparison(new, read_live() if run.base == CeWhatIf.Base.LIVE else None)
 
@@ -72,6 +75,7 @@ def pack_unsaved(unsaved: UnsavedRows) -> list[Json]:
 
 
 def _read_unsaved(run: CeWhatIf) -> UnsavedRows | None:
+    """The unsaved rows of a run, by table and key, as `pack_unsaved` stored them. Returns None if it has none."""
     unsaved: dict[str, dict[Any, Mapping[str, Any] | None]] = {}
     for table, pk, row in run.unsaved or ():
         unsaved.setdefault(table, {})[pk] = row
@@ -99,6 +103,7 @@ def _describe_failure(key: uuid.UUID, error: Exception) -> str:
 
 
 def _run(run: CeWhatIf) -> None:
+    """Compare the turns of a run, and store what is not the same, with the progress after each part."""
     comparison = read_comparison(run)
     keys = select_turns(read_search(run), run.last)
     what_ifs.report(
@@ -116,7 +121,7 @@ def _run(run: CeWhatIf) -> None:
 
 
 def _in_reports(results: Iterator[ComparedTurn]) -> Iterator[list[ComparedTurn]]:
-    """The results in parts that took about a second."""
+    """The results in parts that took about a second, or have _BATCH results."""
     part: list[ComparedTurn] = []
     began = time.monotonic()
     for result in results:
@@ -146,6 +151,7 @@ def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
 
 
 def _build_row(run: CeWhatIf, result: ComparedTurn) -> CeWhatIfTurn:
+    """The stored form of a result: keys and codes alone, blank names without a cause, and shortened notes."""
     key, (table, pk) = result.key, result.cause or ("", "")
     return CeWhatIfTurn(
         what_if=run,

@@ -149,6 +149,7 @@ class _Unsaved(NamedTuple):
 
 
 def _offer_form(request: HttpRequest, configuration: str = "") -> WhatIfForm:
+    """The form with the values of the address, else with defaults. `configuration` goes before that of the address."""
     initial = {
         "configuration": configuration or request.GET.get("configuration") or get_current_name(request),
         "base": request.GET.get("base") or CeWhatIf.Base.LIVE,
@@ -164,6 +165,7 @@ def _read_filters(given: QueryDict) -> FindForm:
 def _render_start(
     model_admin: Any, request: HttpRequest, form: WhatIfForm, find: FindForm, unsaved: _Unsaved | None = None
 ) -> HttpResponse:
+    """The start page: the form, the filters of conversations, the unsaved rows, and the latest runs of all users."""
     what_ifs.mark_lost()
     context = {
         **_page_context(model_admin, request, None),
@@ -179,6 +181,7 @@ def _render_start(
 
 
 def _select_readable_runs(request: HttpRequest) -> QuerySet[CeWhatIf]:
+    """The runs of people whose configurations the user may read, the newest first; those of API keys are left out."""
     runs = CeWhatIf.objects.filter(workspace_id="").order_by("-created_at")
     for kind in READ_RIGHTS:
         runs = runs if may_read(request, kind) else runs.exclude(configuration__startswith=f"{kind}:")
@@ -186,6 +189,7 @@ def _select_readable_runs(request: HttpRequest) -> QuerySet[CeWhatIf]:
 
 
 def _sign(request: HttpRequest, form: UnsavedForm) -> _Unsaved:
+    """Sign the rows of a form for its user. A form with errors gets no signature, and so cannot run."""
     if form.errors:
         return _Unsaved(form.title, "", problems=form.errors)
     values = {"title": form.title, "rows": pack_unsaved(form.rows)}
@@ -193,7 +197,10 @@ def _sign(request: HttpRequest, form: UnsavedForm) -> _Unsaved:
 
 
 def _read_unsaved(request: HttpRequest) -> _Unsaved | None:
-    """Raises PermissionDenied for rows that this user was not shown within the last day."""
+    """The signed rows of a request. Returns None if it has none.
+
+    Raises PermissionDenied for rows that this user was not shown within the last day.
+    """
     if not (text := request.POST.get("unsaved", "")):
         return None
     try:
@@ -208,7 +215,7 @@ def _salt(request: HttpRequest) -> str:
 
 
 def _start(request: HttpRequest, run: CeWhatIf) -> bool:
-    """Log the reading, and start. A refusal is a message."""
+    """Log the reading, and start. Returns False for a refusal, which becomes a message."""
     log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"configuration": run.configuration, **run.filters}))
     try:
         start_run(run)
@@ -258,7 +265,7 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
 
 
 def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison | None, kind: str) -> dict[str, Any]:
-    """The turns of a group, which are read now, so it is logged."""
+    """A page of the turns of a group. They run again now, so it is logged; without `comparison` there are none."""
     given = {name: request.GET[name] for name in ("kind", "table", "row", "note") if name in request.GET}
     log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"run": str(run.pk), **given}))
     number = min(read_number(request.GET.get("page", "")) or 1, 99_999)
@@ -278,7 +285,7 @@ def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison |
 
 
 def _find_draft_of_row(request: HttpRequest, run: CeWhatIf, given: Mapping[str, str]) -> dict[str, str]:
-    """For a user who does not work in the draft of a run: how to open the row in it."""
+    """How to open a row in the draft of a run, for a user who may and is not in that draft; else empty."""
     kind, _, number = run.configuration.partition(":")
     user, draft = request.user, getattr(request, "ce_draft", None)
     is_in_it = draft is not None and str(draft.pk) == number
@@ -289,7 +296,7 @@ def _find_draft_of_row(request: HttpRequest, run: CeWhatIf, given: Mapping[str, 
 
 
 def _find_run(request: HttpRequest, key: Any) -> CeWhatIf:
-    """Raises RightMissing, and Http404 for a run that does not exist."""
+    """The run with this key. Raises RightMissing, and Http404 for a run that does not exist."""
     require_rights(request)
     run: CeWhatIf | None = CeWhatIf.objects.filter(pk=key).first()
     if run is None:
@@ -331,7 +338,7 @@ def _describe_progress(run: CeWhatIf) -> str:
 
 
 def _describe_run(run: CeWhatIf) -> dict[str, Any]:
-    """A run for lists."""
+    """A run as the templates show it in a line."""
     return {
         "run": run,
         "url": run_url(run),
@@ -358,6 +365,7 @@ def _find_draft_url(run: CeWhatIf) -> str:
 
 
 def _page_context(model_admin: Any, request: HttpRequest, run: CeWhatIf | None) -> dict[str, Any]:
+    """What the templates of both pages need. Sets the breadcrumbs; without `run`, those of the start page."""
     address = reverse(f"admin:{WHAT_IF}")
     noted: Any = request
     noted.ce_place, noted.is_about_drafts = address, True

@@ -121,7 +121,10 @@ def count_untold(groups: Sequence[Group]) -> int:
 
 
 def select_results(run: CeWhatIf, given: Mapping[str, str]) -> QuerySet[CeWhatIfTurn]:
-    """The results of a group and a cause, as `Cause.query` names them; all without a group."""
+    """The results of a group and a cause, as `Cause.query` names them; all without a group.
+
+    A cause does not limit the group of later turns.
+    """
     rows = run.results.order_by("id")
     kind = given.get("kind", "")
     if kind == AFTER:
@@ -179,7 +182,7 @@ class ShownTurn:
 
     @property
     def answers(self) -> tuple[str, str]:
-        """The answers as texts."""
+        """The old and the new answer as texts; blank for a turn that failed or cannot run again."""
         old, new = self.result.old, self.result.new
         return (answer_text(old.answer) if old else "", answer_text(new.answer) if new else "")
 
@@ -190,7 +193,7 @@ def _write(aspect: Aspect, side: WhatIfTurn) -> str:
 
 
 def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:
-    """Run turns again for a page. One query."""
+    """Run turns again for a page, on the configurations as they are now. One query."""
     by_key = zip(rows, read_turns([find_key(row) for row in rows]), strict=True)
     return [
         ShownTurn(row, record, comparison.compare_turn(key, record, is_after_difference=row.is_after_difference))
@@ -199,7 +202,7 @@ def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[Sho
 
 
 def link_row(cause: RowKey, comparison: Comparison | None) -> Any:
-    """A link to a row, with the name that it has in the configuration, or had before."""
+    """A link to a row, with the name that it has in the new configuration, or had in the old one; else without."""
     table, pk = cause
     for snapshot in (comparison.new, comparison.old) if comparison else ():
         if snapshot and (row := snapshot.find_row(table, pk)):

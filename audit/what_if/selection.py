@@ -50,7 +50,7 @@ def select_turns(search: SearchQuery, last: int) -> list[TurnKey]:
 
 
 def _find_conversations(search: SearchQuery, last: int) -> Iterator[list[uuid.UUID]]:
-    """The conversations in pages, newest first; each once."""
+    """The newest `last` matching conversations in pages, newest first; each once."""
     search = SearchQuery(**{**vars(search), "kind": CONVERSATIONS})
     cursor: Cursor | None = None
     seen: set[uuid.UUID] = set()

@@ -166,7 +166,7 @@ class DraftAdmin(PagesAdmin):
     @page("<int:draft_id>/drop/")
     def drop_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
         """Take one row out of the draft."""
-        return self._edit(request, draft_id, lambda merged, table, pk: merged.live[table][pk])
+        return self._edit_row(request, draft_id, lambda merged, table, pk: merged.live[table][pk])
 
     @page("<int:draft_id>/settle/")
     def settle_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
@@ -175,21 +175,26 @@ class DraftAdmin(PagesAdmin):
         def decide(merged: MergedEdits, table: str, pk: Any) -> Content | None:
             return merged.conflicts[table, pk].merge_changes(prefer_now=request.POST.get("side") != "draft")
 
-        return self._edit(request, draft_id, decide)
+        return self._edit_row(request, draft_id, decide)
 
-    def _edit(
+    def _edit_row(
         self, request: HttpRequest, draft_id: int, decide: Callable[[MergedEdits, str, Any], Content | None]
     ) -> HttpResponse:
+        """Change the posted row of a draft as `decide` says, with the draft locked, and return to its page.
+
+        A user without the right to change drafts is refused.
+        """
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         require_right(request, "config_admin.change_cedraft")
         with transaction.atomic():
-            self._edit_locked(request, _find_open(draft_id, is_locked=True), decide)
+            self._edit_locked_row(request, _find_open(draft_id, is_locked=True), decide)
         return HttpResponseRedirect(draft_url(draft_id))
 
-    def _edit_locked(
+    def _edit_locked_row(
         self, request: HttpRequest, draft: CeDraft, decide: Callable[[MergedEdits, str, Any], Content | None]
     ) -> None:
+        """Store what `decide` makes of the posted row; tell the user if the row is gone, forbidden or decided."""
         table, merged = request.POST.get("table", ""), merge_edits(draft)
         pk = next((pk for name, pk in merged.edits if name == table and str(pk) == request.POST.get("row")), None)
         if pk is None:
@@ -262,7 +267,7 @@ class DraftAdmin(PagesAdmin):
 
 
 def _list_health_notes(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Iterator[Refusal]:
-    """What the health check finds in the draft and not in what is live."""
+    """What the health check finds only in the draft, or that it still runs or failed; nothing if it was not made."""
     health = build_health(request, draft, merged)
     if health is None:
         return
@@ -282,6 +287,7 @@ def _list_health_notes(request: HttpRequest, draft: CeDraft, merged: MergedEdits
 
 
 def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Question:
+    """What the user sees before publishing: the changes, what prevents it, warnings and notes."""
     by_table = merged.differences
     findings = check_restored_rows(merged.wanted)
     conflicts = [(row_url(table, pk), row_name(table, pk)) for table, pk in list(merged.conflicts)[:SHOWN]]
@@ -384,7 +390,7 @@ def _list_edits(merged: MergedEdits) -> list[dict[str, Any]]:
 
 
 def _list_other_drafts(draft: CeDraft) -> list[dict[str, Any]]:
-    """Rows that other open drafts edit too."""
+    """Rows that other open drafts edit too; at most `SHOWN`."""
     return [
         {
             "name": row_name(table, pk),

@@ -65,7 +65,10 @@ class MergedEdits:
 
 
 def merge_edits(draft: CeDraft) -> MergedEdits:
-    """Read the edits of a draft, and merge each with the live row. One query, and one for each table."""
+    """Read the edits of a draft, and merge each with the live row. One query, and one for each table.
+
+    An edit that was made live meanwhile, as it is, is left out.
+    """
     merged = MergedEdits()
     by_table: dict[str, dict[Any, CeDraftEdit]] = defaultdict(dict)
     for edit in CeDraftEdit.objects.filter(draft=draft).select_related("editor").order_by("id"):
@@ -91,7 +94,11 @@ def merge_edits(draft: CeDraft) -> MergedEdits:
 def store_edits(
     draft: CeDraft, changed: Mapping[str, Iterable[RowDifference]], editor: Any = None, reason: str = ""
 ) -> None:
-    """Store changed rows of a draft, each with the live row that it is based on. A row that is the same is no edit."""
+    """Store changed rows of a draft, each with the live row that it is based on.
+
+    A row that is as it is live loses its edit. `editor`: a user or a name. `reason`: of each edit. The numbers of new
+    rows are never given to another row.
+    """
     user: Any = editor if isinstance(editor, AbstractBaseUser) else None
     name = name_author(editor)
     by_table = {table: rows for table, differences in changed.items() if (rows := list(differences))}

@@ -16,7 +16,11 @@ from convengine.server.jobs.background import background
 def send_mail_about(
     draft: CeDraft, subject: str, lines: Iterable[str], names: Iterable[str], *, group: str = "", url: str = ""
 ) -> None:
-    """Write to these users and the members of a group, when the transaction is done. A failure is in the log."""
+    """Write to these users and the members of `group`, when the transaction is done. A failure is in the log.
+
+    Only active users with an address get a mail, and nobody does without NOTIFICATION_FROM. `url`: the address of the
+    draft; if it is blank, the mail says where to find it.
+    """
     sender = conf.get("NOTIFICATION_FROM")
     if not sender:
         return

@@ -70,7 +70,10 @@ class DraftMiddleware:
         return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
-        """Where changes are reviewed, offer to save what was sent in a draft: nothing that was typed is lost."""
+        """Offer to save in a draft what a review or a gradual release refused: nothing that was typed is lost.
+
+        A script, and a form with files, gets the refusal as JSON. Other exceptions are not handled.
+        """
         if not isinstance(exception, DraftRequired) or not _is_admin(request):
             return None
         if "application/json" in request.headers.get("Accept", "") or request.FILES:
@@ -80,6 +83,7 @@ class DraftMiddleware:
         return offer_drafts(request, "Changes need a review before they go live.")
 
     def _respond_in_draft(self, request: HttpRequest, draft_id: int) -> HttpResponseBase:
+        """The response of the view, whose reads and writes go to the draft."""
         reason = request.POST.get("reason", "").strip()
         # Who saves the form of a row sees it whole; a list, a file or a wizard does not show what is live.
         decides = get_page_name(request).endswith(("_change", "_put_back"))
@@ -144,7 +148,11 @@ def _has_token(request: HttpRequest) -> bool:
 
 
 def _choose_draft(request: HttpRequest) -> int | None:
-    """The draft that the user chose for what is sent again; it is entered."""
+    """The draft that the user chose for what is sent again; it is entered.
+
+    If only a title was sent, the open draft of that title, or a new one. Returns None if nothing was chosen, if the
+    form has no valid token, or if the user may not change drafts.
+    """
     user: Any = getattr(request, "user", None)
     if (
         request.method != "POST"
@@ -167,6 +175,7 @@ def _choose_draft(request: HttpRequest) -> int | None:
 
 
 def _find_draft_id(request: HttpRequest) -> int | None:
+    """The draft that the user works in. Returns None outside of the admin, and for users who are not logged in."""
     user: Any = getattr(request, "user", None)
     if not _is_admin(request) or not hasattr(request, "session"):
         return None
@@ -175,7 +184,7 @@ def _find_draft_id(request: HttpRequest) -> int | None:
 
 
 def _require_rights(request: HttpRequest) -> None:
-    """Raises DraftEnded for somebody who lost the rights to drafts: what they save must not go live instead."""
+    """Refuse users who lost the rights to drafts: what they save must not go live instead. Raises DraftEnded."""
     user: Any = request.user
     rights = ["config_admin.view_cedraft"]
     if request.method == "POST" and is_configuration_page(request):
@@ -207,7 +216,7 @@ def get_page_name(request: HttpRequest) -> str:
 
 
 def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) -> None:
-    """For the bar above the page."""
+    """Note the draft for the bar above the page. Raises DraftEnded without one."""
     if draft is None:
         raise DraftEnded
     held: Any = request

@@ -36,7 +36,7 @@ class MoveRefused(ValueError):
 
 
 def build_moves(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
-    """The groups of stranded conversations, each with its target. Returns None when there are none."""
+    """The groups of stranded conversations, at most `_SHOWN`, each with its target. Returns None if none needs one."""
     groups = find_stranded_conversations(merged.wanted)
     if not groups:
         return None
@@ -57,10 +57,10 @@ def build_moves(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> di
 
 
 def store_move(draft_id: int, start: tuple[str, str], end: tuple[str, str] | None, editor: str) -> None:
-    """Move the conversations of an intent and state when the draft is published; null: they keep their old release.
+    """Move the conversations of an intent and state when the draft is published. Without `end` they keep their release.
 
-    It is an edit like any other: approvals before it are void. Raises MoveRefused when the target has no answer, or
-    the start is no state, and DraftEnded.
+    It is an edit like any other: approvals before it are void. Raises MoveRefused when the target has no answer, or the
+    start is no state, and DraftEnded.
     """
     if not start[0] or start[1] in ("", ANY):
         raise MoveRefused("Choose the intent and the state of the conversations.")
@@ -114,7 +114,7 @@ def move_view(request: HttpRequest, draft_id: int) -> HttpResponse:
 
 
 def list_stranded_notes(draft: CeDraft, merged: MergedEdits) -> list[str]:
-    """What happens to stranded conversations at publishing, in words."""
+    """What happens to stranded conversations at publishing, in words, for at most `_SHOWN` groups."""
     targets = {(move.from_intent, move.from_state): move for move in draft.moves.all()}
     groups, notes = find_stranded_conversations(merged.wanted)[:_SHOWN], []
     after = read_configuration(ConfigurationName("draft", draft.pk)) if groups else None

@@ -25,7 +25,7 @@ class OtherDraftOpen(LookupError):
 
 
 def read_configuration(name: ConfigurationName, unsaved: UnsavedRows | None = None) -> Snapshot:
-    """The snapshot of a configuration, with unsaved rows in place of its own.
+    """The snapshot of a configuration, with `unsaved` rows in place of its own.
 
     Raises DraftEnded, NoSuchRelease and OtherDraftOpen, which are LookupErrors.
     """
@@ -53,7 +53,7 @@ def describe_configuration(name: ConfigurationName) -> str:
 
 
 def list_configurations() -> list[tuple[ConfigurationName, str]]:
-    """Live, the open drafts, and the newest releases, each with what it is called. Two queries."""
+    """Live, open drafts and the newest releases, at most `_OFFERED` of each, with what they are called. Two queries."""
     drafts = CeDraft.objects.filter(status=DraftStatus.OPEN).order_by("title").values_list("pk", "title")[:_OFFERED]
     releases = CeRelease.objects.order_by("-pk").values_list("pk", flat=True)[:_OFFERED]
     return [
@@ -75,6 +75,10 @@ def list_used_configurations() -> list[ConfigurationName]:
 
 
 def _read_copy(name: ConfigurationName) -> WorkingCopy:
+    """A copy of a named draft or release. Inside a draft, live is the release below it.
+
+    Raises DraftEnded, NoSuchRelease, and OtherDraftOpen for another draft than the one of the request.
+    """
     copy_of_request = find_working_copy()
     if name.kind == "draft":
         draft = _find_draft(name)

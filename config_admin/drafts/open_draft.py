@@ -82,6 +82,7 @@ def _keep_conflicts(
 
 
 def _keep_conflict(row: RowDifference, merge: RowMerge) -> RowDifference:
+    """The edit, based so that fields which it leaves as the draft has them stay in conflict."""
     before = merge.before and dict(merge.before)
     if row.after is None or row.before is None or before is None or merge.has_deleted_side():
         return row._replace(before=before)

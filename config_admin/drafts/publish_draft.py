@@ -54,6 +54,11 @@ def publish_draft(
 def _make_release(
     draft_id: int, publisher: Any, reason: str, seen: MergedEdits | None, override: str
 ) -> tuple[CeRelease, CeDraft]:
+    """Publish a draft as one release, and end it; returns both.
+
+    `seen`: the changes that the user confirmed; None compares nothing. `override`: why the tests of the gate are
+    ignored. Raises DraftMoved, DraftConflict, DraftEmpty, PublicationRefused, and what `restore_rows` raises.
+    """
     with change_set(Origin.DRAFT, publisher) as change:
         draft = lock_draft(draft_id)
         merged = merge_edits(draft)

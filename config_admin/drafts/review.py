@@ -26,7 +26,10 @@ class ReviewRefused(ValueError):
 def send_for_review(
     draft_id: int, author: Any, reviewers: Iterable[str] = (), group: str = "", text: str = "", url: str = ""
 ) -> CeDraftReview:
-    """Ask users or a group to review a draft. Raises DraftEnded and ReviewRefused."""
+    """Ask users or a group to review a draft. Raises DraftEnded and ReviewRefused.
+
+    `url`: the address of the draft for the mail to the reviewers.
+    """
     names = list(dict.fromkeys(reviewers))
     if not names and not group:
         raise ReviewRefused("Choose at least one reviewer, or a group.")
@@ -48,7 +51,10 @@ def send_for_review(
 
 
 def add_comment(draft_id: int, author: Any, text: str, row: RowName | None = None, url: str = "") -> CeDraftReview:
-    """Comment on a draft, or on one of its rows. Raises DraftEnded and ReviewRefused."""
+    """Comment on a draft, or on one of its rows. Raises DraftEnded and ReviewRefused.
+
+    `url`: the address of the draft for the mail to its owner.
+    """
     if not text.strip():
         raise ReviewRefused("Write a comment first.")
     with transaction.atomic():
@@ -64,7 +70,11 @@ def add_comment(draft_id: int, author: Any, text: str, row: RowName | None = Non
 def judge_draft(
     draft_id: int, author: Any, kind: ReviewKind, text: str = "", edits_hash: str = "", url: str = ""
 ) -> CeDraftReview:
-    """Approve or return a draft. `edits_hash`: the edits that the reviewer saw. Raises DraftEnded and ReviewRefused."""
+    """Approve or return a draft. Raises DraftEnded and ReviewRefused.
+
+    `edits_hash`: the edits that the reviewer saw; blank compares nothing. `url`: the address of the draft for the mail
+    to its owner.
+    """
     with transaction.atomic():
         draft = lock_draft(draft_id)
         name = name_author(author)

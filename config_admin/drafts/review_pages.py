@@ -78,7 +78,10 @@ def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
 
 
 def _describe_who_approves(draft: CeDraft, user: Any) -> str:
-    """Who can approve the draft, for somebody who cannot; blank for those who can."""
+    """Who else can approve the draft, at most `_NAMED` by name.
+
+    Blank for a user who can, and for a draft that has ended.
+    """
     if draft.status != DraftStatus.OPEN or (user.has_perm(REVIEW) and user.get_username() not in draft.editors):
         return ""
     names = [each.get_full_name() or each.get_username() for each in _list_others(draft, user)]
@@ -94,6 +97,7 @@ def _list_others(draft: CeDraft, user: Any) -> list[Any]:
 
 
 def _describe_entry(entry: Any, edits_hash: str) -> dict[str, Any]:
+    """An entry of the review as the page shows it. An approval of other changes than `edits_hash` is void."""
     is_void = entry.kind == ReviewKind.APPROVED and entry.edits_hash != edits_hash
     reviewers = [*entry.reviewers, *([f"the group {entry.reviewer_group}"] if entry.reviewer_group else [])]
     return {
@@ -147,6 +151,10 @@ def review_view(request: HttpRequest, draft_id: int) -> HttpResponse:
 def _act(
     request: HttpRequest, draft_id: int, right: str, make: Callable[[str, str], object], success: str
 ) -> HttpResponse:
+    """Answer a post with one act of the review, and return to the draft with a message.
+
+    `make` gets the text of the user and the address of the draft. Raises Http404 if the draft has ended.
+    """
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     require_right(request, right)

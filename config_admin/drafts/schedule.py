@@ -63,8 +63,8 @@ def schedule_draft(
 ) -> CeDraftSchedule:
     """Publish the draft at a time, as it is now; the schedule before, if any, is cancelled.
 
-    `audience`: who gets the release; None for all. `api_key`: the prefix of the key that asks for it. Raises
-    DraftEnded, ScheduleRefused, AudienceInvalid.
+    `take_back_at`: when its release is taken back; None for never. `audience`: who gets the release; None for all.
+    `api_key`: the prefix of the key that asks for it. Raises DraftEnded, ScheduleRefused, AudienceInvalid.
     """
     if audience:
         audience.validate()
@@ -98,7 +98,7 @@ def schedule_draft(
 def cancel_schedule(draft_id: int, author: Any) -> None:
     """Cancel what is still to be done for a draft: publishing it, or taking its release back. Also hides a failure.
 
-    Raises ScheduleRefused if nothing is to be done.
+    Raises ScheduleRefused if nothing is to be done, and CeDraft.DoesNotExist.
     """
     with transaction.atomic():
         draft = CeDraft.objects.select_for_update().get(pk=draft_id)
@@ -143,6 +143,10 @@ def _list_due(due: Q) -> Iterable[CeDraftSchedule]:
 def _attempt(
     schedule: CeDraftSchedule, work: Callable[[CeDraftSchedule], None], failure: ReviewKind, success: str
 ) -> Counts:
+    """Do the work of a schedule, and count how it ended. A refusal or a failure is noted at the schedule.
+
+    Nothing is counted if the draft has ended meanwhile. Raises OperationalError: the next run tries again.
+    """
     try:
         with transaction.atomic():
             work(schedule)
@@ -167,6 +171,7 @@ def _attempt(
 
 
 def _publish(schedule: CeDraftSchedule) -> None:
+    """Publish the draft of a waiting schedule. Raises DraftEnded, ScheduleRefused, and what `publish_draft` raises."""
     lock_head()
     draft = lock_draft(schedule.draft_id)
     if not draft.schedules.filter(pk=schedule.pk, status=ScheduleStatus.WAITING).exists():
@@ -229,6 +234,7 @@ def _check_author(schedule: CeDraftSchedule, changes: RowDifferences) -> Iterato
 
 
 def _check_user(user: Any, who: str, right: str, deed: str) -> Iterator[str]:
+    """A sentence if the user is gone, not active, or has not the right. `deed`: what the right allows, as a verb."""
     if user is None:
         yield f"{who} has no account any more."
     elif not user.is_active:
@@ -275,7 +281,11 @@ def _run_gate_tests(schedule: CeDraftSchedule) -> Iterator[Counts]:
 
 
 def _take_back(schedule: CeDraftSchedule) -> None:
-    """The release is taken back even if its author has left: its content was never meant to stay."""
+    """Take back the release of a draft, even if its author has left: its content was never meant to stay.
+
+    A gradual release is stopped. Raises ScheduleRefused if there is no release, DraftEnded if the schedule changed
+    meanwhile, and what `revert_release` raises.
+    """
     draft = schedule.draft
     if draft.config_version is None:
         raise ScheduleRefused("The draft has no release.")
@@ -295,6 +305,7 @@ def _take_back(schedule: CeDraftSchedule) -> None:
 
 
 def _note_failure(schedule: CeDraftSchedule, kind: ReviewKind, problem: str) -> None:
+    """Mark a schedule as failed, and tell its authors; nothing happens if the schedule was changed meanwhile."""
     draft = schedule.draft
     log.warning("scheduled draft refused", draft=draft.title, problem=problem)
     with transaction.atomic():

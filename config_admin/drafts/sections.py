@@ -30,14 +30,18 @@ SHOWN_RUNS = 3
 
 
 class Section(NamedTuple):
-    """A part of the page: the template gets what `build` returns as `section`; null hides it."""
+    """A part of the page: the template gets what `build` returns as `section`; None hides it."""
 
     template: str
     build: Callable[[HttpRequest, CeDraft, MergedEdits], Any]
 
 
 def build_health(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
-    """The findings that the draft adds, and those that it mends."""
+    """The findings that the draft adds, and those that it mends, at most `SHOWN` of each.
+
+    Only `is_running` if the checks are not ready: False when one failed. Returns None if there is nothing to check, or
+    the user may not see rules.
+    """
     if not merged.wanted or not request.user.has_perm("config_admin.view_cerule"):
         return None
     world = describe_installation()
@@ -57,6 +61,7 @@ def build_health(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> d
 
 
 def _describe(request: HttpRequest, finding: Diagnosis) -> dict[str, Any]:
+    """A finding as the page shows it; without a link if the user may not see the row."""
     has_row = finding.row is not None
     may = has_row and admin.site.get_model_admin(control_plane()[finding.table]).has_view_or_change_permission(request)
     return {
@@ -69,7 +74,10 @@ def _describe(request: HttpRequest, finding: Diagnosis) -> dict[str, Any]:
 
 
 def build_tests(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any] | None:
-    """The newest results on this state of the draft, and how the gate stands."""
+    """The last `SHOWN_RUNS` runs of tests on the draft, and how the gate stands on its present state.
+
+    Returns None if the user may not see tests.
+    """
     if not request.user.has_perm("config_admin.view_cetestcase"):
         return None
     snapshot_hash = read_draft(draft)[0].content_hash

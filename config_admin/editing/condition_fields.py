@@ -65,6 +65,7 @@ def list_condition_fields(editor: EditorContext) -> list[Field]:
 
 
 def _list_form_fields(editor: EditorContext) -> Iterator[Field]:
+    """The fields of all enabled forms, for the condition editor."""
     known = {fact["name"] for fact in FACTS}
     for schema in editor.snapshot.enabled_rows(rows.OutputSchema):
         for name, declared in get_properties(schema.json_schema).items():
@@ -82,6 +83,7 @@ def _describe_field(declared: Mapping[str, Json]) -> Field:
 
 
 def _list_values(declared: Mapping[str, Json]) -> list[str]:
+    """The choices of a declared field; empty if it has none."""
     options = declared.get("x-options")
     if isinstance(options, list):
         return [str(option["value"]) for option in options if isinstance(option, Mapping) and "value" in option]

@@ -119,7 +119,7 @@ class Question:
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
-    """The page."""
+    """The page that asks the question."""
     context = {
         **admin.site.each_context(request),
         "title": question.title,
@@ -167,8 +167,8 @@ def _describe_rows(request: HttpRequest, question: Question, wanted: Wanted) -> 
 
 def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
     """What this user may not do to the rows."""
-    messages = (model_admin.find_refusal(request, row) for row in rows)
-    return [Refusal(message) for message in dict.fromkeys(messages) if message]
+    texts = (model_admin.find_refusal(request, row) for row in rows)
+    return [Refusal(text) for text in dict.fromkeys(texts) if text]
 
 
 def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[Refusal]:
@@ -192,15 +192,15 @@ def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[
 def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:
     """The errors, without duplicates, with row, field and code."""
     errors = (finding for finding in findings if finding.is_error)
-    return [Refusal(f"{_text(finding)} ({finding.code})") for finding in dict.fromkeys(errors)]
+    return [Refusal(f"{_describe_finding(finding)} ({finding.code})") for finding in dict.fromkeys(errors)]
 
 
 def warnings_of(findings: Iterable[Finding]) -> list[str]:
     """The warnings, without duplicates, with row and field."""
-    return list(dict.fromkeys(_text(finding) for finding in findings if not finding.is_error))
+    return list(dict.fromkeys(_describe_finding(finding) for finding in findings if not finding.is_error))
 
 
-def _text(finding: Finding) -> str:
+def _describe_finding(finding: Finding) -> str:
     where = f", {column_label(finding.table, finding.field)}" if finding.field else ""
     return f"{row_name(finding.table, finding.row)}{where}: {finding.message}"
 

@@ -47,6 +47,7 @@ class DeletedRowAdmin(ModelAdmin):
         super().save_model(request, obj, form, change)
 
     def _find_deleted_row(self, object_id: str) -> DeletedRow | None:
+        """The last version of a deleted row. Returns None if the row exists, never did, or the id is not valid."""
         try:
             pk = self.opts.pk.to_python(unquote(object_id))
         except ValidationError:

@@ -135,6 +135,7 @@ class Meeting:
         return last._replace(made_by="another window of yours") if is_own else last
 
     def _choose(self, names: Sequence[str], theirs: Content) -> None:
+        """Set the fields as the user chose: theirs, or the combined text. Mine is in the form already."""
         for name in names:
             chosen = self.form.data[CHOICE + name]
             if chosen == THEIRS:
@@ -143,6 +144,7 @@ class Meeting:
                 self._type(name, str(self.form.data.get(TEXT + name, "")))
 
     def _show(self, base: Content | None, theirs: Content, undecided: Sequence[str]) -> None:
+        """Take the fields that only they changed, and show both sides of the fields that differ."""
         merges = list(list_merges(self.form, base, theirs, self.form.cleaned_data, undecided))
         for merge in merges:
             if merge.outcome == THEIRS:
@@ -166,6 +168,7 @@ class Meeting:
         self.form.cleaned_data[name] = self.form.fields[name].clean(text)
 
     def _send(self, name: str, text: str | None) -> None:
+        """Change what was submitted, as if the user had sent this text; None removes the input."""
         data: QueryDict = self.form.data.copy()
         if text is None:
             data.pop(name, None)

@@ -35,14 +35,17 @@ SHOWN = 20
 def switch(
     model_admin: Any, request: HttpRequest, queryset: QuerySet[Any], *, enabled: bool
 ) -> TemplateResponse | None:
-    """Ask, or after confirmation do it. Rows in the wanted state are skipped."""
+    """Ask whether to enable or disable rows, or after confirmation do it. Rows in the wanted state are skipped.
+
+    Returns None if it is done, or if there is nothing to do.
+    """
     pks = list(queryset.filter(enabled=not enabled).order_by().values_list("pk", flat=True))
     word = "enabled" if enabled else "disabled"
     if not pks:
         model_admin.message_user(request, f"All selected rows are already {word}.", messages.INFO)
         return None
     editor = get_editor_context(request)
-    drafts = _drafts(editor.snapshot, model_admin.model._meta.db_table, pks, enabled)
+    drafts = _make_drafts(editor.snapshot, model_admin.model._meta.db_table, pks, enabled)
     findings = _check_drafts(editor, drafts, everything=enabled)
     refusals = [*list_refusals(model_admin, request, drafts.values()), *refusals_of(findings)]
     if not enabled:
@@ -55,18 +58,22 @@ def switch(
         )
         return None
     return ask(
-        request, _question(model_admin, request, drafts, refusals, warnings_of(findings), enabled), model_admin.opts
+        request,
+        _build_question(model_admin, request, drafts, refusals, warnings_of(findings), enabled),
+        model_admin.opts,
     )
 
 
-def _drafts(snapshot: Snapshot, table: str, pks: list[Any], enabled: bool) -> Mapping[Any, Row]:
+def _make_drafts(snapshot: Snapshot, table: str, pks: list[Any], enabled: bool) -> Mapping[Any, Row]:
     stored = snapshot.table(ROW_TYPE_OF[table]).by_pk
     return {pk: replace(stored[pk], enabled=enabled) for pk in pks if pk in stored}
 
 
 def _check_drafts(editor: EditorContext, drafts: Mapping[Any, Row], *, everything: bool) -> list[Finding]:
-    """The findings: for rows to enable, all of them, in the resulting configuration; for rows to disable, only new
-    errors of other rows.
+    """The findings of the save checks for changed rows.
+
+    For rows to enable (`everything`) all of them, in the resulting configuration; for rows to disable only those that
+    the row does not have today.
     """
     if everything:
         after = overlaid(editor.snapshot, drafts)
@@ -79,7 +86,7 @@ def _check_drafts(editor: EditorContext, drafts: Mapping[Any, Row], *, everythin
     return findings
 
 
-def _question(
+def _build_question(
     model_admin: Any,
     request: HttpRequest,
     drafts: Mapping[Any, Row],
@@ -87,6 +94,7 @@ def _question(
     warnings: list[str],
     enabled: bool,
 ) -> Question:
+    """The question before many rows are enabled or disabled; it shows at most `SHOWN` of each list."""
     count = len(drafts)
     what = f"{count} {model_ngettext(model_admin.opts, count)}"
     verb = "Enable" if enabled else "Disable"

@@ -55,6 +55,10 @@ def list_merges(
 
 
 def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
+    """Which side a field takes: mine, theirs, or a choice by the user; blank if both are equal.
+
+    `is_open`: the user chooses whenever the two sides differ.
+    """
     if _is_equal_value(now, own):
         return ""
     if is_open:
@@ -65,6 +69,7 @@ def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
 
 
 def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
+    """A field of both sides, with the differences to the stored value before (`sides`: before, now, own)."""
     table, field = form._meta.model._meta.db_table, form.fields[name]
     was, now, own = (as_json(value) for value in sides)
     theirs, mine = diff_column(table, name, was, now), diff_column(table, name, was, own)
@@ -116,6 +121,7 @@ def combine_json(base: Json, theirs: Json, mine: Json) -> Json:
 
 
 def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str], gap: str) -> Iterator[str]:
+    """The parts of the merged text; between the words that all three have, both sides are joined."""
     at_b = at_t = at_m = 0
     for b, t, m in [*_anchors(base, theirs, mine), (len(base), len(theirs), len(mine))]:
         yield _join_sides("".join(base[at_b:b]), "".join(theirs[at_t:t]), "".join(mine[at_m:m]), gap)
@@ -125,6 +131,10 @@ def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]
 
 
 def _join_sides(base: str, theirs: str, mine: str, gap: str) -> str:
+    """One text of what both sides made of a text. If both changed it, theirs comes first, after it mine.
+
+    `gap` separates the two, unless there is a blank already.
+    """
     if theirs in (base, mine):
         return mine
     if mine == base:
@@ -148,6 +158,7 @@ def _advance(anchor: tuple[int, int, int], by: int) -> tuple[int, int, int]:
 
 
 def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, int]:
+    """The positions of equal words: those in the other text, by those in the base."""
     return {
         start + step: other_start + step
         for kind, start, stop, other_start, _ in list_opcodes(base, other)
@@ -157,6 +168,10 @@ def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, in
 
 
 def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
+    """A JSON value with the changes of both sides. Objects and lists are merged by their members.
+
+    Where both sides changed a value, mine counts; a value that only one side removed stays as the other changed it.
+    """
     if _has_equal_text(theirs, base) or _has_equal_text(theirs, mine):
         return mine
     if _has_equal_text(mine, base):

@@ -46,7 +46,7 @@ _SHOWN = 400
 
 @dataclass(frozen=True)
 class PreviewResult:
-    """The result of a try. `holds` is null if there is no yes or no, as for a rendered text."""
+    """The result of a try. `holds` is None if there is no yes or no, as for a rendered text."""
 
     headline: str
     holds: bool | None = None
@@ -104,7 +104,7 @@ def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     operands = [
         {
             **operand,
-            **{name: _json(operand.get(name)) for name in ("value", "literal")},
+            **{name: _format_json(operand.get(name)) for name in ("value", "literal")},
             "name": _name_compared(rule, operand),
             "phrase": _describe_row(rule, operand),
         }
@@ -129,7 +129,7 @@ def _describe_row(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
         OPERATORS[str(operand["op"])], operand.get("literal"), field=operand.get("literalPath") or None
     )
     value = operand.get("literal") if "literalPath" in operand else operand.get("literalValue")
-    return f"{words} ({_json(value)})" if value is not None else words
+    return f"{words} ({_format_json(value)})" if value is not None else words
 
 
 def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
@@ -145,7 +145,7 @@ def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResul
     exists, value = copy.path.first(collect_facts(moment.session))
     if not exists:
         return PreviewResult("The path matches nothing, so nothing is copied.", False)
-    return PreviewResult(f"This value is copied to {copy.key}:", text=_json(value))
+    return PreviewResult(f"This value is copied to {copy.key}:", text=_format_json(value))
 
 
 # --- phrases ----------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
     text = moment.session.resolved_user_input
     if row.is_phrase:
         return _try_phrase(row, moment.turn.snapshot, text)
-    outcome = _by_text(row, text, f"The message leads to {row.intent_code}.")
+    outcome = _try_text_match(row, text, f"The message leads to {row.intent_code}.")
     hits = get_classifier_bank(moment.turn.snapshot).hits(text)
     others = [
         f"{other.intent_code} also matches, by phrase {other.pk}: {shorten(other.pattern or '', 60)}"
@@ -175,6 +175,7 @@ def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> P
 
 
 def _try_edited_phrase(own: str, edited: Snapshot, text: str | None) -> PreviewResult:
+    """Which intents a text leads to with the edited phrase, and whether that is only its own one."""
     phrase_matches, intents = match_phrases(edited, text), find_intents(edited, text)
     notes = [
         f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
@@ -203,10 +204,11 @@ def try_policy(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult
     """Try a policy: would it stop the message?"""
     if code(row.rule_type) == PolicyType.LLM:
         return PreviewResult("A model checks this policy during a turn. It is not called in the preview.")
-    return _by_text(row, moment.session.user_text, "The policy blocks this message.", normalised=True)
+    return _try_text_match(row, moment.session.user_text, "The policy blocks this message.", normalised=True)
 
 
-def _by_text(row: Any, text: str | None, yes: str, *, normalised: bool = False) -> PreviewResult:
+def _try_text_match(row: Any, text: str | None, yes: str, *, normalised: bool = False) -> PreviewResult:
+    """Try whether a pattern of a row matches the text. `yes`: the headline if it does."""
     bank = TextBank([(row.pk, row.rule_type, row.pattern)], normalised=normalised)
     if row.pk in bank.invalid:
         fault = bank.invalid[row.pk]
@@ -236,11 +238,13 @@ def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewRes
         request = build_row_request(row, moment.session, moment.turn)
     except InvalidToolRequest as error:
         return PreviewResult(str(error), failed=True)
-    return PreviewResult("Arguments for the tool:", text=_json(request.args), notes=_Notes().scope(row, moment).lines)
+    return PreviewResult(
+        "Arguments for the tool:", text=_format_json(request.args), notes=_Notes().scope(row, moment).lines
+    )
 
 
 def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult:
-    """Does a step match the row? The typed text is its name."""
+    """Try whether a step matches the row. The typed text is the name of the step."""
     try:
         if code(row.step_match) == StepMatch.REGEX:
             holds = compile_pattern(row.step_value).occurs_in(moment.session.user_text)
@@ -254,7 +258,7 @@ def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult
     return PreviewResult("The row applies to this step." if holds else "No match.", holds)
 
 
-def _json(value: Json) -> str:
+def _format_json(value: Json) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
     return shorten(text, _SHOWN * 10)
 
@@ -262,32 +266,32 @@ def _json(value: Json) -> str:
 # --- when -------------------------------------------------------------------------------------------------------
 
 
-def _phase(rule: rows.Rule) -> tuple[str | None, str | None]:
+def _get_phase(rule: rows.Rule) -> tuple[str | None, str | None]:
     return rule.phase or None, None
 
 
-def _of_prompt(row: rows.PromptTemplate) -> tuple[str | None, str | None]:
+def _get_prompt_step(row: rows.PromptTemplate) -> tuple[str | None, str | None]:
     extracts = code(row.response_type) == PromptUse.SCHEMA_JSON
     return None, "SchemaExtractionStep" if extracts else "ResponseResolutionStep"
 
 
-def _at(step: str) -> Callable[[Any], tuple[str | None, str | None]]:
+def _make_step_source(step: str) -> Callable[[Any], tuple[str | None, str | None]]:
     return lambda row: (None, step)
 
 
 #: What can be tried, by table and column.
 FIELD_PREVIEWS: Mapping[tuple[str, str], FieldPreview] = {
-    ("ce_rule", "match_pattern"): FieldPreview(condition, _phase),
-    ("ce_rule", "action_value"): FieldPreview(action_value, _phase, "action:SET_JSON"),
-    ("ce_intent_classifier", "pattern"): FieldPreview(phrase, _at("IntentResolutionStep")),
-    ("ce_policy", "pattern"): FieldPreview(try_policy, _at("PolicyEnforcementStep")),
-    ("ce_response", "exact_text"): FieldPreview(template, _at("ResponseResolutionStep")),
-    ("ce_response", "derivation_hint"): FieldPreview(template, _at("ResponseResolutionStep")),
-    ("ce_prompt_template", "system_prompt"): FieldPreview(template, _of_prompt),
-    ("ce_prompt_template", "user_prompt"): FieldPreview(template, _of_prompt),
-    ("ce_mcp_planner", "system_prompt"): FieldPreview(template, _at("McpToolStep")),
-    ("ce_mcp_planner", "user_prompt"): FieldPreview(template, _at("McpToolStep")),
-    ("ce_tool", "args_template"): FieldPreview(arguments, _at("ToolOrchestrationStep")),
+    ("ce_rule", "match_pattern"): FieldPreview(condition, _get_phase),
+    ("ce_rule", "action_value"): FieldPreview(action_value, _get_phase, "action:SET_JSON"),
+    ("ce_intent_classifier", "pattern"): FieldPreview(phrase, _make_step_source("IntentResolutionStep")),
+    ("ce_policy", "pattern"): FieldPreview(try_policy, _make_step_source("PolicyEnforcementStep")),
+    ("ce_response", "exact_text"): FieldPreview(template, _make_step_source("ResponseResolutionStep")),
+    ("ce_response", "derivation_hint"): FieldPreview(template, _make_step_source("ResponseResolutionStep")),
+    ("ce_prompt_template", "system_prompt"): FieldPreview(template, _get_prompt_step),
+    ("ce_prompt_template", "user_prompt"): FieldPreview(template, _get_prompt_step),
+    ("ce_mcp_planner", "system_prompt"): FieldPreview(template, _make_step_source("McpToolStep")),
+    ("ce_mcp_planner", "user_prompt"): FieldPreview(template, _make_step_source("McpToolStep")),
+    ("ce_tool", "args_template"): FieldPreview(arguments, _make_step_source("ToolOrchestrationStep")),
     ("ce_verbose", "step_value"): FieldPreview(step_name),
     ("ce_verbose", "message"): FieldPreview(template),
     ("ce_verbose", "error_message"): FieldPreview(template),

@@ -98,7 +98,8 @@ class JsonField(_Judged, forms.JSONField):
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _help(option: Option) -> dict[str, str]:
+def _list_attributes(option: Option) -> dict[str, str]:
+    """The data attributes of an option; blank ones are left out."""
     attributes = {
         "data-help": option.help,
         "data-group": option.group,
@@ -112,7 +113,7 @@ class WordSelect(UnfoldAdminSelectWidget):
     """A choice of words with the help of the chosen one below. An outdated word of an old row stays visible."""
 
     def __init__(self, options: Sequence[Option], *, blank: str | None) -> None:
-        self._help = {option.value: _help(option) for option in options}
+        self._help = {option.value: _list_attributes(option) for option in options}
         self._known = [*([] if blank is None else [("", blank)]), *((option.value, option.label) for option in options)]
         super().__init__({"data-choice": ""}, self._known)
 
@@ -144,13 +145,13 @@ class PickerInput(UnfoldAdminTextInputWidget):
         names = f"{(attrs or {}).get('id', name)}_options"
         field = super().render(name, value, {**(attrs or {}), "list": names}, renderer)
         options = format_html_join(
-            "", "<option{}>{}</option>", ((_attributes(option), option.label) for option in self._options)
+            "", "<option{}>{}</option>", ((_render_attributes(option), option.label) for option in self._options)
         )
         return format_html('<div class="ce-picker">{}<datalist id="{}">{}</datalist></div>', field, names, options)
 
 
-def _attributes(option: Option) -> SafeString:
-    return flatatt({"value": option.value, **_help(option)})
+def _render_attributes(option: Option) -> SafeString:
+    return flatatt({"value": option.value, **_list_attributes(option)})
 
 
 def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None, *, depends: str, code: bool) -> Any:
@@ -163,7 +164,7 @@ def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None,
     }
     if isinstance(column, models.JSONField):
         empty = column.get_default if column.has_default() else lambda: None
-        return JsonField(empty=empty, widget=_area(8, code=True), **common)
+        return JsonField(empty=empty, widget=_make_area(8, code=True), **common)
     if isinstance(column, models.BooleanField):
         return column.formfield(widget=UnfoldBooleanSwitchWidget())
     if isinstance(column, models.IntegerField):
@@ -171,12 +172,16 @@ def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None,
     if isinstance(column, models.DecimalField):
         return DecimalField(widget=UnfoldAdminIntegerFieldWidget({"class": "ce-number", "step": "0.05"}), **common)
     if isinstance(column, (models.CharField, models.TextField)):
-        widget = _text_widget(column, options, depends, code)
+        widget = _make_text_widget(column, options, depends, code)
         return TextField(widget=widget, empty_value=None if column.null else "", **common)
     return None
 
 
-def _text_widget(column: Any, options: Sequence[Option] | None, depends: str, code: bool) -> Any:
+def _make_text_widget(column: Any, options: Sequence[Option] | None, depends: str, code: bool) -> Any:
+    """The widget of a text column: a select, a picker of `options`, an area, or one line.
+
+    `depends`: the field on which the options depend. `code`: shown as code.
+    """
     if column.choices:
         blank = "Select a value" if not column.has_default() or column.blank else None
         return WordSelect(
@@ -185,10 +190,10 @@ def _text_widget(column: Any, options: Sequence[Option] | None, depends: str, co
     if options is not None:
         return PickerInput(options, depends=depends)
     if isinstance(column, models.TextField):
-        return _area(4, code=code)
+        return _make_area(4, code=code)
     return UnfoldAdminTextInputWidget({"class": "ce-code", "spellcheck": "false"} if code else None)
 
 
-def _area(rows: int, *, code: bool) -> Any:
+def _make_area(rows: int, *, code: bool) -> Any:
     attributes = {"class": "ce-code ce-area", "spellcheck": "false"} if code else {"class": "ce-area"}
     return UnfoldAdminTextareaWidget(attributes | {"rows": rows})

@@ -23,7 +23,10 @@ def read_number(request: HttpRequest, name: str) -> int | None:
 
 
 def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
-    """The wordings of the group, or the message of the turn. The access is logged. None without the right to read."""
+    """The wordings of the group, or the message of the turn. The access is logged.
+
+    Empty without the right to read, and if there is no such message.
+    """
     if not request.user.has_perm(READ_TURNS):
         return []
     group = read_number(request, "group")
@@ -38,7 +41,10 @@ def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
 
 
 def read_given_words(request: HttpRequest) -> str:
-    """Words of the message of a turn, from `start` to `end`. The access is logged. Blank without the right to read."""
+    """Words of the message of a turn, from `start` to `end`. The access is logged.
+
+    Blank without the right to read, and if there is no such turn.
+    """
     start, end = read_number(request, "start"), read_number(request, "end")
     if start is None or end is None or not request.user.has_perm(READ_TURNS):
         return ""

@@ -40,7 +40,10 @@ class LiveChecksAdmin(PagesAdmin):
     """Edit pages with answers before saving. Nothing is stored, and nothing outside is called."""
 
     def questions(self, request: HttpRequest, stored: Any) -> dict[str, str] | None:
-        """These addresses for a row. Returns None for users who may only read it."""
+        """The addresses that the form of a row calls while it is filled in.
+
+        Returns None for users who may only read the row.
+        """
         if not self._may(request, stored):
             return None
         urls = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}
@@ -56,7 +59,7 @@ class LiveChecksAdmin(PagesAdmin):
     @page("form/judge/", name="judge_of_form", methods=["POST"])
     def judge_view(self, request: HttpRequest) -> JsonResponse:
         """The findings of the checks for the form as it is, by field; for a rule also its sentence."""
-        form = self._form(request)
+        form = self._bind_form(request)
         answer: dict[str, Any] = {"errors": {}, "warnings": {}}
         for name, errors in form.errors.items():
             answer["errors"][name] = [
@@ -78,10 +81,10 @@ class LiveChecksAdmin(PagesAdmin):
         trial = FIELD_PREVIEWS.get((self.opts.db_table, name))
         if trial is None:
             raise Http404(f"A preview of {name} is not available.")
-        form = self._form(request)
+        form = self._bind_form(request)
         form.full_clean()
         try:
-            outcome = trial.run(form.draft, name, self._moment(request, form.draft, *trial.at(form.draft)))
+            outcome = trial.run(form.draft, name, self._choose_turn(request, form.draft, *trial.at(form.draft)))
         except ValueError as error:
             outcome = PreviewResult(str(error), failed=True)
         return TemplateResponse(request, "config_admin/tried.html", {"outcome": outcome})
@@ -105,7 +108,8 @@ class LiveChecksAdmin(PagesAdmin):
         return what_if().show(request, self._read_unsaved_form(request), _find_configuration(request))
 
     def _read_unsaved_form(self, request: HttpRequest) -> UnsavedForm:
-        form = self._form(request, {"reason": "tried"})
+        """The posted row, unsaved, or the errors that prevent one."""
+        form = self._bind_form(request, {"reason": "tried"})
         errors = [
             (str(form[name].label) if name in form.fields else "", message)
             for name, messages in form.errors.items()
@@ -119,7 +123,11 @@ class LiveChecksAdmin(PagesAdmin):
             form.instance.pk = _NEW_ROW
         return UnsavedForm(title, {self.opts.db_table: {form.instance.pk: content_of(form.instance)}})
 
-    def _moment(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
+    def _choose_turn(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
+        """The turn to try a row in: the stored turn that the request names, else one for the typed message.
+
+        Raises PermissionDenied for a stored turn without the right to read it.
+        """
         if turn_id := request.POST.get("_turn"):
             if not request.user.has_perm(READ_TURNS):
                 raise PermissionDenied
@@ -129,7 +137,11 @@ class LiveChecksAdmin(PagesAdmin):
             request.POST.get("_text", ""), get_editor_context(request).snapshot, *where, request.POST.get("_values", "")
         )
 
-    def _form(self, request: HttpRequest, more: Mapping[str, str] | None = None) -> Any:
+    def _bind_form(self, request: HttpRequest, more: Mapping[str, str] | None = None) -> Any:
+        """The form of the admin, bound to the posted values and to the stored row, if one is named.
+
+        `more`: values that replace posted ones. Raises PermissionDenied.
+        """
         pk = request.POST.get(PK)
         stored = self._find_stored_row(pk) if pk else None
         if not self._may(request, stored):
@@ -139,7 +151,9 @@ class LiveChecksAdmin(PagesAdmin):
         return self.get_form(request, stored, change=stored is not None)(data, instance=stored)
 
     def _find_stored_row(self, pk: str) -> Any:
-        """The row; a deleted one counts as new."""
+        """The stored row. Returns None for a deleted one, which counts as new. Raises Http404 if there never was
+        one.
+        """
         key = {self.opts.pk.attname: pk}
         try:
             row = self.model._default_manager.filter(**key).first()

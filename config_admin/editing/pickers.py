@@ -111,6 +111,7 @@ def params(editor: EditorContext) -> Iterator[Option]:
 
 
 def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
+    """The parameters that a rule writes; none for another action or an invalid value."""
     action = vocabulary.get_action(rule.action)
     if action is None or action.picker != "params":
         return ()

@@ -35,7 +35,10 @@ def record_request(request: HttpRequest, origin: Origin = Origin.ADMIN) -> Itera
 
 
 def describe_new_release() -> SafeString | str:
-    """The message about the release of the request."""
+    """The message about what the request stored: the release, the draft, or that nothing changed.
+
+    Blank outside of a change set.
+    """
     change = current()
     if change is None:
         return ""

@@ -80,13 +80,13 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
     page = wanted[start : start + SHOWN]
     more = len(wanted) - start - len(page)
     return Comparison(
-        tables=list(_counts(request, differences, only)),
+        tables=list(_list_counts(request, differences, only)),
         rows=[changed_row(table, row, request) for table, row in page],
         total=sum(map(len, differences.values())),
         skipped=start,
         more=more,
-        next_url=_url(request, **{TABLE: only, BEHIND: keys[start + SHOWN - 1]}) if more else "",
-        all_url=_url(request) if only or start else "",
+        next_url=_build_url(request, **{TABLE: only, BEHIND: keys[start + SHOWN - 1]}) if more else "",
+        all_url=_build_url(request) if only or start else "",
     )
 
 
@@ -118,14 +118,15 @@ def changed_row(table: str, row: RowDifference, request: HttpRequest | None = No
     )
 
 
-def _counts(request: HttpRequest, differences: RowDifferences, only: str) -> Iterator[TableCount]:
+def _list_counts(request: HttpRequest, differences: RowDifferences, only: str) -> Iterator[TableCount]:
     for table, rows in differences.items():
-        counts, url = Counter(row.how for row in rows), _url(request, **{TABLE: table})
+        counts, url = Counter(row.how for row in rows), _build_url(request, **{TABLE: table})
         numbers = counts["added"], counts["changed"], counts["removed"]
         yield TableCount(table_title(table), *numbers, url, is_shown=only == table)
 
 
-def _url(request: HttpRequest, **params: Any) -> str:
+def _build_url(request: HttpRequest, **params: Any) -> str:
+    """The address of the page with these parameters; its own other ones are dropped, those of others stay."""
     query: QueryDict = request.GET.copy()
     for name in (TABLE, BEHIND):
         query.pop(name, None)
@@ -143,7 +144,7 @@ def list_columns(table: str) -> dict[str, str]:
 
 
 def changes(table: str, before: Content | None, after: Content | None) -> list[Difference]:
-    """The changed columns; null means that the row does not exist, and then only filled columns count."""
+    """The changed columns. `before` or `after` is None if the row does not exist; then only filled columns count."""
     differences = []
     for name, label in list_columns(table).items():
         old, new = text_of(before, name), text_of(after, name)

@@ -45,7 +45,7 @@ class RowBoundField(BoundField):
 
     def as_widget(self, *args: Any, **options: Any) -> SafeString:
         """The input, and its warnings."""
-        return format_html("{}{}", super().as_widget(*args, **options), self._warnings())
+        return format_html("{}{}", super().as_widget(*args, **options), self._render_warnings())
 
     @property
     def aria_describedby(self) -> str | None:
@@ -59,7 +59,8 @@ class RowBoundField(BoundField):
         form: Any = self.form
         return [finding for finding in form.warnings if form.field_name(finding) == self.name]
 
-    def _warnings(self) -> SafeString:
+    def _render_warnings(self) -> SafeString:
+        """The warnings about one field as a list in HTML; blank if there are none."""
         findings = self._field_findings()
         if not findings:
             return SafeString()
@@ -162,7 +163,7 @@ class RowForm(forms.ModelForm):
             del self.cleaned_data[name]
         known = self._findings(row_of(self.instance)) if self.meeting else []
         construct_instance(self, self.instance, self._meta.fields, self._meta.exclude)
-        self._judge(unread, known)
+        self._check_typed_row(unread, known)
         for name, value in unread.items():
             if not self.has_error(name):
                 self.add_error(name, value.problem)
@@ -179,7 +180,11 @@ class RowForm(forms.ModelForm):
         editor = get_editor_context(self.request)
         return check_row(row, editor.snapshot, editor.world)
 
-    def _judge(self, unread: dict[str, Any], known: list[Finding]) -> None:
+    def _check_typed_row(self, unread: dict[str, Any], known: list[Finding]) -> None:
+        """Check the row as typed, and note its errors and warnings in the form.
+
+        `unread`: texts that no column could read. `known`: warnings that are not new.
+        """
         typed: dict[str, Any] = {name: str(text) for name, text in unread.items()}
         self.draft = draft = replace(row_of(self.instance), **typed)
         if message := self.find_refusal(draft):

@@ -97,7 +97,10 @@ def read_values(text: str) -> dict[str, Json]:
 
 
 def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:
-    """A stored turn at the start of a phase of rules or of a step. Raises ValueError when it cannot be computed."""
+    """A stored turn at the start of a phase of rules or of a step; at its end, with a note, if it had none.
+
+    Raises ValueError when the turn is not stored any more or cannot be computed.
+    """
     record = CeConversationHistory.objects.filter(turn_id=uuid.UUID(turn_id)).first()
     if record is None:
         raise ValueError("This turn is no longer stored.")
@@ -118,15 +121,18 @@ def _find_events(turn: Turn, phase: str | None, step: str | None) -> Iterator[Au
 
 
 def recent(intent: str) -> list[Choice]:
-    """The newest turns to choose from, those of the intent first; one query."""
+    """The newest turns that can be replayed, at most `OFFERED`, those of the intent first. One query.
+
+    Only the last `LOOKED_AT` turns are looked at.
+    """
     replayable = CeConversationHistory.objects.filter(recording__isnull=False, replayable=True).order_by("-history_id")
     rows = list(replayable.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
     rows.sort(key=lambda row: code(row[2]) != code(intent))
     return [
-        Choice(str(turn_id), f"“{shorten_line(text, 60)}” · {own} / {state} · {_when(made)}")
+        Choice(str(turn_id), f"“{shorten_line(text, 60)}” · {own} / {state} · {_format_moment(made)}")
         for turn_id, text, own, state, made in rows[:OFFERED]
     ]
 
 
-def _when(moment: datetime) -> str:
+def _format_moment(moment: datetime) -> str:
     return formats.date_format(timezone.localtime(moment), "DATETIME_FORMAT")

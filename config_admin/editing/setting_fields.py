@@ -30,10 +30,11 @@ _WORDS = {"bool": ("true", "false")}
 
 def value_field(setting: Setting[Any]) -> TextField:
     """The form field of a setting's value, without validation: the save checks do that."""
-    return TextField(label="Value", required=False, widget=_widget(setting), help_text=describe_setting(setting))
+    return TextField(label="Value", required=False, widget=_make_widget(setting), help_text=describe_setting(setting))
 
 
-def _widget(setting: Setting[Any]) -> Any:
+def _make_widget(setting: Setting[Any]) -> Any:
+    """The widget for the value of a setting, by the kind of the setting."""
     kind = setting.kind
     if offered := kind.values or _WORDS.get(kind.name):
         return WordSelect([Option(word, word) for word in offered], blank=None)

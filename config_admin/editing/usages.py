@@ -44,7 +44,7 @@ def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
 def link_of(row: Row) -> Link:
     """The link of a row; an intent links to its workspace."""
     url = workspace_url(row.intent_code) if isinstance(row, rows.Intent) else row_url(row.table, row.pk)
-    return Link(url, row_name(row.table, row.pk), _about(row), row.enabled)
+    return Link(url, row_name(row.table, row.pk), _describe_row(row), row.enabled)
 
 
 def _group(how: str, table: str, members: list[Row]) -> Group:
@@ -52,5 +52,5 @@ def _group(how: str, table: str, members: list[Row]) -> Group:
     return Group(how, table_label(table), links, max(len(members) - SHOWN, 0))
 
 
-def _about(row: Row) -> str:
+def _describe_row(row: Row) -> str:
     return row.name if isinstance(row, rows.Intent) else name_row(row.table, row)

@@ -36,6 +36,7 @@ def describe_overlaps(snapshot: Snapshot, overlaps: Sequence[tuple[str, PhraseOv
 
 
 def _describe_overlap(snapshot: Snapshot, phrase: str, overlap: PhraseOverlap) -> str:
+    """The warning about a phrase that other phrases match too; blank if there is nothing to warn of."""
     shown = shorten_line(phrase, 60)
     if overlap.taking:
         return f"“{shown}” does not lead here: the {describe_phrase(snapshot, overlap.taking[0])} decides."

@@ -141,6 +141,7 @@ def _read_count(text: str) -> int:
 
 
 def _write_words(field_type: str, bound: str) -> str:
+    """A duration, or a date or time relative to today, in words; blank for an absolute one."""
     if field_type == "duration":
         parts = parse_duration(bound) or {}
         return " ".join(_write_amount(number, unit) for unit, number in parts.items() if number)
@@ -178,6 +179,7 @@ def _measure(field_type: str, bound: Any) -> Any:
 
 
 def _read_number(field_type: str, text: str) -> int | float:
+    """The number of a typed bound; a comma is a decimal point. Raises BoundInvalid."""
     try:
         number = float(text.replace(",", "."))
     except ValueError:

@@ -64,6 +64,10 @@ def list_choice_values(text: str) -> list[str]:
 
 
 def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
+    """The choices in the lines of a text. Raises ChoicesInvalid.
+
+    `values`: the stored value of a choice by its text.
+    """
     for line in text.splitlines():
         if not line.strip():
             continue

@@ -73,7 +73,10 @@ def get_item_schema(key: str) -> Values:
 
 
 def check_flow(document: Json) -> None:
-    """Raises FlowRefused."""
+    """Check a document by the schema of flows, and what the schema cannot say.
+
+    Raises FlowRefused with all problems.
+    """
     errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
     problems = [f"{_name_place(error)}: {_describe_error(error)}" for error in errors]
     if not problems:
@@ -90,7 +93,7 @@ def check_flow(document: Json) -> None:
 
 
 def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
-    """A line for each `after` that names no earlier date."""
+    """A sentence for each `after` that names no earlier date."""
     dates: list[str] = []
     for number, field in enumerate(fields):
         is_date = field["type"] in ("date", "datetime")

@@ -60,6 +60,7 @@ def find_field_kind(declared: Mapping[str, Any]) -> str | None:
 
 
 def _list_fitting(declared: Mapping[str, Any], signature: Mapping[str, Any]) -> list[str]:
+    """The kinds of fields whose keys are those of the signature, and which the declared property contains."""
     return [
         name
         for name, kind in FIELD_KINDS.items()

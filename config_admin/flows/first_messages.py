@@ -54,7 +54,7 @@ def lay_flow_over(snapshot: Snapshot, reading: FlowReading | None, flow: Documen
 
 @choose_making(Making.PREVIEW)
 def play_sentences(snapshot: Snapshot, flow_code: str, sentences: Sequence[str], at: datetime) -> list[PlayedSentence]:
-    """Play each sentence as the first message of a conversation, with a flow laid over."""
+    """Play each sentence as the first message of a conversation, with a flow laid over; at most `MAX_SENTENCES`."""
     played = []
     for text in sentences[:MAX_SENTENCES]:
         turn = play_first_message(snapshot, text, at)
@@ -65,6 +65,7 @@ def play_sentences(snapshot: Snapshot, flow_code: str, sentences: Sequence[str],
 
 
 def _describe_outcome(snapshot: Snapshot, flow_code: str, intents: Sequence[str]) -> tuple[str, str]:
+    """Where a first message leads, as a class and a text: to this flow, another intent, several or none."""
     names = [get_intent_name(snapshot, intent) for intent in intents]
     match intents:
         case []:
@@ -80,7 +81,7 @@ def _describe_outcome(snapshot: Snapshot, flow_code: str, intents: Sequence[str]
 
 @choose_making(Making.PREVIEW)
 def suggest_messages(snapshot: Snapshot, flow_code: str, messages: Iterable[str]) -> list[SuggestedMessage]:
-    """The messages that come nearest to a flow without being understood by it, best first."""
+    """At most `MAX_SUGGESTIONS` messages that come nearest to a flow without being understood by it, best first."""
     near: list[tuple[float, str, str]] = []
     for text in dict.fromkeys(messages):
         matches = match_phrases(snapshot, text)

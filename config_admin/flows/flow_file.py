@@ -21,5 +21,5 @@ def export_flow(flow_code: str) -> Values | None:
 
 
 def write_flow_file(flow: Document, file: Path) -> None:
-    """Raises OSError."""
+    """Write a flow into a file. Raises OSError."""
     file.write_text(json.dumps(flow, ensure_ascii=False, indent=2) + "\n", "utf-8")

@@ -178,7 +178,7 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         return _read_country(str(self.cleaned_data["country"]).strip())
 
     def clean(self) -> dict[str, Any]:
-        """Inputs that the type needs, and values that it allows."""
+        """Clear inputs that the type does not have, and check those that it has."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         field_type = cleaned["type"] = cleaned.get("type") or "text"
         for name in OWN_INPUTS:
@@ -194,6 +194,7 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         return cleaned
 
     def _clean_bounds(self, cleaned: dict[str, Any], field_type: str) -> None:
+        """Replace the typed bounds by those to store, or note what is wrong with them."""
         for name in ("min", "max"):
             try:
                 cleaned[name] = read_bound(field_type, cleaned.get(name) or "")
@@ -204,6 +205,7 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             self.add_error("max", f"The value of “{labels['max']}” comes before that of “{labels['min']}”.")
 
     def _check_choices(self, text: str) -> None:
+        """Note an error if the choices are invalid, missing or too many."""
         try:
             options = read_choices(text)
         except ChoicesInvalid as error:
@@ -215,6 +217,7 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             self.add_error("options", f"{len(options)} choices; {_MOST_CHOICES} at most.")
 
     def _check_pattern(self, text: str) -> None:
+        """Note an error if the pattern is missing or invalid."""
         if not text:
             self.add_error("pattern", "Enter the pattern.")
             return
@@ -260,7 +263,7 @@ class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
     """The fields of a flow, which may refer to each other."""
 
     def clean(self) -> None:
-        """A field that an input names stands before it, and has a date."""
+        """Note an error where `after` does not name an earlier field with a date."""
         dates: set[str] = set()
         for form in list_filled(self):
             after = form.cleaned_data.get("after", "")
@@ -342,6 +345,7 @@ def list_filled(formset: "BaseFormSet[Any]") -> list[Any]:
 
 
 def _read_field(cleaned: Mapping[str, Any], known: Mapping[str, Document]) -> Values:
+    """The field of a document from a valid form. Stored fields in `known` keep the types of their choices."""
     name = cleaned.get("name") or ""
     field = {"name": name, **read_values(get_item_schema("fields"), cleaned)}
     if field["type"] == "choice":

@@ -244,7 +244,9 @@ class _FlowPage:
                 self.left_texts.add(given[name])
 
     def _is_usable(self, forms: PageForms) -> bool:
-        """True when all are valid; a flow that collects needs a field."""
+        """True when the forms can become a flow; otherwise the problems are noted. A flow that collects needs a
+        field.
+        """
         if not forms.are_valid():
             self.problems += list(forms.list_problems())
             return False
@@ -283,6 +285,10 @@ class _FlowPage:
     # --- phrases ------------------------------------------------------------------------------------------------
 
     def _try_sentences(self, bound: PageForms) -> None:
+        """Play the typed sentences with the unsaved flow; suggest messages not understood, if the user asks for them.
+
+        A read of such messages is logged. The user needs the right to read turns.
+        """
         post, user = self.request.POST, self.request.user
         flow, sentences = bound.read_phrases(self.stored), split_lines(post.get("sentences", ""))
         suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(READ_TURNS))
@@ -330,6 +336,7 @@ class _FlowPage:
         return forms.flow["kind"].value() in ASKING and bool(forms.list_phones_without_country())
 
     def _warn_of_overlaps(self, forms: PageForms) -> None:
+        """Show warnings below the phrases and questions that are few or that other intents match too."""
         flow = forms.read_phrases(self.stored)
         snapshot = self._lay_over(flow) or self.snapshot
         phrases, questions = flow["phrases"], flow["questions_and_answers"]
@@ -351,6 +358,7 @@ class _FlowPage:
         return bool(reasons.read_reason(self.request)) and not self.problems
 
     def _store(self, document: Values, forms: PageForms) -> bool:
+        """Create or update the flow, and the country if it was asked for. Returns False if there are problems."""
         author, reason = self.request.user.get_username(), reasons.read_reason(self.request)
         try:
             with record_request(self.request):
@@ -368,7 +376,7 @@ class _FlowPage:
         return not self.problems
 
     def _leave(self, flow_code: str) -> HttpResponse:
-        """To the page of the stored flow, to talk to it; to its workspace for users who may not edit it."""
+        """The redirect to the page of the stored flow, or to its workspace for users who may not edit it."""
         user: Any = self.request.user
         url = workspace_url(flow_code)
         if user.has_perms(list_flow_rights("change", "add", "delete")) and read_flow(snapshots.current(), flow_code):
@@ -378,6 +386,7 @@ class _FlowPage:
         return HttpResponseRedirect(url)
 
     def _show_preview(self, document: Values) -> None:
+        """Show what saving would change, or the problems that prevent it."""
         try:
             plan = plan_import(plan_flow(self.snapshot, self.reading, document, switch_on=self._switches_on))
         except FlowRefused as refused:
@@ -393,6 +402,7 @@ class _FlowPage:
     # --- the page -----------------------------------------------------------------------------------------------
 
     def _render(self, forms: PageForms) -> HttpResponse:
+        """The page with the forms, the problems, the preview and what was tried."""
         self._advise(forms)
         is_missing = _SAVE in self.request.POST and not reasons.read_reason(self.request)
         context = {
@@ -489,6 +499,7 @@ def _describe_differences(differences: Mapping[str, list[RowDifference]]) -> Ite
 
 
 def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
+    """A changed row in the preview, with its changed columns or what it says."""
     content = difference.after if difference.after is not None else difference.before
     text, note = describe_row(row_of(control_plane()[table](**(content or {}))))
     if difference.fields:
@@ -501,6 +512,7 @@ _HEADINGS = {"fields": "fields-title", "not_allowed": "refusals-title"}
 
 
 def _describe_errors(plan: Plan) -> Iterator[Problem]:
+    """The errors of a plan as problems of the page, each with the part of the page that it is about."""
     for error in plan.errors:
         finding = error.finding
         row = plan.placed.wanted.get(finding.table, {}).get(finding.row) or {}

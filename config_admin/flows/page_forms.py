@@ -194,6 +194,7 @@ def _list_remaining(formset: Any) -> list[Any]:
 
 
 def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
+    """The first error of each input, with the label of the input after the prefix."""
     for name, errors in form.errors.as_data().items():
         label = f"{prefix}“{form[name].label}”"
         is_missing = errors[0].code == "required"

@@ -70,7 +70,9 @@ def read_flow(snapshot: Snapshot, intent_code: str) -> FlowReading | None:
 
 
 def describe_no_flow(snapshot: Snapshot, intent_code: str) -> str:
-    """Why an intent is no flow: the part that none of its rows has, and the row that comes nearest."""
+    """Why an intent is no flow: the part that none of its rows has, and the row that comes nearest; blank for a
+    flow.
+    """
     own = _FlowRows(snapshot, code(intent_code))
     document = own.read()
     if lack := own.find_lack(document):
@@ -142,6 +144,7 @@ def _index_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
 
 
 def _number_questions(snapshot: Snapshot) -> Mapping[str, list[int]]:
+    """The numbers of the questions beside each flow, in order, by the code of the flow."""
     numbers: dict[str, list[int]] = {}
     for row in snapshot.rows(rows.Intent):
         if match := QUESTION_BESIDE_FLOW.fullmatch(row.intent_code):

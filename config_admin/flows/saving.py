@@ -21,7 +21,10 @@ _ABSENT = object()
 
 
 def create_flow(flow: Document, *, author: Author, reason: str) -> ImportResult:
-    """Store a new flow; one that is stored already changes nothing. Raises FlowRefused and ImportRefused."""
+    """Store a new flow; one that is stored already changes nothing.
+
+    Raises FlowRefused, ImportRefused and ImportFailed.
+    """
     rows_of_flow = write_rows(flow)
     snapshot = snapshots.current()
     if snapshot.row(rows.Intent, flow["code"]) is not None:
@@ -85,7 +88,8 @@ def plan_flow(
 ) -> transfer.Document:
     """The rows to add, change and delete. Values that were set by hand stay. Raises FlowRefused.
 
-    `reading`: the flow that becomes this document; None for a new one.
+    `reading`: the flow that becomes this document; None for a new one. `switch_on`: if all phrases of that flow are
+    off, they are switched on.
     """
     if reading is None:
         return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.Mode.ADD)
@@ -138,6 +142,7 @@ def _is_hashable(values: Sequence[Any]) -> bool:
 
 
 def _list_deleted_rows(reading: FlowReading, new: Mapping[RowIdentity, Values]) -> dict[str, list[Any]]:
+    """The keys of stored rows that the new document does not write any more, by table."""
     deleted: dict[str, list[Any]] = {}
     for identity, row in reading.stored.items():
         if identity not in new:

@@ -71,6 +71,7 @@ def make_form(schema: Schema, optional: Collection[str] = ()) -> type[SchemaForm
 
 
 def _make_field(declared: Schema, required: bool) -> forms.Field:
+    """The form field of a declared property; its labels, kinds and lines are keys that begin with `x-`."""
     named: dict[str, Any] = {"label": declared["title"], "help_text": declared.get("description", "")}
     attrs = {"data-flows": " ".join(declared["x-kinds"])} if "x-kinds" in declared else {}
     lines = declared.get("x-lines", 1)
@@ -119,11 +120,12 @@ def show_values(schema: Schema, document: Document) -> Values:
     """What the inputs show for a document."""
     return {
         **document,
-        **{name: _show(declared, document[name]) for name, declared in list_inputs(schema) if name in document},
+        **{name: _format_input(declared, document[name]) for name, declared in list_inputs(schema) if name in document},
     }
 
 
-def _show(declared: Schema, value: Json) -> Json:
+def _format_input(declared: Schema, value: Json) -> Json:
+    """A stored value as the text or choice that its form field shows."""
     if _is_list_of_texts(declared):
         return "\n".join(value)
     if _is_list(declared):
@@ -140,6 +142,7 @@ def read_values(schema: Schema, given: Mapping[str, Any]) -> Values:
 
 
 def _read(declared: Schema, value: Any) -> Json:
+    """The value of an input as a document has it."""
     if _is_list_of_texts(declared):
         return split_lines(value or "")
     if declared.get("type") == "boolean":
@@ -159,7 +162,7 @@ def say_value(declared: Schema, value: Json) -> str:
         value = declared.get("default", "")
         if value not in labels and not isinstance(value, bool):
             return "nothing"
-    shown = _show(declared, value)
+    shown = _format_input(declared, value)
     if isinstance(shown, str):
         return str(labels.get(shown, "; ".join(shown.splitlines()) if _is_list(declared) else shown))
     return json.dumps(shown, ensure_ascii=False)

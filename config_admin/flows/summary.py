@@ -62,6 +62,7 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
 
 
 def _describe_field(field: Document, question: str) -> Iterator[str]:
+    """A field in lines: its kind, its question, its choices and its other texts."""
     is_asked = field.get("required", True) or field.get("question")
     needed = "required" if field.get("required", True) else "optional"
     yield f"{get_field_kind(field['type']).label}, {needed}{_describe_bounds(field)}"
@@ -125,6 +126,7 @@ def _compare_lists(key: str, label: str, old: list[str], new: list[str]) -> Iter
 
 
 def _compare_fields(old: list[Values], new: list[Values]) -> Iterator[Difference]:
+    """The removed, added and changed fields, and the order of those that stay."""
     before, after = ({field["name"]: field for field in fields} for fields in (old, new))
     for name in (name for name in before if name not in after):
         yield Difference(("fields", name), before[name]["title"], ABSENT, "Field")
@@ -186,6 +188,7 @@ def describe_form_difference(difference: Difference, old: Json, new: Json) -> Di
 
 
 def _find_property(name: str, old: Json, new: Json) -> Mapping[str, Any]:
+    """The declaration of a field in the new form, else in the old one; empty if neither has it."""
     for schema in (new, old):
         properties = schema.get("properties") if isinstance(schema, Mapping) else None
         if isinstance(properties, Mapping) and isinstance(properties.get(name), Mapping):

@@ -62,6 +62,8 @@ class Runs:
 
 
 def _run_check(run: Run) -> None:
+    """Run all health checks and store the result in the run. A failure is logged and marked there, not raised."""
+
     def progress(part: str, done: int, parts: int) -> None:
         run.part, run.done, run.parts = part, done, parts
 

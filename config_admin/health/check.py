@@ -38,38 +38,38 @@ class Check(NamedTuple):
     about: frozenset[str]
 
 
-def _tables_of(*row_types: type[Row]) -> frozenset[str]:
+def _list_tables(*row_types: type[Row]) -> frozenset[str]:
     return frozenset(row_type.table for row_type in row_types)
 
 
-_ALL = _tables_of(*rows.ROW_TYPES)
-_MOVING = _tables_of(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
-_RULES = _tables_of(rows.Intent, rows.Rule, rows.OutputSchema)
+_ALL = _list_tables(*rows.ROW_TYPES)
+_MOVING = _list_tables(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
+_RULES = _list_tables(rows.Intent, rows.Rule, rows.OutputSchema)
 #: In the order of running; slow checks come last.
 CHECKS: tuple[Check, ...] = (
     Check("invalid rows", completeness.find_unusable_rows, _ALL),
-    Check("the fallback answer", completeness.check_fallback, _tables_of(rows.Response)),
+    Check("the fallback answer", completeness.check_fallback, _list_tables(rows.Response)),
     Check("rows of disabled intents", completeness.find_rows_of_inactive_intents, _ALL),
     Check("unreachable states", states.find_unreachable_states, _ALL),
-    Check("states without an answer", states.find_unanswered_states, _MOVING | _tables_of(rows.Response)),
-    Check("answers that are never used", states.find_unused_responses, _tables_of(rows.Response)),
-    Check("answers with gaps", gaps.find_answers_with_gaps, _tables_of(rows.Response)),
-    Check("patterns", patterns.find_patterns_of_empty_text, _tables_of(rows.Rule, rows.Classifier, rows.Policy)),
+    Check("states without an answer", states.find_unanswered_states, _MOVING | _list_tables(rows.Response)),
+    Check("answers that are never used", states.find_unused_responses, _list_tables(rows.Response)),
+    Check("answers with gaps", gaps.find_answers_with_gaps, _list_tables(rows.Response)),
+    Check("patterns", patterns.find_patterns_of_empty_text, _list_tables(rows.Rule, rows.Classifier, rows.Policy)),
     Check(
         "confirmations",
         completeness.find_unanswered_confirmations,
-        _tables_of(rows.PromptTemplate, rows.PendingAction, rows.Rule),
+        _list_tables(rows.PromptTemplate, rows.PendingAction, rows.Rule),
     ),
     Check("forms", completeness.find_forms_without_exit, _ALL),
-    Check("tools", completeness.find_unused_tools, _tables_of(rows.Tool)),
+    Check("tools", completeness.find_unused_tools, _list_tables(rows.Tool)),
     Check("each row", saved.run_save_checks, _ALL),
     Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),
-    Check("start rules", dead_rules.find_skipped_start_rules, _tables_of(rows.Intent, rows.Classifier, rows.Rule)),
-    Check("values written after their rules", unchecked.find_unchecked_values, _tables_of(rows.Intent, rows.Rule)),
-    Check("phrases", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
-    Check("phrases that patterns take", classifiers.find_taken_phrases, _tables_of(rows.Classifier)),
+    Check("start rules", dead_rules.find_skipped_start_rules, _list_tables(rows.Intent, rows.Classifier, rows.Rule)),
+    Check("values written after their rules", unchecked.find_unchecked_values, _list_tables(rows.Intent, rows.Rule)),
+    Check("phrases", classifiers.find_classifier_collisions, _list_tables(rows.Classifier)),
+    Check("phrases that patterns take", classifiers.find_taken_phrases, _list_tables(rows.Classifier)),
     Check("loops of rules", loops.find_loops, _RULES),
-    Check("general rules and forms", collisions.find_rules_that_undo_forms, _RULES | _tables_of(rows.Config)),
+    Check("general rules and forms", collisions.find_rules_that_undo_forms, _RULES | _list_tables(rows.Config)),
     Check("collisions of rules", collisions.find_rule_collisions, _RULES),
 )
 
@@ -120,6 +120,10 @@ def _list_dependent_rows(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator
 
 
 def _run_checks(survey: Survey, progress: Progress | None) -> Health:
+    """Run the checks that read a touched table; of equal findings only the first counts.
+
+    `progress` is called before each check; None reports nothing. The findings are sorted.
+    """
     findings_by_key: dict[tuple[object, ...], Diagnosis] = {}
     seconds: dict[str, float] = {}
     tables = None if survey.touched is None else {key.table for key in survey.touched}
@@ -142,7 +146,10 @@ def _get_order(finding: Diagnosis) -> tuple[object, ...]:
 
 
 def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:
-    """The finding about what was not checked, so that silence is not taken for health."""
+    """The finding about what was not checked, so that silence is not taken for health.
+
+    Nothing if everything was checked, or if the survey is limited to touched rows.
+    """
     if survey.left_out and survey.touched is None:
         counted = ", ".join(f"{count} {what}" for what, count in sorted(survey.left_out.items()))
         yield make_diagnosis(

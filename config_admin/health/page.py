@@ -122,7 +122,7 @@ def health(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_findings(request: HttpRequest, snapshot: Snapshot, findings: Iterable[Diagnosis]) -> dict[str, Any]:
-    """The open findings that are wanted, and the accepted ones."""
+    """The open findings that the request selects, and the accepted ones; at most `SHOWN` of each."""
     accepted = _read_accepted()
     describe = partial(_build_finding, request, snapshot, read_ages())
     marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
@@ -185,6 +185,7 @@ def _count_impacts(findings: list[Diagnosis]) -> list[tuple[Impact, int]]:
 def _build_finding(
     request: HttpRequest, snapshot: Snapshot, ages: Mapping[str, int], finding: Diagnosis, mark: str
 ) -> dict[str, Any]:
+    """A finding as the page shows it. `ages`: the release of each finding, by its key; `mark`: its fingerprint."""
     since = ages.get(finding.key)
     return {
         "impact": finding.impact,

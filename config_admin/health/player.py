@@ -63,6 +63,7 @@ class PlayedRules:
         return tuple(self._list_applied())
 
     def _list_applied(self) -> Iterator[AppliedRule]:
+        """The rules that the turn applied, each with the session before and after it."""
         matched: tuple[int, int, Session] | None = None
         for event in self.played.turn.trail.events:
             stage = event.stage.split(" (")[0]
@@ -149,7 +150,8 @@ class TurnPlayer:
         self.played = 0
 
     @cached_property
-    def _outside(self) -> OutsideWorld:
+    def _build_outside_world(self) -> OutsideWorld:
+        """The tasks, tools and models of this installation, of which none does or asks anything."""
         registry = Registry()
         for name, methods in self.world.tasks.items():
             registry.tasks[name] = TaskEntry(dict.fromkeys(methods, lambda call: {}), allow_from_context=True)
@@ -163,11 +165,12 @@ class TurnPlayer:
         params, _ = remove_reserved(beginning.input_params, may_approve=True)
         now = get_noon()
         message = Message(beginning.text, params)
-        (played,) = play(self._harmless, _begin_conversation(beginning, now), [message], self._outside)
+        (played,) = play(self._harmless, _begin_conversation(beginning, now), [message], self._build_outside_world)
         return PlayedRules(played)
 
 
 def _begin_conversation(beginning: Witness, now: datetime) -> PlayedConversation:
+    """An unsaved conversation that stands where the witness begins."""
     facts = beginning.facts
     turn_no = int(facts.get("turnNo", 2)) - 1
     begun = PlayedConversation.begin(

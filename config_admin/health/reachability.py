@@ -19,7 +19,7 @@ def find_reachable_states(snapshot: Snapshot) -> ReachableStates:
 
 
 def is_reachable(snapshot: Snapshot, intent: str, state: str) -> bool:
-    """True when something leads to the state in this intent; for ANY, in some intent."""
+    """True when something leads to the state in this intent; for intent ANY, in some intent. State ANY is reachable."""
     reachable, wanted = find_reachable_states(snapshot), code(state)
     if wanted == ANY:
         return True
@@ -31,6 +31,10 @@ def is_reachable(snapshot: Snapshot, intent: str, state: str) -> bool:
 
 
 def _find_reachable_states(snapshot: Snapshot) -> ReachableStates:
+    """The states of each intent that a conversation can reach.
+
+    The search starts at the built-in states, and where phrases and edges lead.
+    """
     search = _Search(snapshot)
     for intent in search.intents:
         for state in BUILT_IN_STATES:
@@ -82,6 +86,7 @@ class _Search:
                 self.add_state(other, state)
 
     def _follow(self, intent: str, state: str, scope: tuple[str, str]) -> None:
+        """Add the states to which rules of a scope lead from this state."""
         if (intent, scope) not in self._followed:
             self._followed.add((intent, scope))
             for target in self._targets["SET_STATE"].get(scope, ()):

@@ -63,7 +63,10 @@ class CeHealthFinding(models.Model):
 
 
 def store_findings(health: Health, snapshot: Snapshot) -> None:
-    """Store the result of a full check. Known findings keep their age; without what was skipped, none is removed."""
+    """Store the result of a full check; nothing if that of a newer release is stored.
+
+    Findings that are known keep their age. Those that are gone are removed, unless the check skipped something.
+    """
     findings = {finding.key: finding for finding in health.findings}
     with transaction.atomic():
         report, created = CeHealthReport.objects.select_for_update().get_or_create(
@@ -97,6 +100,7 @@ def store_run(run: Run) -> None:
 
 
 def _build_row(finding: Diagnosis, snapshot: Snapshot, since: int) -> CeHealthFinding:
+    """The row to store for a finding that exists since a release."""
     return CeHealthFinding(
         key=finding.key,
         fingerprint=finding.fingerprint(snapshot),

@@ -58,8 +58,8 @@ class Survey:
         """True when a changed row concerns the intent, or all."""
         return self.intents is None or code(intent) in self.intents or "ANY" in self.intents
 
-    def late(self, what: str) -> bool:
-        """True when there is no time left; counts what is not checked because of that."""
+    def must_skip(self, what: str) -> bool:
+        """True when no time is left, so that the caller skips a check; counts it by the name `what`."""
         if self.clock() < self.deadline:
             self._checked[:] = [what]
             return False
@@ -68,8 +68,8 @@ class Survey:
 
     def _interrupts(self) -> bool:
         """True when a search that has begun must end without a result; counts what it was for."""
-        return self.clock() >= self.deadline and (not self._checked or self.late(self._checked.pop()))
+        return self.clock() >= self.deadline and (not self._checked or self.must_skip(self._checked.pop()))
 
-    def active(self, rule: rows.Rule) -> bool:
-        """True for a rule that takes part."""
+    def is_active(self, rule: rows.Rule) -> bool:
+        """True for an enabled rule of an active intent."""
         return rule.enabled and self.snapshot.is_active(rule.intent_code)

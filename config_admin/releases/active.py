@@ -64,19 +64,23 @@ class Snapshots(Configuration):
         missing head row (null). For a release that cannot be loaded it is the last one that could. Raises ConfigInvalid
         when this process has none.
         """
-        return self._newest_of(_settle(text)[0])
+        return self._get_newest(_settle(text)[0])
 
     def choose(
         self, text: str | None, conversation: Conversation, last_release: int | None, *, has_just_begun: bool = False
     ) -> tuple[Snapshot, ReleaseChoice | None]:
-        """The snapshot for the next turn of a conversation, and why, unless it is simply the newest one."""
+        """The snapshot for the next turn of a conversation, and why. The reason is None for simply the newest one.
+
+        `text`: a head from `head_sql`. `last_release`: that of the last turn; None if there was none or it is not
+        stored any more. `has_just_begun`: the last turn began the session. Raises ConfigInvalid.
+        """
         key, audience_key = _settle(text)
-        newest = target = self._newest_of(key)
+        newest = target = self._get_newest(key)
         side = None
         if audience_key and (audience := self._find_audience(audience_key)):
             is_in = audience.includes(conversation)
             side = ReleaseReason.AUDIENCE if is_in else ReleaseReason.NOT_IN_AUDIENCE
-            target = newest if is_in else self._older((audience.parent_version, audience.parent_hash))
+            target = newest if is_in else self._get_older((audience.parent_version, audience.parent_hash))
         reason = move = None
         if (last_release is not None or conversation.turn_count) and last_release != target.config_version:
             under_way = UnderWay(
@@ -86,7 +90,7 @@ class Snapshots(Configuration):
                 has_just_begun,
                 lambda: self._read_moves(key),
                 lambda: self._read_stopped(key),
-                lambda version: self._older_by_number(key, version),
+                lambda version: self._get_older_by_number(key, version),
             )
             target, reason, move = under_way.choose()
         return target, build_choice(reason, move, newest.config_version, side)
@@ -105,7 +109,7 @@ class Snapshots(Configuration):
     def of_draft(self, copy: WorkingCopy) -> Snapshot:
         """The snapshot of a draft; it has the number of the release below it."""
         key = (copy.config_version, copy.content_hash)
-        if compiled := self._fresh(self._past.get(key)):
+        if compiled := self._check_fresh(self._past.get(key)):
             return compiled.snapshot
         with self._lock:
             compiled = self._compile(key, copy)
@@ -115,7 +119,7 @@ class Snapshots(Configuration):
     def at(self, config_version: int) -> Snapshot:
         """The snapshot of any release. Raises NoSuchRelease."""
         key = (config_version, content_hash_of(config_version))
-        if compiled := self._fresh(self._newest.get(key)) or self._fresh(self._past.get(key)):
+        if compiled := self._check_fresh(self._newest.get(key)) or self._check_fresh(self._past.get(key)):
             return compiled.snapshot
         with self._lock:
             compiled = self._compile(key)
@@ -123,7 +127,7 @@ class Snapshots(Configuration):
         return compiled.snapshot
 
     def _find_audience(self, key: str) -> Audience | None:
-        """The audience under a key of the head; read once.
+        """The audience under a key of the head; read once. Returns None if there never was a gradual release.
 
         A key that was renewed since the head was read means the audience of now.
         """
@@ -154,7 +158,7 @@ class Snapshots(Configuration):
         self._stopped = {newest: stopped}
         return stopped
 
-    def _older_by_number(self, newest: Key, config_version: int) -> Snapshot:
+    def _get_older_by_number(self, newest: Key, config_version: int) -> Snapshot:
         """The snapshot of an older release. Its content hash is read once for each newest release.
 
         Raises NoSuchRelease, also for a release that cannot be loaded any more.
@@ -166,7 +170,7 @@ class Snapshots(Configuration):
             recent = known if len(known) < MANY else {}
             self._hashes = {**recent, (newest, config_version): content_hash}
         try:
-            return self._older((config_version, content_hash))
+            return self._get_older((config_version, content_hash))
         except DatabaseError:
             raise
         except Exception as fault:
@@ -174,21 +178,27 @@ class Snapshots(Configuration):
             log.error("older release cannot be loaded", release=config_version, error=repr(fault), exc_info=fault)
             raise NoSuchRelease(config_version) from fault
 
-    def _older(self, key: Key) -> Snapshot:
+    def _get_older(self, key: Key) -> Snapshot:
         """The snapshot of an older release on which turns run; those of drafts and pages do not replace it."""
-        if compiled := self._fresh(self._newest.get(key)) or self._fresh(self._in_use.get(key)):
+        if compiled := self._check_fresh(self._newest.get(key)) or self._check_fresh(self._in_use.get(key)):
             return compiled.snapshot
         with self._lock:
-            compiled = self._fresh(self._in_use.get(key)) or self._fresh(self._past.get(key)) or self._compile(key)
+            compiled = (
+                self._check_fresh(self._in_use.get(key)) or self._check_fresh(self._past.get(key)) or self._compile(key)
+            )
             self._in_use = _with_entry(self._in_use, key, compiled, MANY)
         return compiled.snapshot
 
-    def _newest_of(self, key: Key) -> Snapshot:
-        if compiled := self._fresh(self._newest.get(key)):
+    def _get_newest(self, key: Key) -> Snapshot:
+        """The snapshot of a newest release; if that cannot be loaded, the last one that could.
+
+        Raises ConfigInvalid if this process has none, and DatabaseError, which says nothing about the release.
+        """
+        if compiled := self._check_fresh(self._newest.get(key)):
             return compiled.snapshot
         with self._lock:
             try:
-                compiled = self._fresh(self._newest.get(key)) or self._compile(key)
+                compiled = self._check_fresh(self._newest.get(key)) or self._compile(key)
             except DatabaseError:
                 raise
             except Exception as fault:
@@ -211,6 +221,7 @@ class Snapshots(Configuration):
             return ""
 
     def _compile(self, key: Key, copy: WorkingCopy | None = None) -> Compiled:
+        """Compile a release, or a draft if there is a copy; reuses the parts of all snapshots that this process has."""
         config_version, content_hash = key
         known = [
             *reversed(self._newest.values()),
@@ -223,7 +234,7 @@ class Snapshots(Configuration):
         return compiled
 
     @staticmethod
-    def _fresh(compiled: Compiled | None) -> Compiled | None:
+    def _check_fresh(compiled: Compiled | None) -> Compiled | None:
         """The snapshot, unless the deployment's defaults of settings changed, as in tests."""
         if compiled and compiled.snapshot.defaults == conf.get("SETTING_DEFAULTS"):
             return compiled
@@ -231,12 +242,15 @@ class Snapshots(Configuration):
 
 
 def _settle(text: str | None) -> tuple[Key, str]:
-    """The newest release and the key of its audience, for a head; writes outside of the application have one then."""
-    head = Head.parse(text) if text else None
-    if head is None or not head.settled:
+    """The newest release and the key of its audience, for the text of a head.
+
+    Writes outside of the application get their release first.
+    """
+    parsed = Head.parse(text) if text else None
+    if parsed is None or not parsed.settled:
         row = get_released_head()
         return (row.config_version, row.content_hash), row.audience
-    return (head.config_version, head.content_hash), head.audience
+    return (parsed.config_version, parsed.content_hash), parsed.audience
 
 
 def _with_entry(compiled: dict[Key, Compiled], key: Key, new: Compiled, keep: int = KEEP) -> dict[Key, Compiled]:

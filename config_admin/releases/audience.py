@@ -106,7 +106,7 @@ def change_audience(
 ) -> CeGradualRelease:
     """Widen or narrow the audience of the running release. Raises AudienceInvalid, NotGradual.
 
-    `keeps_guard`: the guard stays as it is.
+    `gradual_id`: the release that the caller judged; None for the running one. `keeps_guard`: the guard stays as it is.
     """
     audience.validate()
     with transaction.atomic():

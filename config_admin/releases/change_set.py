@@ -40,7 +40,7 @@ def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reaso
     """
     outer = current()
     if outer is None:
-        with _open(ChangeSet(Origin(origin), author or _request_user(), reason)) as change:
+        with _open(ChangeSet(Origin(origin), author or _get_request_user(), reason)) as change:
             yield change
     else:
         with transaction.atomic():
@@ -52,7 +52,7 @@ def record_write() -> Iterator[ChangeSet]:
     """Around one write of the ORM: in the open change set, or in one of its own."""
     outer = current()
     if outer is None:
-        with _open(ChangeSet(Origin.SHELL, _request_user(), implicit=True)) as change, change.write():
+        with _open(ChangeSet(Origin.SHELL, _get_request_user(), implicit=True)) as change, change.write():
             yield change
     else:
         with outer.write():
@@ -89,6 +89,7 @@ def lock_content() -> str:
 
 @contextmanager
 def _open(change: ChangeSet) -> Iterator[ChangeSet]:
+    """Make a change set the current one; at its end, publish it or, in a draft, record it there."""
     with transaction.atomic():
         copy = find_working_copy()
         # Earlier writes outside of the application do not belong to this change set: they get their own release.
@@ -106,6 +107,6 @@ def _open(change: ChangeSet) -> Iterator[ChangeSet]:
                 copy.record(change)
 
 
-def _request_user() -> AbstractBaseUser | None:
+def _get_request_user() -> AbstractBaseUser | None:
     user = getattr(getattr(HistoricalRecords.context, "request", None), "user", None)
     return user if isinstance(user, AbstractBaseUser) and user.is_authenticated else None

@@ -42,6 +42,7 @@ class Audience:
 
     @classmethod
     def of(cls, row: CeGradualRelease) -> "Audience":
+        """The audience of a stored gradual release."""
         return cls(
             row.parent_version,
             row.parent_hash,
@@ -108,7 +109,10 @@ class UnderWay:
     read_release: Callable[[int], Snapshot]
 
     def choose(self) -> tuple[Snapshot, ReleaseReason | None, Scope | None]:
-        """The snapshot; the reason, if it is the older one; where the conversation goes on, if it is moved."""
+        """The snapshot; the reason if it is the older one; where the conversation goes on if it is moved.
+
+        The second is None for the newer one, the third is None if the conversation stays where it is.
+        """
         reason = self._find_policy_reason()
         if reason and self.last_release in self.read_stopped():
             # A stopped release keeps no conversation.
@@ -134,6 +138,7 @@ class UnderWay:
     def _choose_older(
         self, older: Snapshot, reason: ReleaseReason
     ) -> tuple[Snapshot, ReleaseReason | None, Scope | None]:
+        """The older release for this reason, or the target after all if the older one would not help."""
         if reason is ReleaseReason.SWITCHED_OFF and not is_under_way(older, self.conversation):
             return self.target, None, self._find_scope_outside()
         if reason is ReleaseReason.NO_ANSWER and not self._is_answered(older):
@@ -142,6 +147,7 @@ class UnderWay:
         return older, reason, None
 
     def _find_policy_reason(self) -> ReleaseReason | None:
+        """Why the setting keeps the conversation on its release. Returns None if it does not."""
         policy = live_settings.read(self.target, RUNNING).value
         row = self.conversation
         if policy == "END_OF_SESSION" and row.lifecycle not in CLOSED and not self.has_just_begun:
@@ -149,7 +155,10 @@ class UnderWay:
         return ReleaseReason.END_OF_FORM if policy == "END_OF_FORM" and is_waiting(row) else None
 
     def _find_move(self) -> Scope | None:
-        """Where the releases since the last turn move the conversation, one after the other."""
+        """Where the releases since the last turn move the conversation, one after the other.
+
+        Returns None if they do not move it, or if the target still answers its intent and state.
+        """
         start = (code(self.conversation.intent_code), code(self.conversation.state_code))
         if _is_named(self.target, start):
             return None

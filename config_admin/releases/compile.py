@@ -60,29 +60,29 @@ def compile_release(
     known: Sequence[Compiled] = (),
     blobs: Blobs | None = None,
 ) -> Compiled:
-    """The snapshot of a release. Reads only blobs that no known snapshot has.
+    """The snapshot of a release. Reads only blobs that no snapshot in `known` has.
 
     A known table is the same `Table` object with its indexes; a row of an unchanged chunk is the same object. `blobs`
     has those that are not stored, as those of a draft. Raises KeyError when the store lacks a blob.
     """
-    parts = {name: part for name, root in manifest.items() if (part := _known_part(known, name, root))}
+    parts = {name: part for name, root in manifest.items() if (part := _find_known_part(known, name, root))}
     changed = {name: root for name, root in manifest.items() if name not in parts}
     blobs = blobs or Blobs()
     blobs.fetch(changed.values())
     indexes = {name: tree.index_of(blobs, root) for name, root in changed.items()}
-    held = {name: _known_chunks(known, name) for name in changed}
+    held = {name: _collect_known_chunks(known, name) for name in changed}
     blobs.fetch(chunk.hash for name, index in indexes.items() for chunk in index if chunk.hash not in held[name])
     # No reading from the ORM past this point.
     for name, index in indexes.items():
         chunks = {
             chunk.hash: held[name].get(chunk.hash) or compile_chunk(name, blobs.get(chunk.hash)) for chunk in index
         }
-        parts[name] = Part(changed[name], _table(name, chunks), chunks)
+        parts[name] = Part(changed[name], _build_table(name, chunks), chunks)
     tables = {name: part.table for name, part in parts.items()}
     return Compiled(Snapshot(config_version, tables, defaults), parts)
 
 
-def _table(name: str, chunks: Chunks) -> Table:
+def _build_table(name: str, chunks: Chunks) -> Table:
     bad = {pk: columns for chunk in chunks.values() for pk, columns in chunk.unreadable.items()}
     return Table(name, chain.from_iterable(chunk.rows for chunk in chunks.values()), bad)
 
@@ -98,20 +98,20 @@ def compile_chunk(table: str, body: Mapping[str, Json]) -> Chunk:
         if (unreadable := find_unreadable_columns({names[index]: values[index] for index in suspect}))
     }
     compiled = compile_rows(table, body)
-    return Chunk(tuple(_switched_off(row, bad[row.pk]) if row.pk in bad else row for row in compiled), bad)
+    return Chunk(tuple(_switch_off_row(row, bad[row.pk]) if row.pk in bad else row for row in compiled), bad)
 
 
-def _switched_off(row: rows.Row, bad: Collection[str]) -> rows.Row:
+def _switch_off_row(row: rows.Row, bad: Collection[str]) -> rows.Row:
     """The row with invalid values replaced by the defaults of their columns."""
     defaults = {column.name: column.default for column in fields(row) if column.default is not MISSING}
-    known: dict[str, Any] = {name: defaults.get(name) for name in bad if name in _columns(row.table)}
+    known: dict[str, Any] = {name: defaults.get(name) for name in bad if name in _list_columns(row.table)}
     return replace(row, **{**known, "enabled": False})
 
 
 def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
     """The rows of a chunk. A column that the engine does not read is dropped; a new one has its default."""
     row_type = rows.ROW_TYPE_OF[table]
-    places = [(name, index) for index, name in enumerate(body["columns"]) if name in _columns(table)]
+    places = [(name, index) for index, name in enumerate(body["columns"]) if name in _list_columns(table)]
     for values in body["rows"]:
         yield row_type(**{name: values[index] for name, index in places})
 
@@ -125,16 +125,16 @@ def row_of(instance: models.Model) -> rows.Row:
 
 
 @cache
-def _columns(table: str) -> frozenset[str]:
+def _list_columns(table: str) -> frozenset[str]:
     return frozenset(rows.columns(rows.ROW_TYPE_OF[table]))
 
 
-def _known_part(known: Sequence[Compiled], name: str, root: str) -> Part | None:
+def _find_known_part(known: Sequence[Compiled], name: str, root: str) -> Part | None:
     parts = (entry.parts[name] for entry in known if name in entry.parts)
     return next((part for part in parts if part.root == root), None)
 
 
-def _known_chunks(known: Sequence[Compiled], name: str) -> dict[str, Chunk]:
+def _collect_known_chunks(known: Sequence[Compiled], name: str) -> dict[str, Chunk]:
     return {
         chunk: compiled
         for entry in known

@@ -66,12 +66,13 @@ def contents(table: str, pks: Collection[Any] | None = None) -> dict[Any, dict[s
     is left out.
     """
     key = key_of(table)
-    rows = read_rows.read(control_plane()[table], kept_columns(table), pks)
-    return {row[key]: row for row in rows if not isinstance(row[key], dict)}
+    table_rows = read_rows.read(control_plane()[table], kept_columns(table), pks)
+    return {row[key]: row for row in table_rows if not isinstance(row[key], dict)}
 
 
 @cache
-def _defaults(table: str) -> Mapping[str, Json]:
+def _list_defaults(table: str) -> Mapping[str, Json]:
+    """The default values of a table's columns that have one."""
     values: dict[str, Json] = {}
     for column in fields(rows.ROW_TYPE_OF[table]):
         if column.default is not MISSING:
@@ -83,5 +84,5 @@ def _defaults(table: str) -> Mapping[str, Json]:
 
 def up_to_date(table: str, content: Mapping[str, Json]) -> dict[str, Json]:
     """A row of an older release with the columns of today; new columns have their default."""
-    defaults = _defaults(table)
+    defaults = _list_defaults(table)
     return {name: content.get(name, defaults.get(name)) for name in kept_columns(table)}

@@ -72,12 +72,12 @@ def lock_head() -> CeConfigHead:
 
 def _create_head() -> CeConfigHead:
     """A head on the newest release whose counters differ, so that every row is compared next time."""
-    newest = CeRelease.objects.order_by("-config_version").first()
-    if newest is None:
+    last = CeRelease.objects.order_by("-config_version").first()
+    if last is None:
         return CeConfigHead(content_hash=EMPTY_HASH)
     return CeConfigHead(
-        config_version=newest.config_version,
-        content_hash=newest.content_hash,
-        write_counter=newest.write_counter + 1,
-        released_counter=newest.write_counter,
+        config_version=last.config_version,
+        content_hash=last.content_hash,
+        write_counter=last.write_counter + 1,
+        released_counter=last.write_counter,
     )

@@ -44,7 +44,10 @@ class _Check:
 
 
 def verify_configuration(versions: Collection[int] | None = None) -> ConfigurationReport:
-    """Verify all releases with their blobs and histories; with `versions` only these."""
+    """Verify all releases with their blobs and histories, and the head.
+
+    With `versions` only these releases, without the head and without blobs that they do not use.
+    """
     check = _Check()
     releases = _read_releases()
     used = [release for release in releases if versions is None or release["config_version"] in versions]
@@ -76,6 +79,10 @@ def _read_releases() -> list[Release]:
 
 
 def _check_chain(check: _Check, releases: list[Release], versions: Collection[int] | None) -> None:
+    """Report releases that were removed, or that do not follow from the seal of the one before.
+
+    With `versions` only those are checked, and not the head.
+    """
     previous, version = GENESIS, 0
     for release in releases:
         number = release["config_version"]
@@ -92,6 +99,7 @@ def _check_chain(check: _Check, releases: list[Release], versions: Collection[in
 
 
 def _check_head(check: _Check, releases: list[Release]) -> None:
+    """Report a head that does not name the newest release. A missing head is no finding."""
     stored = head.read()
     if stored is None:
         return
@@ -106,6 +114,7 @@ def _check_head(check: _Check, releases: list[Release]) -> None:
 
 
 def _check_release(check: _Check, release: Release) -> None:
+    """Report a release that does not match its seal, or its content hash."""
     number = release["config_version"]
     if not release["seal"]:
         check.add("RELEASE_CHANGED", _RELEASES, number, "It has no seal.")
@@ -131,7 +140,7 @@ def _check_blobs(check: _Check, releases: Iterable[Release], *, everything: bool
         check.uses |= wanted
         following: dict[str, str] = {}
         for name, document in _read_blobs(check, wanted):
-            for other in _references(document):
+            for other in _list_references(document):
                 if other not in check.uses:
                     following[other] = check.uses[name]
         for name in wanted:
@@ -165,7 +174,7 @@ def _decompress(data: Any) -> bytes | None:
         return None
 
 
-def _references(document: Json) -> Iterator[str]:
+def _list_references(document: Json) -> Iterator[str]:
     if isinstance(document, list):
         yield from (entry[2] for entry in document)
     elif document["earlier"]:
@@ -176,7 +185,10 @@ def _references(document: Json) -> Iterator[str]:
 
 
 def _check_history(check: _Check, releases: Iterable[Release], *, everything: bool) -> int:
-    """Compare each row of history with the list of its release; returns how many there are."""
+    """Compare each row of history with the list of its release; returns how many rows are listed.
+
+    `everything`: also report rows that no list has.
+    """
     #: By table and columns: history id -> release, row, hash.
     expected: dict[tuple[str, tuple[str, ...]], dict[int, tuple[int, str, str]]] = defaultdict(dict)
     is_whole = True
@@ -205,6 +217,10 @@ def _check_history(check: _Check, releases: Iterable[Release], *, everything: bo
 def _compare_history(
     check: _Check, table: str, columns: tuple[str, ...], rows: Mapping[int, tuple[int, str, str]]
 ) -> None:
+    """Report entries of history that were removed or do not match their hashes.
+
+    `rows`: by history id, the release, the row and the hash. Columns that no longer exist cannot be compared.
+    """
     if table not in control_plane() or not set(columns) <= history_columns(table).keys():
         # A later version of the product changed the table: its columns of then cannot be read.
         return
@@ -220,6 +236,7 @@ def _compare_history(
 
 
 def _find_added_history(check: _Check, listed: Mapping[str, set[int]]) -> None:
+    """Report entries of history that no release lists."""
     for table in control_plane():
         history = history_model(table)
         for key in history._default_manager.values_list("pk", flat=True).order_by("pk"):

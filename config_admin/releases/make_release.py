@@ -71,6 +71,8 @@ def publish(change: ChangeSet) -> None:
 
     A second call for the same change set, or for the next write of a transaction without one, amends the release of
     this transaction, which nobody else has seen yet.
+
+    Raises DraftRequired if such changes need a review, and GradualReleaseRunning while a gradual release runs.
     """
     locked = head.lock_head()
     change.account(locked.write_counter)
@@ -81,7 +83,7 @@ def publish(change: ChangeSet) -> None:
         if _is_reviewed(change) and _requires_draft(locked.config_version):
             raise DraftRequired
     if findings.differences:
-        change.release = _release(change, findings, locked)
+        change.release = _store_release(change, findings, locked)
         _store_moves(change, change.release)
     if findings.differences or not locked.settled:
         locked.released_counter = locked.write_counter
@@ -125,6 +127,10 @@ def compare(change: ChangeSet, manifest: dict[str, str], blobs: Blobs) -> Findin
 
 
 def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None) -> None:
+    """Add the changes of a table since the newest release to the findings.
+
+    `touched`: the keys of the rows to compare; None for all rows.
+    """
     before = findings.manifest.get(table)
     keys = None if touched is None else list(touched)
     rows = content.contents(table, keys)
@@ -139,7 +145,8 @@ def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None
             findings.manifest[table] = after
 
 
-def _release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+    """Make a release of the findings, or amend the one of this transaction; advances the head, without saving it."""
     release = _find_amendable(change, locked) or _build_release(change, findings, locked)
     release.content_hash = hash_of(canonical(findings.manifest))
     release.manifest = findings.manifest
@@ -171,6 +178,7 @@ def _store_moves(change: ChangeSet, release: CeRelease) -> None:
 
 
 def _build_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
+    """A new release, unsaved and without its content."""
     found_by_itself = change.origin in _FOUND
     return CeRelease(
         config_version=locked.config_version + 1,
@@ -184,7 +192,10 @@ def _build_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) 
 
 
 def _find_amendable(change: ChangeSet, locked: CeConfigHead) -> CeRelease | None:
-    """The newest release, if this transaction made it for the same change set."""
+    """The newest release, if this transaction made it for the same change set, or both were made for single writes.
+
+    Returns None if a new release is needed.
+    """
     for _, call, *_ in connection.run_on_commit:
         if not isinstance(call, _Made) or call.config_version != locked.config_version:
             continue
@@ -211,7 +222,10 @@ def advance_sequences(tables: Iterable[str]) -> None:
 
 
 def reserve_ids(table: str, highest: Any) -> None:
-    """Let no new row of a table get this id or a lower one. The sequence never moves back."""
+    """Let no new row of a table get this id or a lower one. The sequence never moves back.
+
+    Does nothing for a table whose keys the database does not number.
+    """
     pk = control_plane()[table]._meta.pk
     if not isinstance(pk, models.AutoField):
         return

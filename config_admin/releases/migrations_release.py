@@ -30,7 +30,7 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
         return
     plan = kwargs.get("plan")
     if plan is not None:
-        if not _complete(sender.label):
+        if not _has_all_migrations(sender.label):
             # The tables are older than this code, which cannot read them.
             return
         install_triggers(connections[using], control_plane())
@@ -40,7 +40,7 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
     settle(Origin.MIGRATION, everything=changed)
 
 
-def _complete(app_label: str) -> bool:
+def _has_all_migrations(app_label: str) -> bool:
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     return not executor.migration_plan(executor.loader.graph.leaf_nodes(app_label))
 
@@ -70,6 +70,7 @@ def install_triggers(connection: BaseDatabaseWrapper, tables: Iterable[str]) -> 
 
 
 def _list_postgresql_statements(tables: Iterable[str]) -> Iterator[str]:
+    """The statements that create the triggers which count writes to the tables."""
     yield _FUNCTION
     for table in tables:
         yield (

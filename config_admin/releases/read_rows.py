@@ -26,7 +26,7 @@ _TIME_TEXT = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 def read(
     model: type[models.Model], columns: Mapping[str, "models.Field[Any, Any]"], pks: Collection[Any] | None = None
 ) -> Iterator[dict[str, Json]]:
-    """The rows of a table, or those of some keys, as `{name: JSON value}`; see `convengine.engine.turn.fault`."""
+    """The rows of a table, or those of the keys `pks`, as `{name: JSON value}`; see `convengine.engine.turn.fault`."""
     for rows in _fetch(model, list(columns.values()), pks):
         if rows:
             converted = [
@@ -39,6 +39,7 @@ def read(
 def _fetch(
     model: type[models.Model], columns: Sequence["models.Field[Any, Any]"], pks: Collection[Any] | None
 ) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows of a table as the driver gives them, in batches if they are selected by keys."""
     meta = model._meta
     assert meta.pk is not None
     shown = ", ".join(_select_expression(column) for column in columns)
@@ -58,6 +59,7 @@ def _quote(column: "models.Field[Any, Any]") -> str:
 
 
 def _select_expression(column: "models.Field[Any, Any]") -> str:
+    """A column in the SELECT, so that the driver neither converts nor refuses its value."""
     name = _quote(column)
     if connection.vendor == "sqlite":
         # As an expression: for a plain column the driver converts by the declared type, and reads `maybe` as false.
@@ -69,6 +71,7 @@ def _select_expression(column: "models.Field[Any, Any]") -> str:
 
 
 def _run(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a statement. On SQLite, texts that are not UTF-8 come as bytes."""
     with connection.cursor() as cursor:
         try:
             cursor.execute(sql, values)
@@ -76,13 +79,13 @@ def _run(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
         except OperationalError as error:
             if connection.vendor != "sqlite" or "decode" not in str(error):
                 raise
-    return _lenient(sql, values)
+    return _run_leniently(sql, values)
 
 
-def _lenient(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
+def _run_leniently(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
     """On SQLite, rows with texts that are not UTF-8: such a text comes as bytes, which no column holds."""
     driver = connection.connection
-    before, driver.text_factory = driver.text_factory, _text_or_bytes
+    before, driver.text_factory = driver.text_factory, _decode_or_keep
     try:
         with connection.cursor() as cursor:
             cursor.execute(sql, values)
@@ -91,7 +94,7 @@ def _lenient(sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
         driver.text_factory = before
 
 
-def _text_or_bytes(data: bytes) -> str | bytes:
+def _decode_or_keep(data: bytes) -> str | bytes:
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -104,7 +107,7 @@ def _text_or_bytes(data: bytes) -> str | bytes:
 def _convert_column(column: "models.Field[Any, Any]", values: Sequence[Any]) -> Sequence[Json]:
     """The values of a column, converted together, because nearly always all of them are valid."""
     kind = getattr(column, "target_field", column)
-    convert, kinds = _converter(kind)
+    convert, kinds = _find_converter(kind)
     types = set(map(type, values))
     if convert is None and types <= kinds and not (type(None) in types and not column.null):
         return values
@@ -119,6 +122,7 @@ def _convert_value(
     *,
     nullable: bool,
 ) -> Json:
+    """A value of the driver as JSON; one that the column cannot hold is marked as unreadable."""
     if value is None and nullable:
         return None
     if type(value) not in kinds:
@@ -129,15 +133,18 @@ def _convert_value(
         return mark_unreadable(value)
 
 
-def _converter(column: "models.Field[Any, Any]") -> tuple[Callable[[Any, Any], Json] | None, frozenset[type]]:
-    """The converter of a driver's value, null if none is needed; and the types that it accepts."""
+def _find_converter(column: "models.Field[Any, Any]") -> tuple[Callable[[Any, Any], Json] | None, frozenset[type]]:
+    """The converter of a driver's value, or None if none is needed, and the types that it accepts.
+
+    Raises TypeError for a column of another type.
+    """
     for kind, convert, kinds in _CONVERTERS:
         if isinstance(column, kind):
             return convert, kinds
     raise TypeError(f"No column of the control plane is a {type(column).__name__}.")
 
 
-def _document(_: Any, text: str) -> Json:
+def _read_document(_: Any, text: str) -> Json:
     return json.loads(text, parse_constant=_refuse)
 
 
@@ -145,37 +152,37 @@ def _refuse(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 
 
-def _flag(_: Any, value: int) -> bool:
+def _read_flag(_: Any, value: int) -> bool:
     if value not in (0, 1):
         raise ValueError(value)
     return bool(value)
 
 
-def _time(_: Any, text: str) -> str:
+def _read_time(_: Any, text: str) -> str:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
     return f"{moment.isoformat(timespec='microseconds')}Z"
 
 
-def _decimal(column: Any, value: Any) -> float:
+def _read_decimal(column: Any, value: Any) -> float:
     number = Decimal(str(value))
     if not number.is_finite():
         raise ValueError(value)
     return float(round(number, column.decimal_places))
 
 
-def _uuid(_: Any, value: Any) -> str:
+def _read_uuid(_: Any, value: Any) -> str:
     return str(value if isinstance(value, UUID) else UUID(value))
 
 
 _NULL = type(None)
 _CONVERTERS: tuple[tuple[Any, Callable[[Any, Any], Json] | None, frozenset[type]], ...] = (
-    (models.JSONField, _document, frozenset({str})),
-    (models.DateTimeField, _time, frozenset({str})),
-    (models.UUIDField, _uuid, frozenset({str, UUID})),
-    (models.BooleanField, _flag, frozenset({int, bool})),
-    (models.DecimalField, _decimal, frozenset({int, float, Decimal})),
+    (models.JSONField, _read_document, frozenset({str})),
+    (models.DateTimeField, _read_time, frozenset({str})),
+    (models.UUIDField, _read_uuid, frozenset({str, UUID})),
+    (models.BooleanField, _read_flag, frozenset({int, bool})),
+    (models.DecimalField, _read_decimal, frozenset({int, float, Decimal})),
     (models.IntegerField, None, frozenset({int, _NULL})),
     (models.AutoField, None, frozenset({int, _NULL})),
     ((models.CharField, models.TextField), None, frozenset({str, _NULL})),

@@ -43,6 +43,7 @@ def find_renamed_intent(old: str) -> RenamedIntent | None:
 
 
 def _find_successor(model: Any, old: str) -> RenamedIntent | None:
+    """The code that replaced a deleted code in the same release. Returns None if there is none."""
     deleted = _find_deleted_row(model, old)
     if deleted is None:
         return None
@@ -63,6 +64,7 @@ def list_older_codes(intent: str) -> list[str]:
 
 
 def _find_predecessor(new: str) -> str | None:
+    """The code that a new code replaced in the release that added it. Returns None if there is none."""
     model: Any = control_plane()[rows.Intent.table]
     added = model.history.filter(intent_code=new, history_type="+").order_by("-history_id").first()
     if added is None:
@@ -100,7 +102,10 @@ def _find_deleted_row(model: Any, intent: str) -> Any:
 
 
 def list_renames(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> dict[str, str]:
-    """The new codes of intents that a change renames, by the old ones."""
+    """The new codes of intents that a change renames, by the old ones.
+
+    The rows are given by code; `after` has None for a deleted one.
+    """
     added: dict[Any, list[str]] = {}
     for new, row in after.items():
         if row is not None and new not in before:

@@ -53,6 +53,7 @@ def _identify(finding: Finding) -> tuple[Any, ...]:
 def _check_restored_row(
     row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World
 ) -> Iterator[Finding]:
+    """The findings for a row. For one with unreadable values only these: nothing else can be checked."""
     for field, value in (unreadable or {}).items():
         message = f"In that release the value was {value[:80]!r}, which is not valid. Restore this row by hand."
         yield Draft(row, after, world).error("SHAPE_INVALID", field, message)

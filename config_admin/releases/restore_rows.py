@@ -59,17 +59,18 @@ def write_rows(wanted: Wanted) -> dict[str, dict[Any, models.Model]]:
     for table in reversed(tables):
         for pks in batches(before[table]):
             # Without a collector: rows to delete together are in `wanted`, others must stay.
-            _plain_rows(table).filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
+            _query_plain_rows(table).filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
     for table in tables:
-        _put_in(table, wanted[table], before[table])
+        _insert_rows(table, wanted[table], before[table])
     return before
 
 
-def _plain_rows(table: str) -> "models.QuerySet[Any]":
+def _query_plain_rows(table: str) -> "models.QuerySet[Any]":
     return models.QuerySet(control_plane()[table])
 
 
-def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
+def _insert_rows(table: str, contents: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
+    """Insert the contents as rows; columns that releases do not store keep their values from `before`."""
     model = control_plane()[table]
     made: list[Any] = []
     for pk, row in contents.items():
@@ -80,11 +81,11 @@ def _put_in(table: str, contents: Mapping[Any, Content | None], before: Mapping[
             if change := current():
                 instance.updated_by = change.author_name
             made.append(instance)
-    _plain_rows(table).bulk_create(made)
+    _query_plain_rows(table).bulk_create(made)
 
 
 def _check_references() -> None:
-    """Refuse here, with a message, what the database would refuse at the commit."""
+    """Refuse here, with a message, what the database would refuse at the commit. Raises RowsBelongTogether."""
     try:
         connection.check_constraints(table_names=list(control_plane()))
     except IntegrityError as error:

@@ -29,7 +29,7 @@ class RowMerge(NamedTuple):
         return self.after is None or self.now is None
 
     def find_fields(self) -> Iterator[str]:
-        """The fields that both sides changed differently."""
+        """The fields that both sides changed differently; none if one side deleted the row or nothing changed today."""
         if self.after is None or self.now is None or has_same_text(self.now, self.before):
             return
         before = self._read_origin(self.now)
@@ -39,7 +39,10 @@ class RowMerge(NamedTuple):
                 yield name
 
     def merge_changes(self, *, prefer_now: bool = False) -> Content | None:
-        """Today's row with the changes of the draft or file, which wins in a conflict, unless `prefer_now`."""
+        """Today's row with the changes of the draft or file, which wins in a conflict, unless `prefer_now`.
+
+        Returns None if the side that wins has no row.
+        """
         if self.after is None or self.now is None:
             preferred = self.now if prefer_now else self.after
             return None if preferred is None else dict(preferred)

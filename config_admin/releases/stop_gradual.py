@@ -10,7 +10,10 @@ from config_admin.releases.roll_back import wanted_by_roll_back
 
 
 def stop_gradual_release(author: str, reason: str = "", gradual_id: int | None = None) -> CeGradualRelease:
-    """Everybody runs on what the others ran on, with their next message. Raises NotGradual, RowsBelongTogether."""
+    """Everybody runs on what the others ran on, with their next message. Raises NotGradual, RowsBelongTogether.
+
+    `gradual_id`: the release that the caller judged; None for the running one.
+    """
     with transaction.atomic():
         row = lock_gradual_release(gradual_id)
         title = f"Gradual release {row.config_version} stopped"

@@ -74,24 +74,27 @@ def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Conte
 
 
 def row_of(blobs: Blobs, table: str, root: str | None, pk: Pk) -> Content | None:
-    """One row, or null. Reads one chunk."""
+    """One row. Returns None if the tree does not have it. Reads at most one chunk."""
     index = index_of(blobs, root)
     at = _find_chunk(index, pk)
     return rows_of(blobs, table, index[at : at + 1]).get(pk)
 
 
 def build(blobs: Blobs, table: str, rows: Iterable[Content]) -> str | None:
-    """The tree of all rows of a table: the hash of its index, or null without rows."""
+    """The tree of all rows of a table: the hash of its index. Returns None without rows."""
     key = key_of(table)
     chunks = _split(blobs, key, sorted(rows, key=lambda row: row[key]))
     return blobs.add(chunks) if chunks else None
 
 
 def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Content | None]) -> str | None:
-    """The tree with some rows inserted, replaced or (null) deleted; other chunks are neither read nor written."""
+    """The tree with some rows inserted, replaced or deleted (None); other chunks are neither read nor written.
+
+    Returns None if no row is left.
+    """
     key = key_of(table)
     index = index_of(blobs, root)
-    hit = _chunks_hit(index, changes)
+    hit = _find_hit_chunks(index, changes)
     blobs.fetch(index[at].hash for at in hit)
     chunks: list[Chunk] = []
     for at, chunk in enumerate(index):
@@ -136,7 +139,7 @@ def _find_chunk(index: list[Chunk], pk: Pk) -> int:
     return max(bisect_right(index, pk, key=lambda chunk: chunk.first) - 1, 0)
 
 
-def _chunks_hit(index: list[Chunk], changes: Mapping[Pk, Content | None]) -> set[int]:
+def _find_hit_chunks(index: list[Chunk], changes: Mapping[Pk, Content | None]) -> set[int]:
     """The indexes of chunks to write: those of the keys, and the one before if a first row is deleted."""
     hit: set[int] = set()
     for pk in changes if index else ():
@@ -155,15 +158,16 @@ def _run(hit: set[int], start: int) -> range:
 
 
 def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[Chunk]:
+    """Store the rows, which are in key order, in chunks; the keys decide where a chunk begins."""
     groups: list[list[Content]] = []
     for row in rows:
         if not groups or begins_chunk(row[key]):
             groups.append([])
         groups[-1].append(row)
-    return [_chunk(blobs, key, group) for group in groups]
+    return [_store_chunk(blobs, key, group) for group in groups]
 
 
-def _chunk(blobs: Blobs, key: str, rows: list[Content]) -> Chunk:
+def _store_chunk(blobs: Blobs, key: str, rows: list[Content]) -> Chunk:
     columns = sorted(rows[0])
     body: dict[str, Json] = {"columns": columns, "rows": [[row[column] for column in columns] for row in rows]}
     return Chunk(rows[0][key], len(rows), blobs.add(body))

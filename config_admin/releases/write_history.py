@@ -41,28 +41,29 @@ def write_history(
             history(
                 **stamp,
                 history_user_id=change.editors.get((table, row.pk), author),
-                history_change_reason=reason + _unreadable(row),
+                history_change_reason=reason + _note_unreadable(row),
                 **values,
             )
-            for row, values in _entries(table, rows, change)
+            for row, values in _build_entries(table, rows, change)
         )
         added[table] = [entry.pk for entry in history._default_manager.bulk_create(entries, batch_size=BATCH)]
     return added
 
 
-def _entries(
+def _build_entries(
     table: str, rows: Sequence[RowDifference], change: ChangeSet
 ) -> Iterator[tuple[RowDifference, dict[str, Any]]]:
-    stamps = _stamps(table, [row.pk for row in rows if row.after is not None])
+    """The columns of the history rows, each with its difference. A deleted row has its last content."""
+    stamps = _read_stamps(table, [row.pk for row in rows if row.after is not None])
     for row in rows:
         shown = row.after if row.after is not None else row.before
         assert shown is not None
         others = {"updated_by": change.author_name} if row.after is None else stamps.get(row.pk, {})
-        values = _values(table, {**shown, **others}, row.before or {})
+        values = _build_values(table, {**shown, **others}, row.before or {})
         yield row, values | {"history_type": _SIGNS[row.before is not None, row.after is not None]}
 
 
-def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+def _read_stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     """The columns that no release stores, of the existing rows."""
     model = control_plane()[table]
     stored_columns, key = kept_columns(table), key_of(table)
@@ -74,7 +75,7 @@ def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     return {row[key]: row for row in read_rows.read(model, columns, pks)}
 
 
-def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def _build_values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """A row for the history table: an invalid value is replaced by the one before it."""
     bad = find_unreadable_columns(row)
     model = control_plane()[table]
@@ -82,11 +83,12 @@ def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> di
     given |= {name: before[name] for name in bad.keys() - find_unreadable_columns(before).keys() if name in before}
     instance = model(**content.as_columns(model._meta.concrete_fields, given))
     values = {column.attname: getattr(instance, column.attname) for column in model._meta.concrete_fields}
-    empty = {name: _empty(model._meta.get_field(name)) for name in bad if values.get(name) is None}
+    empty = {name: _make_empty_value(model._meta.get_field(name)) for name in bad if values.get(name) is None}
     return values | empty
 
 
-def _empty(column: Any) -> Any:
+def _make_empty_value(column: Any) -> Any:
+    """A value for a column that has none to show: None, now, an empty object or zero."""
     if column.null:
         return None
     return (
@@ -98,7 +100,7 @@ def _empty(column: Any) -> Any:
     )
 
 
-def _unreadable(row: RowDifference) -> str:
+def _note_unreadable(row: RowDifference) -> str:
     """A note about invalid values, added to the reason."""
     invalid = find_unreadable_columns(row.after or {})
     problems = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in invalid.items())

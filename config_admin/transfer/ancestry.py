@@ -51,7 +51,10 @@ class Base:
 
 
 def _map_number(number: Any, numbers: Mapping[int, int]) -> Any:
-    """The other number of a row; its own if they do not differ, null if that is the other number of another row."""
+    """The other number of a row; its own if they do not differ.
+
+    Returns None if its own number is the other number of another row.
+    """
     if number in numbers:
         return numbers[number]
     return None if number in numbers.values() else number

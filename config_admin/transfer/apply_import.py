@@ -76,6 +76,7 @@ def import_document(
 
 
 def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+    """Write a plan, and store where it came from if the import takes over a whole configuration."""
     with transaction.atomic():
         result = _write_plan(plan, author, reason, rest, progress)
         if (base := result.plan.document.base) and result.plan.brings_all:
@@ -84,6 +85,10 @@ def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
 
 
 def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+    """Write the rows of a plan as one release. A plan that is older than the configuration is made again first.
+
+    Raises ImportRefused if the new plan has errors.
+    """
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
         if lock_content() != plan.content_hash:

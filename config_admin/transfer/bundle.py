@@ -120,6 +120,7 @@ def _write_yaml(document: Json) -> str:
 
 
 def _build_ancestry(tables: Json, ancestors: Iterable[Ancestor]) -> Json:
+    """The checksum of the tables, and the contents that the base comes from."""
     contents = [
         {
             "content": content,
@@ -151,6 +152,10 @@ def read_bundle(text: str) -> Document:
 
 
 def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
+    """The document of a parsed bundle, with or without its head. `lines`: the line of a row, by its id.
+
+    Raises FileRefused.
+    """
     if not isinstance(content, dict):
         raise FileRefused(
             "The file", "this is not a configuration. Export one to see its form: tables with lists of rows."
@@ -185,6 +190,7 @@ def _list_sections(content: Mapping[str, Json], lines: Mapping[int, int]) -> dic
 
 
 def _check_head(head: Mapping[str, Json]) -> None:
+    """Raise FileRefused for another format or version, and for unknown keys."""
     for name, wanted in (("format", FORMAT), ("version", VERSION)):
         if head.get(name, wanted) != wanted:
             raise FileRefused(name, f"{head.get(name)!r} is not supported. This installation reads {wanted!r}.")
@@ -204,6 +210,7 @@ def _read_mode(value: Json) -> Mode:
 
 
 def _read_base(value: Json) -> BaseRelease | None:
+    """The base of a file. Returns None if it has none. Raises FileRefused."""
     match value:
         case None:
             return None
@@ -244,6 +251,7 @@ def _list_entries(section: str, rows: Json, lines: Mapping[int, int]) -> Iterato
 
 
 def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable[[int], str]) -> Iterator[FileRow]:
+    """The rows of a table, each with its position in the file. Raises FileRefused."""
     if not isinstance(rows, list):
         raise FileRefused(name, "must be a list of rows.")
     for number, row in enumerate(rows, 1):
@@ -254,6 +262,7 @@ def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable
 
 
 def _parse_json(text: str) -> Json:
+    """The value of a JSON text. Raises FileRefused."""
     try:
         return read_json(text)
     except NoJson as error:
@@ -263,6 +272,7 @@ def _parse_json(text: str) -> Json:
 
 
 def _parse_yaml(text: str, lines: dict[int, int]) -> Json:
+    """The value of a YAML text; the line of each map is noted in `lines`. Raises FileRefused."""
     loader = yaml.CSafeLoader(text)
     try:
         return _Reading(loader, lines).document()
@@ -285,66 +295,70 @@ class _Reading:
 
     def document(self) -> Json:
         """The value of the only document. Returns None if there is none. Raises FileRefused."""
-        event = self._next(yaml.StreamStartEvent, yaml.DocumentStartEvent)
+        event = self._get_event(yaml.StreamStartEvent, yaml.DocumentStartEvent)
         if isinstance(event, yaml.StreamEndEvent):
             return None
-        document = self._value(event, 0)
-        if not isinstance(self._next(yaml.DocumentEndEvent), yaml.StreamEndEvent):
+        document = self._read_value(event, 0)
+        if not isinstance(self._get_event(yaml.DocumentEndEvent), yaml.StreamEndEvent):
             raise FileRefused("The file", "has more than one document (---).")
         return document
 
-    def _next(self, *passing: type) -> Any:
+    def _get_event(self, *passing: type) -> Any:
+        """The next event that is none of the types to pass."""
         event = self._loader.get_event()
         while isinstance(event, passing):
             event = self._loader.get_event()
         return event
 
-    def _value(self, event: Any, depth: int) -> Json:
+    def _read_value(self, event: Any, depth: int) -> Json:
+        """The value that begins with an event. Raises FileRefused for aliases, tags and too deep values."""
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event)
+            return self._read_scalar(event)
         if isinstance(event, yaml.AliasEvent) or event.tag is not None:
-            raise _refusal_at(event, "aliases (*) and tags (!) are not supported.")
+            raise _make_refusal_at(event, "aliases (*) and tags (!) are not supported.")
         if depth > _DEPTH:
-            raise _refusal_at(event, TOO_DEEP)
-        return self._list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._map(event, depth)
+            raise _make_refusal_at(event, TOO_DEEP)
+        return self._read_list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._read_map(event, depth)
 
-    def _list(self, depth: int) -> list[Json]:
+    def _read_list(self, depth: int) -> list[Json]:
         items = []
         while not isinstance(event := self._loader.get_event(), yaml.SequenceEndEvent):
-            items.append(self._value(event, depth + 1))
+            items.append(self._read_value(event, depth + 1))
         return items
 
-    def _map(self, start: Any, depth: int) -> dict[str, Json]:
+    def _read_map(self, start: Any, depth: int) -> dict[str, Json]:
+        """The map after its start event. Raises FileRefused for a key that is no text or occurs twice."""
         mapping: dict[str, Json] = {}
         while not isinstance(event := self._loader.get_event(), yaml.MappingEndEvent):
-            key = self._value(event, depth + 1)
+            key = self._read_value(event, depth + 1)
             if not isinstance(key, str):
-                raise _refusal_at(event, "this key is not a text. Put it in quotes.")
+                raise _make_refusal_at(event, "this key is not a text. Put it in quotes.")
             if key in mapping:
-                raise _refusal_at(event, f"the key {key!r} occurs twice.")
-            mapping[key] = self._value(self._loader.get_event(), depth + 1)
+                raise _make_refusal_at(event, f"the key {key!r} occurs twice.")
+            mapping[key] = self._read_value(self._loader.get_event(), depth + 1)
         self._lines[id(mapping)] = start.start_mark.line + 1
         return mapping
 
-    def _scalar(self, event: Any) -> Json:
+    def _read_scalar(self, event: Any) -> Json:
+        """The text, number, boolean or null of an event. Raises FileRefused for what JSON does not have."""
         tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit) if event.tag is None else event.tag
         kind = tag.removeprefix("tag:yaml.org,2002:")
         if kind in ("str", "timestamp", "value", "merge"):
             return event.value
         if kind not in ("null", "bool", "int", "float"):
-            raise _refusal_at(event, f"the tag {tag} is not supported.")
+            raise _make_refusal_at(event, f"the tag {tag} is not supported.")
         try:
             if len(event.value) > MAX_DIGITS:
                 raise ValueError
             scalar = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (ValueError, KeyError):
-            raise _refusal_at(
+            raise _make_refusal_at(
                 event, f"{event.value[:20]!r} is not a value of the type {kind}. Put texts in quotes."
             ) from None
         if isinstance(scalar, float) and not isfinite(scalar):
-            raise _refusal_at(event, f"{event.value} is not a JSON value.")
+            raise _make_refusal_at(event, f"{event.value} is not a JSON value.")
         return scalar
 
 
-def _refusal_at(event: Any, problem: str) -> FileRefused:
+def _make_refusal_at(event: Any, problem: str) -> FileRefused:
     return FileRefused(f"Line {event.start_mark.line + 1}", problem)

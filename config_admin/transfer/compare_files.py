@@ -35,7 +35,10 @@ def compare_sides(before: Side, after: Side) -> dict[str, list[RowDifference]]:
 
 
 def _get_rows(side: Contents | Document, contents: Contents) -> Contents:
-    """The rows of a side; of a file, those of the other side that becomes what the file says."""
+    """The rows of a side; of a file, those of the other side that becomes what the file says.
+
+    Raises FileRefused for a row that cannot be matched.
+    """
     if not isinstance(side, Document):
         return side
     placed = match_rows(replace(side, mode=Mode.REPLACE), contents, fresh_ids(side, contents))

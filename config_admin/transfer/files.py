@@ -85,6 +85,7 @@ def read_bytes(
 
 
 def _read_document(name: str, data: bytes) -> Document:
+    """The rows of a file; its suffix selects the reader, and an unknown one means a bundle. Raises FileRefused."""
     suffix = Path(name).suffix.lower()
     if suffix in _WORKBOOKS:
         return workbooks.read_workbook(name, data)
@@ -167,7 +168,7 @@ def _change_rows(document: Document, list_changes: Callable[[str, Values], Value
 
 
 def _replace_blank_scopes(table: str, values: Values) -> Values:
-    """ANY for blank or null scopes."""
+    """The blank scopes of a row, replaced by ANY."""
     return {name: ANY for name in _list_scope_columns(table) if name in values and _is_blank(values[name])}
 
 

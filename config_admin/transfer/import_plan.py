@@ -161,6 +161,7 @@ def get_highest_id(table: str) -> int:
 
 
 def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
+    """Errors for what the reader of the file refused, and for rows that could not be matched."""
     notes = [
         LocatedFinding(note.where, Finding("STATEMENT_REFUSED", Severity.ERROR, "", None, None, note.text))
         for note in document.notes
@@ -193,6 +194,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
 
 
 def _locate_finding(plan: Plan, finding: Finding) -> str:
+    """Where the row of a finding stands in the file, or its name if it is not in the file."""
     if not finding.table:
         return "The file"
     return (
@@ -205,8 +207,8 @@ def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple
     """What the columns refuse, of rows that passed the checks."""
     return [
         Finding("OUT_OF_RANGE", Severity.ERROR, table, pk, name, message)
-        for table, rows in wanted.items()
-        for pk, row in rows.items()
+        for table, contents in wanted.items()
+        for pk, row in contents.items()
         if row is not None and (table, pk) not in bad
         for name, column in kept_columns(table).items()
         if not column.is_relation and (message := find_limit_problem(column, row[name]))
@@ -243,14 +245,14 @@ def _get_scope(row: tree.Content) -> tuple[str, str]:
 
 
 def _drop_faulty_rows(plan: Plan) -> bool:
-    """Leave out the rows with errors; true when there were any."""
+    """Leave out the rows with errors. Returns False if there were none."""
     wanted, errors = plan.placed.wanted, plan.errors
     out = {(located.finding.table, located.finding.row) for located in errors}
     if not any(pk in wanted.get(table, {}) for table, pk in out):
         return False
     for table, pk in out:
         wanted.get(table, {}).pop(pk, None)
-    plan.placed.wanted = {table: rows for table, rows in wanted.items() if rows}
+    plan.placed.wanted = {table: contents for table, contents in wanted.items() if contents}
     plan.left_out += errors
     plan.findings.clear()
     return True

@@ -83,6 +83,7 @@ def _encode_line(document: Any) -> bytes:
 
 
 def _run_work(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:
+    """Do the work, and put its progress and its result into the queue; a failure as WorkFailed."""
     try:
         heard.put(WorkResult(work(lambda stage, done, of: heard.put(WorkProgress(stage, done, of)))))
     except ConvEngineError as error:

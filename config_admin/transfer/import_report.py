@@ -135,7 +135,7 @@ def _describe_findings(findings: Sequence[LocatedFinding]) -> list[str]:
 
 
 def describe_differences(differences: RowDifferences) -> Iterator[str]:
-    """The changed rows, line by line."""
+    """The changed rows, line by line; at most `SHOWN` of each table."""
     if not differences:
         yield NO_DIFFERENCES
     for table, rows in differences.items():

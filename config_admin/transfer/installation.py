@@ -49,7 +49,7 @@ def _add_key(row: Any) -> str:
     return secret
 
 
-def _revoke(row: CeApiKey) -> None:
+def _revoke_key(row: CeApiKey) -> None:
     row.revoked = True
     row.save()
 
@@ -72,7 +72,7 @@ def list_sections() -> Mapping[str, InstallationSection]:
         ApiKeyForm,
         _list_keys,
         add=_add_key,
-        remove=_revoke,
+        remove=_revoke_key,
     )
     groups = InstallationSection(
         Group,
@@ -105,7 +105,7 @@ class Change:
         return f"~ {name} (changed: {changed})"
 
     def make(self, author: str) -> str:
-        """Store or remove the entry, and return the secret of a new one."""
+        """Store or remove the entry; returns the secret of a new one, or blank."""
         section, row, secret = self.section, self.row, ""
         section.before_change(row, author)
         if self.after is None:
@@ -153,6 +153,7 @@ class SectionPlan:
         return ""
 
     def _plan_entry(self, entry: FileRow, name: str) -> None:
+        """Add the change that an entry makes, if any, or its problems."""
         same = self._rows.get(name, [])
         problems = list(self._check_shape(entry))
         if len(same) > 1:
@@ -175,6 +176,7 @@ class SectionPlan:
             self.changes.append(Change(self._section, form.instance, before, after, form))
 
     def _check_shape(self, entry: FileRow) -> Iterator[str]:
+        """A problem for each unknown column of an entry, and for each linked name that does not exist."""
         for column in entry.values.keys() - set(self._section.columns):
             yield f"{entry.where}: there is no {column!r}.{did_you_mean(column, self._section.columns)}"
         for column, keys in self._keys.items():
@@ -191,14 +193,14 @@ class SectionPlan:
         return entry.values[column] if column in entry.values else field.get_default()
 
     def describe_row(self, row: Any, cleaned: Mapping[str, Any] | None = None) -> Mapping[str, Json]:
-        """A row, or what a form makes of it, as an entry of a file."""
+        """A row as an entry of a file; with `cleaned`, the links of the row as its form was filled in."""
         entry: dict[str, Json] = {}
         for column in self._section.columns:
             if column in self._keys:
                 keys = {other.pk for other in (cleaned[column] if cleaned else getattr(row, column).all())}
                 entry[column] = sorted(name for name, key in self._keys[column].items() if key in keys)
             else:
-                entry[column] = _to_json(getattr(row, column))
+                entry[column] = _encode_json(getattr(row, column))
         return entry
 
     def describe(self) -> Iterator[str]:
@@ -213,7 +215,7 @@ class SectionPlan:
         return {text.removeprefix("+ "): secret for text, secret in made.items() if secret}
 
 
-def _to_json(value: Any) -> Json:
+def _encode_json(value: Any) -> Json:
     if isinstance(value, Decimal):
         return int(value) if value == int(value) else float(value)
     if isinstance(value, datetime):

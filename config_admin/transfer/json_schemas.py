@@ -122,6 +122,7 @@ def _suggest(column: Json) -> Json:
 
 
 def _list_required(table: str) -> Iterator[str]:
+    """The columns that a row of a file must have; never an id that only numbers the rows."""
     for name, column in list_file_columns(table).items():
         is_id = name == key_of(table) and name not in get_key(table).columns
         may_be_missing = column.null or column.has_default() or column.blank
@@ -130,6 +131,7 @@ def _list_required(table: str) -> Iterator[str]:
 
 
 def _build_column(table: str, name: str, column: "models.Field[Any, Any]") -> Json:
+    """The schema of a column, with its title, its help and its default."""
     schema = {**_describe_type(table, name, column)}
     if column.null and "type" in schema:
         schema["type"] = [*([schema["type"]] if isinstance(schema["type"], str) else schema["type"]), "null"]
@@ -140,6 +142,7 @@ def _build_column(table: str, name: str, column: "models.Field[Any, Any]") -> Js
 
 
 def _describe_type(table: str, name: str, column: "models.Field[Any, Any]") -> Json:
+    """The type of a column with its bounds."""
     spec = get_column_spec(column)
     if isinstance(column, models.JSONField):
         shapes = {dict: "object", list: "array"}
@@ -158,6 +161,7 @@ def _describe_type(table: str, name: str, column: "models.Field[Any, Any]") -> J
 
 
 def _describe_text(column: "models.Field[Any, Any]") -> Json:
+    """The type of a text column: a word of its vocabulary, a code or any text."""
     spec = get_column_spec(column)
     if spec.vocabulary:
         words: Json = {"enum": [*spec.vocabulary, *([None] if column.null else [])]}

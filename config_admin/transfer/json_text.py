@@ -49,6 +49,7 @@ def _parse_float(text: str) -> float:
 
 
 def _build_object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    """An object of JSON. Raises NoJson for a key that occurs twice or cannot be stored."""
     document = dict(pairs)
     if len(document) != len(pairs):
         names = [name for name, _ in pairs]

@@ -86,10 +86,10 @@ def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, s
     key = get_key(table)
     by_scope = (*(name for name in _ORDER if name in list_file_columns(table)), key_of(table))
     names = key.columns if key.is_unique else by_scope
-    return lambda row: [_comparable(row[name]) for name in names]
+    return lambda row: [_make_comparable(row[name]) for name in names]
 
 
-def _comparable(value: Json) -> tuple[bool, int, str]:
+def _make_comparable(value: Json) -> tuple[bool, int, str]:
     return (False, value, "") if isinstance(value, int) else (True, 0, str(value))
 
 

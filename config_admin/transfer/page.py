@@ -105,6 +105,7 @@ class FileForm(forms.Form):
 
 
 def _unpack_file(text: str, limit: int) -> bytes:
+    """The file that the form sent back packed, at most one byte more than the limit. Raises ValidationError."""
     try:
         return zlib.decompressobj().decompress(base64.b64decode(text, validate=True), limit + 1)
     except (binascii.Error, ValueError, zlib.error):
@@ -126,17 +127,17 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():
-            work = partial(_outcome, form, request.user, reasons.read_reason(request), "apply" in request.POST)
+            work = partial(_run_import, form, request.user, reasons.read_reason(request), "apply" in request.POST)
             if NDJSON in request.headers.get("Accept", ""):
                 return _stream_progress(model_admin, request, context, work)
             outcome = work(ignore_progress)
             if _is_imported(outcome):
-                return _on(request, outcome)
+                return _redirect_imported(request, outcome)
             context |= _describe_outcome(request, form, outcome)
-    return _page(model_admin, request, context)
+    return _render_page(model_admin, request, context)
 
 
-def _page(model_admin: Any, request: HttpRequest, context: dict[str, Any]) -> TemplateResponse:
+def _render_page(model_admin: Any, request: HttpRequest, context: dict[str, Any]) -> TemplateResponse:
     tables = [(row_type.table, table_title(row_type.table)) for row_type in ROW_TYPES]
     context |= {**model_admin.admin_site.each_context(request), "title": "Import & export", "opts": model_admin.opts}
     return TemplateResponse(request, "config_admin/transfer.html", {**context, "tables": tables, "forms": FORMATS})
@@ -153,8 +154,8 @@ def _stream_progress(
                 "told": _describe_import(outcome),
                 "url": release_url(outcome.release.pk) if outcome.release else "",
             }
-        page = _page(model_admin, request, context | _describe_outcome(request, context["form"], outcome))
-        return {"page": page.render().content.decode()}
+        next_page = _render_page(model_admin, request, context | _describe_outcome(request, context["form"], outcome))
+        return {"page": next_page.render().content.decode()}
 
     lines = stream_lines(work, dict, describe_result, lambda failed: {"problem": str(failed)})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -185,7 +186,7 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     )
 
 
-def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
+def _run_import(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
     """Check the file and, if confirmed and allowed, import it."""
     rest = form.cleaned_data["rest"]
     try:
@@ -195,12 +196,12 @@ def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Prog
 
 
 def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) -> dict[str, Any]:
-    """The page about a file that was not imported."""
+    """The context of the page about a file that was not imported; why it was refused is an error of the form."""
     if isinstance(outcome, str):
         form.add_error("file", outcome.split("\n"))
         return {}
     return {
-        **_report(outcome.plan),
+        **_describe_plan(outcome.plan),
         "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
         "name": form.cleaned_data["name"],
         "codes": {error.finding.code for error in outcome.plan.errors},
@@ -209,7 +210,8 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) ->
     }
 
 
-def _on(request: HttpRequest, done: ImportResult) -> HttpResponse:
+def _redirect_imported(request: HttpRequest, done: ImportResult) -> HttpResponse:
+    """Tell the user what was imported, and go to its release, or back to the page if there is none."""
     if done.release is None:
         messages.info(request, _describe_import(done))
         return HttpResponseRedirect(request.path)
@@ -218,6 +220,7 @@ def _on(request: HttpRequest, done: ImportResult) -> HttpResponse:
 
 
 def _describe_import(done: ImportResult) -> str:
+    """What an import did, as one message."""
     copy = find_working_copy()
     if not (done.release or (copy and copy.changed)):
         return UNCHANGED
@@ -228,7 +231,8 @@ def _describe_import(done: ImportResult) -> str:
     return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{omitted}"
 
 
-def _report(plan: Plan) -> dict[str, Any]:
+def _describe_plan(plan: Plan) -> dict[str, Any]:
+    """A plan as the page shows it, with at most `SHOWN` entries of each list."""
     differences = plan.differences
     rows = [(table, row) for table, rows in differences.items() for row in rows]
     return {

@@ -102,7 +102,7 @@ class _Table:
         self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()} if self.is_named else {}
         self.same: dict[bytes, list[Any]] = {}
         if not self.is_named and (base or document.mode is Mode.ADD):
-            self.same = self._by_content(
+            self.same = self._group_by_content(
                 {pk: row for pk, row in existing.items() if base is None or pk not in base.contents[table]}
             )
         #: The stored rows of rows without an id, by position in the file.
@@ -115,7 +115,7 @@ class _Table:
             self.matches = self._match_by_key([values for _, values, _ in read])
         for number, (row, values, changes) in enumerate(read):
             try:
-                pk = self._place_of(number, values, is_upsert=row.is_upsert)
+                pk = self._find_key(number, values, is_upsert=row.is_upsert)
             except _Refused as refused:
                 self._refuse(row, refused)
                 continue
@@ -123,7 +123,7 @@ class _Table:
             self.placed.origins[self.table, pk] = row.where
             if changes:
                 self.placed.conversions[self.table, pk] = changes
-            self._want(pk, values)
+            self._add_change(pk, values)
         if self.document.mode is Mode.REPLACE:
             self.wanted |= {pk: None for pk in self.existing if pk not in self.taken | self.spared}
         self.wanted |= {pk: None for pk in self.document.deleted.get(self.table, ()) if pk in self.existing}
@@ -134,7 +134,7 @@ class _Table:
         """The readable rows of the file, with their values in today's forms."""
         for row in self.document.tables.get(self.table, ()):
             try:
-                values = self._values(row)
+                values = self._normalise_row(row)
             except _Refused as refused:
                 self._refuse(row, refused)
                 continue
@@ -149,15 +149,17 @@ class _Table:
         named = {*(values.get(self.key) for values in read), *self.document.deleted.get(self.table, ())}
         free = {pk: row for pk, row in self.existing.items() if pk not in named}
         matches: dict[int, Any] = {}
-        by_content = self._by_content(free)
+        by_content = self._group_by_content(free)
         for number, values in keyless.items():
-            if candidates := by_content.get(_telling(self._content(None, values), self.key)):
+            if candidates := by_content.get(_encode_content(self._complete_row(None, values), self.key)):
                 matches[number] = candidates.pop()
         by_key: dict[tuple[str, ...], list[Any]] = {}
         for pk in sorted(free.keys() - matches.values(), key=lambda pk: (-(free[pk].get("priority") or 0), -pk)):
             by_key.setdefault(get_natural_key(self.table, free[pk]), []).append(pk)
         for number, values in keyless.items():
-            if number not in matches and (same := by_key.get(get_natural_key(self.table, self._content(None, values)))):
+            if number not in matches and (
+                same := by_key.get(get_natural_key(self.table, self._complete_row(None, values)))
+            ):
                 matches[number] = same.pop()
         return matches
 
@@ -166,7 +168,7 @@ class _Table:
         self._spare(row)
 
     def _spare(self, row: FileRow) -> None:
-        """The stored row that a refused one names does not count as missing in the file."""
+        """Let the stored row that a refused one names not count as missing in the file."""
         given = row.values.get(self.key)
         if given is None:
             key = self._fold_key(row.values)
@@ -180,7 +182,8 @@ class _Table:
         defaults = {name: get_default(columns[name]) for name in get_key(self.table).columns if name in columns}
         return [part.lower() for part in get_natural_key(self.table, {**defaults, **values})]
 
-    def _values(self, row: FileRow) -> Content:
+    def _normalise_row(self, row: FileRow) -> Content:
+        """The values of a row as a release stores them. Raises _Refused."""
         values: Content = {}
         for name, given in row.values.items():
             if name not in self.columns:
@@ -202,9 +205,13 @@ class _Table:
         own_number = self.base.find_row(table, number) if self.base else None
         return self.placed.renumbered.get((table, number), own_number or number)
 
-    def _place_of(self, number: int, values: Content, *, is_upsert: bool = False) -> Any:
+    def _find_key(self, number: int, values: Content, *, is_upsert: bool = False) -> Any:
+        """The key of the row here that a row of the file means, or a new one. Raises _Refused.
+
+        `number`: its position in the table. `is_upsert`: it may replace the row of its id.
+        """
         if self.is_named:
-            pk = self._by_name(values)
+            pk = self._find_by_name(values)
         else:
             pk = values.get(self.key)
             if isinstance(pk, int) and pk < 1:
@@ -212,7 +219,7 @@ class _Table:
                     "OUT_OF_RANGE", self.key, f"{pk} is not valid. Numbers of rows are whole numbers from 1."
                 )
             if self.document.mode is Mode.ADD:
-                pk = self._of_stranger(pk, values, is_upsert=is_upsert)
+                pk = self._match_foreign_row(pk, values, is_upsert=is_upsert)
             elif self.base and pk is not None:
                 pk = self._find_number(pk, values)
             elif pk is None:
@@ -222,7 +229,11 @@ class _Table:
             raise self._refuse_row("DUPLICATE", self.key, f"{first} is the same row. Remove one of them.", pk)
         return pk
 
-    def _by_name(self, values: Content) -> Any:
+    def _find_by_name(self, values: Content) -> Any:
+        """The key of the row here with the same natural key, or a new one; for a part of a tool that of the tool.
+
+        Raises _Refused if the tool or the key is missing.
+        """
         name = get_natural_key(self.table, values)
         if self.table in TOOL_PARTS:
             if name not in self.codes:
@@ -243,12 +254,13 @@ class _Table:
             self.codes[name] = pk
         return pk
 
-    def _of_stranger(self, pk: Any, values: Content, *, is_upsert: bool) -> Any:
-        """A row of another system: the equal row here, else a new one. An upsert replaces the row of its id if that
-        belongs to the same intent and state.
+    def _match_foreign_row(self, pk: Any, values: Content, *, is_upsert: bool) -> Any:
+        """The key for a row of another system: that of the equal row here, its own if that is free, else a new one.
+
+        An upsert replaces the row of its id if that belongs to the same intent and state.
         """
-        content = self._content(None, values)
-        if candidates := self.same.get(_telling(content, self.key)):
+        content = self._complete_row(None, values)
+        if candidates := self.same.get(_encode_content(content, self.key)):
             target_pk = candidates.pop()
         elif is_upsert and pk not in self.taken and self._has_same_scope(pk, content):
             target_pk = pk
@@ -265,7 +277,7 @@ class _Table:
         assert self.base is not None
         own_number = self.base.find_row(self.table, number)
         if own_number is None:
-            return self._of_stranger(number, values, is_upsert=False)
+            return self._match_foreign_row(number, values, is_upsert=False)
         if own_number != number:
             self.placed.renumbered[self.table, number] = own_number
         return own_number
@@ -275,13 +287,13 @@ class _Table:
         columns = [name for name in SCOPE if name in content]
         return stored is not None and bool(columns) and all(stored[name] == content[name] for name in columns)
 
-    def _want(self, pk: Any, values: Content) -> None:
-        content = self._content(pk, values)
+    def _add_change(self, pk: Any, values: Content) -> None:
+        content = self._complete_row(pk, values)
         content[self.key] = pk
         if not tree.has_same_text(content, self.existing.get(pk)):
             self.wanted[pk] = content
 
-    def _content(self, pk: Any, values: Content) -> Content:
+    def _complete_row(self, pk: Any, values: Content) -> Content:
         """All columns of the row: as given, else as stored, else, and in a replaced table, their default."""
         before = self.existing.get(pk)
         content: Content = {}
@@ -294,10 +306,10 @@ class _Table:
                 content[name] = self.now if name == "created_at" else get_default(column)
         return content
 
-    def _by_content(self, rows: Mapping[Any, Mapping[str, Json]]) -> dict[bytes, list[Any]]:
+    def _group_by_content(self, rows: Mapping[Any, Mapping[str, Json]]) -> dict[bytes, list[Any]]:
         by_content: dict[bytes, list[Any]] = {}
         for pk in sorted(rows, reverse=True):
-            by_content.setdefault(_telling(rows[pk], self.key), []).append(pk)
+            by_content.setdefault(_encode_content(rows[pk], self.key), []).append(pk)
         return by_content
 
     def _refuse_row(self, code: str, field: str, message: str, pk: Any = None) -> "_Refused":
@@ -310,7 +322,7 @@ class _Refused(Exception):
         super().__init__(finding.message)
 
 
-def _telling(content: Mapping[str, Json], key: str) -> bytes:
+def _encode_content(content: Mapping[str, Json], key: str) -> bytes:
     """The content of a row, without its id and its creation time."""
     return canonical({name: value for name, value in content.items() if name not in (key, "created_at")})
 

@@ -54,13 +54,13 @@ def list_cells(contents: Contents, table: str, base: BaseRelease | None = None) 
     yield [*columns, *([f"base {base.release} {base.content}"] if base else [])]
     for row in list_file_rows(contents, table):
         masked = mask_row(table, row)
-        yield [_cell(column, masked[name]) for name, column in columns.items()]
+        yield [_write_cell(column, masked[name]) for name, column in columns.items()]
 
 
 def read_tables(name: str, sheets: Sequence[tuple[str, Sequence[Line]]]) -> Document:
-    """The rows of all sheets that have the name of a table; a single sheet may have the file's name instead.
+    """The rows of all filled sheets, each named after a table; a single sheet may have the file's name instead.
 
-    Raises FileRefused.
+    Raises FileRefused, also for a sheet of another name.
     """
     filled: dict[str, Sequence[Line]] = {}
     for sheet_title, lines in sheets:
@@ -124,6 +124,7 @@ def _read_table(sheet: tuple[str, Sequence[Line]]) -> tuple[str, tuple[list[File
 
 
 def _check_names(table: str, names: Sequence[str]) -> None:
+    """Raise FileRefused for missing, unknown or duplicate names of columns."""
     columns = list_file_columns(table)
     if not names:
         raise FileRefused(table, "is empty. The first row must contain the column names.")
@@ -135,6 +136,10 @@ def _check_names(table: str, names: Sequence[str]) -> None:
 
 
 def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
+    """A row of a sheet. Raises FileRefused.
+
+    An empty cell is null, or a blank text; it is left out if its column takes neither.
+    """
     number, cells = line
     where, columns = locate_row(table, number, "line"), list_file_columns(table)
     if any(cells[len(names) :]):
@@ -143,7 +148,7 @@ def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
     def read_cell(pair: tuple[str, str]) -> tuple[str, Json]:
         name, cell = pair
         try:
-            return name, _value(columns[name], cell)
+            return name, _read_cell(columns[name], cell)
         except ValueRefused as error:
             raise FileRefused(f"{where}, {name}", str(error)) from None
 
@@ -151,7 +156,7 @@ def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
     return FileRow({name: value for name, value in values if value is not None or columns[name].null}, where)
 
 
-def _cell(column: "models.Field[Any, Any]", value: Json) -> Cell:
+def _write_cell(column: "models.Field[Any, Any]", value: Json) -> Cell:
     """Numbers and booleans as such, so that spreadsheets can sort and filter them."""
     if value is not None and isinstance(column, models.JSONField):
         value = json.dumps(value, sort_keys=True, ensure_ascii=False)
@@ -160,7 +165,7 @@ def _cell(column: "models.Field[Any, Any]", value: Json) -> Cell:
     return cell
 
 
-def _value(column: "models.Field[Any, Any]", cell: str) -> Json:
+def _read_cell(column: "models.Field[Any, Any]", cell: str) -> Json:
     if not cell:
         return "" if isinstance(column, (models.CharField, models.TextField)) and not column.null else None
     text = cell[1:] if cell.startswith("'") else cell

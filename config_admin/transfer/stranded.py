@@ -49,7 +49,7 @@ def _list_stranded(now: Snapshot, after: Snapshot) -> Iterator[Stranded]:
 
 
 def _group_open_conversations() -> dict[Scope, list[str]]:
-    """The ids of open conversations by intent and state, newest first."""
+    """The ids of open conversations by intent and state, newest first; of the `NEWEST` newest conversations."""
     newest = CeConversation.objects.order_by("-updated_at").values_list(
         "intent_code", "state_code", "lifecycle", "conversation_id"
     )[:NEWEST]

@@ -73,6 +73,7 @@ def _find_storage_problem(value: Json) -> str | None:
 
 
 def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
+    """The value as the column has it. Raises ValueError, for a time without a zone too, and ValidationError."""
     if isinstance(column, models.DateTimeField):
         moment = datetime.fromisoformat(value)
         if moment.tzinfo is None:
@@ -123,6 +124,7 @@ def _list_words(column: "models.Field[Any, Any]") -> frozenset[str]:
 
 
 def _parse_document(text: str) -> Json:
+    """The document in a text. Raises ValueRefused."""
     try:
         return read_json(text)
     except NoJson as error:

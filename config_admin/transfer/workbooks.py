@@ -55,6 +55,7 @@ def write_sheets(sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> bytes:
 
 
 def _list_cells(contents: Contents, table: str, base: BaseRelease | None) -> Iterator[list[Cell]]:
+    """The rows of a sheet, first the names of the columns. Raises ValueError for what a workbook cannot store."""
     names, *lines = list_cells(contents, table, base)
     yield names
     for number, cells in enumerate(lines, 2):
@@ -115,7 +116,11 @@ def read_sheets(name: str, data: bytes, most: int | None = None) -> list[tuple[s
 
 
 def _check_archive(name: str, data: bytes) -> None:
-    """Refuse dangerous files before anything reads them."""
+    """Refuse dangerous files before anything reads them. Raises FileRefused.
+
+    Large archives, macros and document types are dangerous. Files with a password and files that are no archives are
+    refused too.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             parts = packed.infolist()
@@ -138,7 +143,7 @@ def _check_archive(name: str, data: bytes) -> None:
 
 
 def _has_disguised_part(unpacked: io.BytesIO) -> bool:
-    """Whether a part that is read whole has the name of one that is streamed, which may be larger."""
+    """True when a part that is read whole has the name of one that is streamed, which may be larger."""
     from openpyxl.packaging.manifest import Manifest
     from openpyxl.packaging.relationship import get_dependents
     from openpyxl.xml.constants import ARC_CONTENT_TYPES
@@ -198,7 +203,7 @@ class _Budget:
 def _read_lines(sheet: Any, budget: _Budget) -> Iterator[Line]:
     """The lines of a sheet with any content, with their numbers, at least as wide as the first.
 
-    The size that the sheet declares is not trusted.
+    The size that the sheet declares is not trusted. Raises FileRefused.
     """
     sheet.reset_dimensions()
     width = 0
@@ -215,14 +220,15 @@ def _read_lines(sheet: Any, budget: _Budget) -> Iterator[Line]:
 
 
 def _read_text(sheet: str, number: int, index: int, cell: Any) -> str:
+    """The text of a cell, as a CSV file has it. Raises FileRefused for a formula, an error or a too long text."""
     value = cell.value
     if value is None:
         return ""
+    position = f"{sheet} line {number}, column {index + 1}"
     if cell.data_type in ("f", "e") or not isinstance(value, (str, bool, int, float, datetime, date)):
         kinds = {"e": f"is an error ({value})", "f": "is a formula"}
         what = kinds.get(cell.data_type, "is a time of day or a duration, which no column accepts")
-        place_of = f"{sheet} line {number}, column {index + 1}"
-        raise FileRefused(place_of, f"{what}. Copy the column and paste it as values or text.")
+        raise FileRefused(position, f"{what}. Copy the column and paste it as values or text.")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (datetime, date)):
@@ -231,5 +237,5 @@ def _read_text(sheet: str, number: int, index: int, cell: Any) -> str:
         return str(int(value)) if value.is_integer() and abs(value) < PRECISE else repr(value)
     text = str(value)
     if len(text) > LONGEST:
-        raise FileRefused(f"{sheet} line {number}, column {index + 1}", f"has more than {LONGEST} characters.")
+        raise FileRefused(position, f"has more than {LONGEST} characters.")
     return text

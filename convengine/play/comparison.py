@@ -84,6 +84,9 @@ def summarise(turn: PlayedTurn) -> Summary:
 def compare_turns(
     before: Summary, after: Summary, aspects: Collection[Aspect] = tuple(Aspect)
 ) -> dict[Aspect, tuple[Json, Json]]:
-    """The aspects in which two turns differ, of those that matter, in their order, each before and after."""
+    """The aspects in which two turns differ, with the values before and after; in the order of `Aspect`.
+
+    Only `aspects` are compared.
+    """
     sides = {aspect: (before.get(aspect), after.get(aspect)) for aspect in Aspect if aspect in aspects}
     return {aspect: (old, new) for aspect, (old, new) in sides.items() if old != new}

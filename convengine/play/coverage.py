@@ -52,7 +52,10 @@ class Coverage:
     def add_turn(
         self, scenario: str, deciding_rows: Iterable[tuple[str, str]], positions: Sequence[tuple[str, str]]
     ) -> None:
-        """Note what a turn reached: the rows that decided something, and where the session stood in turn."""
+        """Note what a turn reached: the rows that decided something, and the states and moves of its positions.
+
+        What the configuration does not have is left out.
+        """
         reached: list[tuple[str, ...]] = [(table, str(pk)) for table, pk in deciding_rows]
         reached += [(STATES, intent, state) for intent, state in positions]
         reached += [
@@ -68,7 +71,7 @@ class Coverage:
 
     @property
     def percent(self) -> float:
-        """How much of everything was reached."""
+        """The percentage of items that were reached; 0 without items."""
         return _percentage(self.items.values())
 
     def list_kinds(self) -> Iterator[tuple[str, list[CoveredItem]]]:
@@ -125,7 +128,7 @@ def _name_row(row: Row) -> str:
 
 
 def _list_states(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """The states of each intent that phrases and rules lead to, and that answers name."""
+    """(intent, state) of all that phrases, rules and the graph lead to, or answers and forms name; may repeat."""
     for phrase in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(phrase.intent_code) and code(phrase.state_code) != ANY:
             yield code(phrase.intent_code), code(phrase.state_code) or UNKNOWN
@@ -140,7 +143,7 @@ def _list_states(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
 
 
 def _list_moves(snapshot: Snapshot) -> Iterator[tuple[str, str, str]]:
-    """(intent, from, to) of the moves that rules of one intent make, and that the state graph allows it."""
+    """(intent, from, to) of the moves that rules of one intent make, and that the state graph allows it; may repeat."""
     for rule in snapshot.enabled_rows(rows.Rule):
         if code(rule.action) == RuleAction.SET_STATE and snapshot.is_active(rule.intent_code):
             move = code(rule.intent_code), code(rule.state_code), code(rule.action_value)

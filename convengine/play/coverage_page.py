@@ -27,6 +27,7 @@ def render_coverage(coverage: Coverage) -> str:
 
 
 def _render_kind(kind: str, items: list[CoveredItem]) -> str:
+    """The section of one kind, what no scenario reaches first; it is open if there is such a thing."""
     reached = sum(bool(item.scenarios) for item in items)
     rows = "".join(map(_render_item, sorted(items, key=lambda item: bool(item.scenarios))))
     is_open = "" if reached == len(items) else " open"

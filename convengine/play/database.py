@@ -63,7 +63,7 @@ def make_scratch_database() -> Iterator[str]:
 
 @contextmanager
 def use_database(url: str) -> Iterator[None]:
-    """Use the database of an address instead of the current one."""
+    """Use the database of an address instead of the current one while the block runs."""
     given, current = connections.settings, connections["default"]
     connections.settings = connections.configure_settings({"default": environment.database(url, "")})
     del connections["default"]
@@ -90,7 +90,10 @@ def _database_name() -> str:
 
 
 def load_configuration(source: ConfigurationSource) -> None:
-    """Empty the database and load a configuration; one that is loaded already stays. Raises ScenarioFileError."""
+    """Empty the database and load a configuration; one that is loaded already stays.
+
+    Raises ScenarioFileError, and NotDisposable.
+    """
     name = _database_name()
     if _loaded.get(name) == source.key:
         empty_database(keep=configuration_files().tables)
@@ -103,9 +106,9 @@ def load_configuration(source: ConfigurationSource) -> None:
 
 
 def empty_database(*, keep: Collection[str] = ()) -> None:
-    """Remove every row of the product, including those that an installation ships; `keep` are tables that stay.
+    """Remove every row of the product, including those that an installation ships; the tables of `keep` stay.
 
-    Raises NotDisposable.
+    Raises NotDisposable for a database that was not given to scenarios.
     """
     if _database_name() not in _disposable:
         raise NotDisposable("Scenarios empty the database that they run in; this one was not given to them.")
@@ -129,7 +132,10 @@ def empty_database(*, keep: Collection[str] = ()) -> None:
 
 
 def prepare_database(scenario: Scenario, source: ConfigurationSource | None) -> None:
-    """Empty the database, and load the configuration that the scenario adds to. Raises ScenarioFileError."""
+    """Empty the database, and load the configuration that the scenario adds to; None for a scenario without one.
+
+    Raises ScenarioFileError, and NotDisposable.
+    """
     if source is None:
         empty_database()
         return
@@ -140,7 +146,10 @@ def prepare_database(scenario: Scenario, source: ConfigurationSource | None) -> 
 
 
 def build_world(scenario: Scenario) -> dict[str, uuid.UUID]:
-    """Store the world. Returns a new id for each conversation of the turns. Raises ScenarioFileError."""
+    """Store the world of a scenario.
+
+    Returns a new id for each conversation of its turns, and for `MAIN`. Raises ScenarioFileError.
+    """
     ids = {name: uuid.uuid4() for name in (MAIN, *(turn.conversation for turn in scenario.turns))}
     # One transaction, so that everything is in one release.
     with transaction.atomic():

@@ -64,47 +64,47 @@ def find_misses(expect: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
                 yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.actual)
 
 
-def _unless(fine: bool, where: str, expected: Json, actual: Json) -> Iterator[Miss]:
-    if not fine:
+def _report_unless(is_met: bool, where: str, expected: Json, actual: Json) -> Iterator[Miss]:
+    if not is_met:
         yield Miss(where, expected, actual)
 
 
-def _value(label: str, get: Callable[[SeenTurn], Json], schema: Json = _MATCHER) -> Expectation:
-    """A matcher on one value of the turn."""
+def _expect_value(label: str, get: Callable[[SeenTurn], Json], schema: Json = _MATCHER) -> Expectation:
+    """The expectation of a matcher on one value of the turn."""
 
     def compare(matcher: Json, turn: SeenTurn) -> Iterator[Miss]:
         actual = get(turn)
-        yield from _unless(holds(matcher, actual), "", matcher, actual)
+        yield from _report_unless(holds(matcher, actual), "", matcher, actual)
 
     return Expectation(label, schema, compare)
 
 
-def _by_name(label: str, get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectation:
-    """Matchers on the values of a flat map."""
+def _expect_by_name(label: str, get: Callable[[SeenTurn], Mapping[str, Json] | None]) -> Expectation:
+    """The expectation of matchers on the values of a flat map, by name."""
 
     def compare(wanted: Mapping[str, Json], turn: SeenTurn) -> Iterator[Miss]:
         values = get(turn) or {}
         for name, matcher in wanted.items():
             actual = values.get(name)
-            yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
+            yield from _report_unless(holds(matcher, actual), f".{name}", matcher, actual)
 
     return Expectation(label, _MATCHERS, compare)
 
 
-def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
-    """Matchers on the parts of a document."""
+def _compare_by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
+    """The misses of matchers on the parts of a document, by path; `under` is written before each path."""
     for path, matcher in wanted.items():
         actual = select(path, document)
-        yield from _unless(holds(matcher, actual), f"{under}['{path}']", matcher, actual)
+        yield from _report_unless(holds(matcher, actual), f"{under}['{path}']", matcher, actual)
 
 
-def _response(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_response(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     kind, value = turn.payload.get("type"), turn.payload.get("value")
-    yield from _unless(wanted.get("type", kind) == kind, ".type", wanted.get("type"), kind)
+    yield from _report_unless(wanted.get("type", kind) == kind, ".type", wanted.get("type"), kind)
     for word, operand in wanted.items():
         if word in OPERATORS:
-            yield from _unless(holds({word: operand}, value), f".{word}", operand, value)
-    yield from _by_path(wanted.get("json", {}), _parse(value), ".json")
+            yield from _report_unless(holds({word: operand}, value), f".{word}", operand, value)
+    yield from _compare_by_path(wanted.get("json", {}), _parse(value), ".json")
 
 
 def _parse(value: Json) -> Json:
@@ -114,79 +114,81 @@ def _parse(value: Json) -> Json:
         return None
 
 
-def _error(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_error(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     kind = turn.payload.get("type")
-    yield from _unless(kind == "ERROR", ".payload.type", "ERROR", kind)
+    yield from _report_unless(kind == "ERROR", ".payload.type", "ERROR", kind)
     for key, name in (("code", "errorCode"), ("recoverable", "recoverable")):
         actual = turn.body.get(name)
-        yield from _unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
+        yield from _report_unless(holds(wanted[key], actual), f".{key}", wanted[key], actual) if key in wanted else ()
 
 
-def _model_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_model_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     counted = Counter(turn.model_calls)
     if isinstance(wanted, int):
-        yield from _unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
+        yield from _report_unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
         return
     for purpose, number in wanted.items():
-        yield from _unless(counted[purpose] == number, f".{purpose}", number, counted[purpose])
+        yield from _report_unless(counted[purpose] == number, f".{purpose}", number, counted[purpose])
 
 
-def _task_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_task_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     actual = [{"bean": bean, "method": method} for bean, method in turn.task_calls]
-    yield from _unless(equal_json(wanted, actual), "", wanted, actual)
+    yield from _report_unless(equal_json(wanted, actual), "", wanted, actual)
 
 
-def _tool_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_tool_calls(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     actual = turn.tool_calls
-    yield from _unless(len(wanted) == len(actual) and all(map(contains_json, wanted, actual)), "", wanted, actual)
+    yield from _report_unless(
+        len(wanted) == len(actual) and all(map(contains_json, wanted, actual)), "", wanted, actual
+    )
 
 
-def _verbose(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_verbose(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     remaining = iter(turn.verbose)
     for number, item in enumerate(wanted):
         fits = any(contains_json(item, event) for event in remaining)
-        yield from _unless(fits, f"[{number}]", item, list(turn.verbose))
+        yield from _report_unless(fits, f"[{number}]", item, list(turn.verbose))
 
 
-def _stages_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_stages_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     miss = find_first_miss(wanted, turn.events)
     if miss:
         yield Miss(*miss)
 
 
-def _stages_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_stages_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name in wanted:
         stages = [event.stage for event in turn.events if event.has_name(name)]
-        yield from _unless(not stages, "", f"no {name}", stages)
+        yield from _report_unless(not stages, "", f"no {name}", stages)
 
 
-def _any_of(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_any_of(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for number, names in enumerate(wanted):
         fits = any(event.has_name(name) for event in turn.events for name in names)
-        yield from _unless(fits, f"[{number}]", names, list_stage_names(turn.events))
+        yield from _report_unless(fits, f"[{number}]", names, list_stage_names(turn.events))
 
 
-def _counts(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_counts(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name, matcher in wanted.items():
         actual = sum(event.has_name(name) for event in turn.events)
-        yield from _unless(holds(matcher, actual), f".{name}", matcher, actual)
+        yield from _report_unless(holds(matcher, actual), f".{name}", matcher, actual)
 
 
-def _meta_absent(wanted: bool, turn: SeenTurn) -> Iterator[Miss]:
+def _check_meta_absent(wanted: bool, turn: SeenTurn) -> Iterator[Miss]:
     stages = [event.stage for event in turn.events if "_meta" in event.payload]
     if wanted:
-        yield from _unless(not stages, "", "no _meta", stages)
+        yield from _report_unless(not stages, "", "no _meta", stages)
 
 
-def _steps_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_steps_in_order(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     remaining = iter(turn.steps)
     for number, name in enumerate(wanted):
-        yield from _unless(name in remaining, f"[{number}]", name, list(turn.steps))
+        yield from _report_unless(name in remaining, f"[{number}]", name, list(turn.steps))
 
 
-def _steps_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
+def _check_steps_absent(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for name in wanted:
-        yield from _unless(name not in turn.steps, "", f"no {name}", list(turn.steps))
+        yield from _report_unless(name not in turn.steps, "", f"no {name}", list(turn.steps))
 
 
 _STAGE = {
@@ -203,11 +205,11 @@ _MODEL_CALLS = {
 }
 #: All keys, in the order of checking: the answer first, then its causes. A new check is one more entry.
 EXPECTATIONS: Mapping[str, Expectation] = {
-    "http_status": _value("HTTP status", lambda turn: turn.status),
-    "success": _value("Success", lambda turn: turn.body.get("success"), {"type": "boolean"}),
-    "error": Expectation("Error", _map(code=_MATCHER, recoverable=_MATCHER), _error),
-    "intent": _value("Intent", lambda turn: turn.intent),
-    "state": _value("State", lambda turn: turn.state),
+    "http_status": _expect_value("HTTP status", lambda turn: turn.status),
+    "success": _expect_value("Success", lambda turn: turn.body.get("success"), {"type": "boolean"}),
+    "error": Expectation("Error", _map(code=_MATCHER, recoverable=_MATCHER), _check_error),
+    "intent": _expect_value("Intent", lambda turn: turn.intent),
+    "state": _expect_value("State", lambda turn: turn.state),
     "response": Expectation(
         "Answer",
         _map(
@@ -215,29 +217,29 @@ EXPECTATIONS: Mapping[str, Expectation] = {
             json=_PATHS,
             **{name: {"$ref": f"#/$defs/operators/properties/{name}"} for name in OPERATORS},
         ),
-        _response,
+        _check_response,
     ),
-    "decision": _value("Decision about the session", lambda turn: turn.body.get("decision")),
-    "reason": _value("Reason of the decision", lambda turn: turn.body.get("reason")),
-    "lifecycle": _value("Lifecycle", lambda turn: (turn.conversation or {}).get("lifecycle")),
-    "session": Expectation("Session", _PATHS, lambda wanted, turn: _by_path(wanted, turn.body.get("session"))),
-    "context": Expectation("Field", _PATHS, lambda wanted, turn: _by_path(wanted, turn.body.get("context"))),
-    "input_params": _by_name("Input param", lambda turn: turn.input_params),
-    "persisted": _by_name("Stored column", lambda turn: turn.conversation),
-    "llm_calls": Expectation("Model calls", _MODEL_CALLS, _model_calls),
+    "decision": _expect_value("Decision about the session", lambda turn: turn.body.get("decision")),
+    "reason": _expect_value("Reason of the decision", lambda turn: turn.body.get("reason")),
+    "lifecycle": _expect_value("Lifecycle", lambda turn: (turn.conversation or {}).get("lifecycle")),
+    "session": Expectation("Session", _PATHS, lambda wanted, turn: _compare_by_path(wanted, turn.body.get("session"))),
+    "context": Expectation("Field", _PATHS, lambda wanted, turn: _compare_by_path(wanted, turn.body.get("context"))),
+    "input_params": _expect_by_name("Input param", lambda turn: turn.input_params),
+    "persisted": _expect_by_name("Stored column", lambda turn: turn.conversation),
+    "llm_calls": Expectation("Model calls", _MODEL_CALLS, _check_model_calls),
     "task_calls": Expectation(
-        "Actions", _list({**_map(bean=_TEXT, method=_TEXT), "required": ["bean", "method"]}), _task_calls
+        "Actions", _list({**_map(bean=_TEXT, method=_TEXT), "required": ["bean", "method"]}), _check_task_calls
     ),
-    "tool_calls": Expectation("Tool calls", _list(_map(tool_code=True, tool_group=True, args=True)), _tool_calls),
-    "audit_stages_in_order": Expectation("Stages in order", _list(_STAGE), _stages_in_order),
-    "audit_stages_absent": Expectation("Absent stages", _TEXTS, _stages_absent),
-    "audit_any_of": Expectation("One of these stages", _list(_TEXTS), _any_of),
-    "audit_counts": Expectation("Number of events", _MATCHERS, _counts),
-    "audit_meta_absent": Expectation("No metadata", {"type": "boolean"}, _meta_absent),
-    "trace_steps_in_order": Expectation("Steps in order", _TEXTS, _steps_in_order),
-    "trace_steps_absent": Expectation("Absent steps", _TEXTS, _steps_absent),
+    "tool_calls": Expectation("Tool calls", _list(_map(tool_code=True, tool_group=True, args=True)), _check_tool_calls),
+    "audit_stages_in_order": Expectation("Stages in order", _list(_STAGE), _check_stages_in_order),
+    "audit_stages_absent": Expectation("Absent stages", _TEXTS, _check_stages_absent),
+    "audit_any_of": Expectation("One of these stages", _list(_TEXTS), _check_any_of),
+    "audit_counts": Expectation("Number of events", _MATCHERS, _check_counts),
+    "audit_meta_absent": Expectation("No metadata", {"type": "boolean"}, _check_meta_absent),
+    "trace_steps_in_order": Expectation("Steps in order", _TEXTS, _check_steps_in_order),
+    "trace_steps_absent": Expectation("Absent steps", _TEXTS, _check_steps_absent),
     "verbose": Expectation(
-        "Progress texts", _list(_map(step_name=_TEXT, determinant=_TEXT, level=_TEXT, text=_TEXT)), _verbose
+        "Progress texts", _list(_map(step_name=_TEXT, determinant=_TEXT, level=_TEXT, text=_TEXT)), _check_verbose
     ),
 }
 
@@ -252,20 +254,20 @@ def find_first_miss(items: Sequence[Json], events: Sequence[Event]) -> tuple[str
     for number, item in enumerate(items):
         stage, payload = (item, {}) if isinstance(item, str) else (item["stage"], item.get("payload", {}))
         named = [index for index in range(start, len(events)) if events[index].has_name(stage)]
-        fitting = next((index for index in named if _first_mismatch(payload, events[index]) is None), None)
+        fitting = next((index for index in named if _find_first_mismatch(payload, events[index]) is None), None)
         if fitting is not None:
             start = fitting + 1
         elif not named:
             return f"[{number}]", stage, list_stage_names(events[start:])
         else:
             # Of the possible events, the first is the most informative.
-            path, matcher, actual = _first_mismatch(payload, events[named[0]]) or ("", None, None)
+            path, matcher, actual = _find_first_mismatch(payload, events[named[0]]) or ("", None, None)
             return f"[{number}] {stage}['{path}']", matcher, actual
     return None
 
 
-def _first_mismatch(payload: Mapping[str, Json], event: Event) -> tuple[str, Json, Json] | None:
-    """Path, matcher and value of the first mismatch in an event's payload."""
+def _find_first_mismatch(payload: Mapping[str, Json], event: Event) -> tuple[str, Json, Json] | None:
+    """Path, matcher and value of the first mismatch in an event's payload. Returns None if all match."""
     for path, matcher in payload.items():
         actual = select(path, event.payload)
         if not holds(matcher, actual):

@@ -49,6 +49,7 @@ def require_in_memory(document: Mapping[str, Json]) -> None:
 
 
 def _require_turn_in_memory(turn: Mapping[str, Json], number: int) -> None:
+    """Raises NeedsDatabase for a turn with edits or a thread, or with an expectation on the session."""
     for key in DATABASE_TURN_KEYS:
         if turn.get(key):
             raise NeedsDatabase(f"`{key}` in turn {number}")
@@ -88,12 +89,12 @@ class MemoryPlayer:
             )
 
     def play_all(self) -> Iterator[tuple[Turn, PlayedTurn]]:
-        """All turns, each with what it did."""
+        """Play all turns of the scenario, each with what it did."""
         for turn in self.scenario.turns:
             yield turn, self.play(turn)
 
     def play(self, turn: Turn) -> PlayedTurn:
-        """The next turn."""
+        """Play a turn as the next one of its conversation."""
         self.now = self.now if turn.at is None else BEGINNING + turn.at
         before = self._conversations.get(turn.conversation) or PlayedConversation.begin(
             self.now, self.workspace, self.channel

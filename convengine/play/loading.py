@@ -84,12 +84,16 @@ def _read_tables(given: Mapping[str, Json]) -> Iterator[tuple[str, tuple[Mapping
 
 
 def _build_scenario(given: Json, folder: Path) -> Scenario:
+    """The scenario of a checked document. `folder` is where the files that it names are.
+
+    Raises ScenarioFileError.
+    """
     is_bot = "configuration" in given
     settings = world_settings(given.get("settings", {}), with_defaults=not is_bot)
     return Scenario(
         id=given["id"],
         title=given["title"],
-        turns=tuple(_turn(turn, f"turns[{number}]") for number, turn in enumerate(given["turns"])),
+        turns=tuple(_build_turn(turn, f"turns[{number}]") for number, turn in enumerate(given["turns"])),
         covers=tuple(given.get("covers", ())),
         why=given.get("why", ""),
         requires=tuple(given.get("requires", ())),
@@ -99,7 +103,7 @@ def _build_scenario(given: Json, folder: Path) -> Scenario:
             *(Edge(start, end) for start, end in settings.transitions),
             *(Edge(edge["from"], edge["to"], edge.get("intent")) for edge in given.get("state_graph", ())),
         ),
-        start=_start(given["conversation"]) if "conversation" in given else None,
+        start=_build_start(given["conversation"]) if "conversation" in given else None,
         model=given.get("model", not is_bot or "llm" in given or "recording" in given),
         llm=tuple(_build_script_line(**line) for line in given.get("llm", ())),
         tasks=tuple(TaskStub(**task) for task in given.get("tasks", ())),
@@ -119,7 +123,8 @@ _START_COLUMNS = (
 _START_TIMES = ("created_at", "last_message_at")
 
 
-def _start(given: Json) -> Start:
+def _build_start(given: Json) -> Start:
+    """The beginning of the conversation `main`, from the key `conversation`."""
     row = {key: given[key] for key in _START_COLUMNS if key in given}
     row["context_json"] = given.get("context", {})
     row["input_params_json"] = given.get("input_params", {})
@@ -136,6 +141,7 @@ def _start(given: Json) -> Start:
 def _build_script_line(
     when: Json, reply: Json = "", error: str | None = None, code: str | None = None, times: int | None = None
 ) -> ScriptLine:
+    """One line of the model's script, from an entry of `llm`."""
     return ScriptLine(
         PURPOSES[when["purpose"]],
         reply if isinstance(reply, str) else dumps(reply),
@@ -151,13 +157,14 @@ def _texts(given: Json) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _turn(given: Json, location: str) -> Turn:
+def _build_turn(given: Json, location: str) -> Turn:
+    """One turn from an entry of `turns`; `location` is its path, for errors. Raises ScenarioFileError."""
     expect = given.get("expect", {})
     tables.check_columns(expect.get("persisted", {}), "ce_conversation", f"{location}.expect.persisted")
     return Turn(
         given["user"],
         given.get("conversation", MAIN),
-        tuple(_edit(edit, f"{location}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),
+        tuple(_build_edit(edit, f"{location}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),
         given.get("input_params"),
         given.get("reset", False),
         expect,
@@ -173,7 +180,8 @@ def parse_duration(text: str) -> timedelta:
     return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in _PART.findall(text)), timedelta())
 
 
-def _edit(given: Json, location: str) -> Edit:
+def _build_edit(given: Json, location: str) -> Edit:
+    """One edit from an entry of `before`; `location` is its path, for errors. Raises ScenarioFileError."""
     kind = next(kind for kind in ("insert", "update", "delete") if kind in given)
     table = given[kind]
     tables.check_table(table, f"{location}.{kind}")
@@ -200,7 +208,8 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
+def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
+    """A map whose keys are texts, each once. Raises ScenarioFileError with the line."""
     loader.flatten_mapping(node)
     mapping: dict[str, Json] = {}
     for key_node, value_node in node.value:
@@ -214,7 +223,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
     return mapping
 
 
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
 
 
 class _DocumentLoader(_Loader):
@@ -247,6 +256,7 @@ def parse_yaml(text: str) -> Json:
 
 
 def _load_yaml(text: str, loader: type[_Loader]) -> Json:
+    """The value of a YAML text. Raises ScenarioFileError with the line."""
     try:
         return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
     except RecursionError:

@@ -52,7 +52,7 @@ def select(path: str, document: Json) -> Json:
 
 
 def holds(matcher: Json, value: Json) -> bool:
-    """True when the value matches."""
+    """True when the value equals the matcher, or passes all operators of a map. Without operators, every value does."""
     if not isinstance(matcher, Mapping):
         return equal_json(matcher, value)
     return all(OPERATORS[word](operand, value) for word, operand in matcher.items())
@@ -63,7 +63,7 @@ def _is_number(value: Json) -> bool:
 
 
 def _contains(part: Json, value: Json) -> bool:
-    """A part of a text, a member of a list, a subset of an object; of a list of parts, all."""
+    """True for a part of a text, a member of a list, a subset of an object; for a list of parts, if all are in it."""
     if isinstance(value, str):
         is_contained = isinstance(part, str) and part in value
     elif isinstance(value, Mapping):

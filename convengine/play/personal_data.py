@@ -55,7 +55,7 @@ def describe_personal_data(document: Mapping[str, Json]) -> str:
 
 
 def _list_fields(document: Mapping[str, Json]) -> Iterator[str]:
-    """The names of the fields and input parameters that a scenario begins with, sends or expects."""
+    """The names of the fields and input parameters that a scenario begins with, sends or expects; may repeat."""
     start, turns = _read_map(document, "conversation"), _list_maps(document, "turns")
     yield from (key for key in _read_map(start, "context") if key not in INTERNAL_BRANCHES and not key.startswith("_"))
     for sender in (start, *turns):

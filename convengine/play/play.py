@@ -53,7 +53,7 @@ class Message:
     text: str | None
     params: Mapping[str, Json] = field(default_factory=dict)
     ignored_params: Sequence[str] = ()
-    #: Null: ten seconds after the message before it.
+    #: None: ten seconds after the message before it.
     at: datetime | None = None
 
 
@@ -156,6 +156,7 @@ def play(
 def _play_message(
     snapshot: Snapshot, before: PlayedConversation, message: Message, outside: wiring.OutsideWorld
 ) -> PlayedTurn:
+    """Run the next turn of a conversation with a message, on the engine and ports of a real turn."""
     before = replace(before, at=message.at or before.at)
     row, limit = before.loaded.conversation, conf.get("TURN_TIMEOUT_SECONDS")
     request = TurnRequest(
@@ -182,7 +183,7 @@ def _play_message(
 
 
 def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> PlayedTurn:
-    """Run a stored turn again as it began, with the answers of a tape, which calls nothing."""
+    """Run a stored turn again as it began, on `snapshot`, with the answers of a tape instead of real calls."""
     clock, calls = TurnClock(recorded.now), list[Call]()
     kinds = {request["kind"] for port, request, _ in recorded.tape if port == "finder"}
     before = PlayedConversation.of(recorded)
@@ -202,7 +203,10 @@ def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> 
 
 
 def _continue_conversation(before: PlayedConversation, played: PlayedTurn) -> PlayedConversation:
-    """What the commit of a turn would store and the next turn would read (`turns.commit`, `turns.acquire`)."""
+    """The conversation as the commit of a turn would store it and the next turn read it, ten seconds later.
+
+    `turns.commit` and `turns.acquire` do this for real turns.
+    """
     turn, outcome, session, row = played.turn, played.outcome, played.session, before.loaded.conversation
     before = replace(before, at=before.at + _PAUSE, turn_no=session.turn_no)
     if outcome.error and not session.reset_reason:
@@ -252,13 +256,13 @@ class _KnownConversation:
 
 @dataclass
 class NotingTape:
-    """A tape that notes every call and its answer."""
+    """A tape that notes every call that was answered, with its answer."""
 
     tape: Tape
     calls: list[Call]
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
-        """The answer of the tape behind it."""
+        """The answer of the tape behind it, noted. A call that raises is not noted."""
         answer = self.tape.ask(port, request, call, aside)
         self.calls.append(Call(port, request, answer))
         return answer

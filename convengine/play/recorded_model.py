@@ -40,7 +40,7 @@ class ModelRecording:
         return cls(path, {(call["purpose"], call["prompt"]): call for call in document.get("calls", ())})
 
     def find_answer(self, request: LlmRequest) -> LlmAnswer | None:
-        """The recorded answer to this prompt."""
+        """The recorded answer to this prompt. Returns None if there is none."""
         call = self.calls.get((request.purpose, _hash_prompt(request)))
         if call is None:
             return None
@@ -92,6 +92,7 @@ class TestModel(ScriptedModel):
     is_partial: bool = False
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
+        """The answer of the script, else of the recording, else of the live model, which is recorded."""
         if self.is_partial and not any(request.purpose in line.purposes for line in self.lines):
             return LlmAnswer(error_code="LLM_CALL_FAILED", error_message="The test has no stub for this purpose.")
         if self.has_answer(request):

@@ -12,7 +12,7 @@ OUTCOMES = (PASSED, FAILED, SKIPPED)
 
 
 def format_line(report: Report) -> str:
-    """One line: the outcome, and the first failure with expected and actual value, and its path."""
+    """One line: the outcome, and the first failure with the number of the others, or why the scenario was skipped."""
     start = f"{report.outcome:<8}{report.id}"
     if report.failures:
         return f"{start}: {_format_failure(report.failures[0])}{_format_rest(len(report.failures) - 1)}"
@@ -20,7 +20,7 @@ def format_line(report: Report) -> str:
 
 
 def format_explanations(report: Report) -> Iterator[str]:
-    """What happened in each turn that failed, and why, below its failures."""
+    """The failures after the first one, then what happened in each turn that failed, and why; as indented lines."""
     for failure in report.failures[1:]:
         yield f"        also {_format_failure(failure)}"
     for turn, lines in report.explanations.items():
@@ -83,6 +83,7 @@ def _format_rest(number: int) -> str:
 
 
 def _report_as_json(report: Report) -> dict[str, Any]:
+    """One report as JSON, with every failure and explanation."""
     return {
         "id": report.id,
         "file": str(report.file),

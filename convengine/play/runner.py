@@ -109,7 +109,7 @@ AS_WRITTEN = RunOptions()
 
 
 def run(file: Path, options: RunOptions = AS_WRITTEN) -> Report:
-    """Play the scenario of a file in a disposable database."""
+    """Play the scenario of a file in a disposable database. An invalid file gives a failed report."""
     started = time.monotonic()
     try:
         scenario = load(file)
@@ -198,17 +198,21 @@ class ScenarioPlayer:
         """One turn: the edits before it, and the request. Raises ScenarioFileError for edits that cannot be stored."""
         self.at = self.at if turn.at is None else BEGINNING + turn.at
         database.apply_edits(turn.before)
-        with _clock(self.at):
+        with _fix_clock(self.at):
             seen = self._send(turn)
         if self.coverage and seen.trail:
             self.coverage.add_turn(self.name, seen.deciding_rows, seen.positions)
         return seen
 
     def _send(self, turn: Turn) -> SeenTurn:
+        """Send the request of a turn, and note its events and calls.
+
+        A request that is refused before a turn begins has no events.
+        """
         self.stubs.begin(turn)
         integrator = self._integrator(turn)
         key: uuid.UUID | None = None
-        with _watch(self.stubs) as (trail, calls):
+        with _record_calls(self.stubs) as (trail, calls):
             if turn.thread:
                 status, body = integrator.send_thread_message(turn.thread, turn)
                 key = uuid.UUID(body["session_id"]) if "session_id" in body else None
@@ -218,13 +222,13 @@ class ScenarioPlayer:
         conversation_id, turn_no = key, body.get("turnNo")
         if conversation_id is None or turn_no is None:
             refusal = f"HTTP status {status}: the request did not become a turn."
-            return SeenTurn(turn.user, status, body, _conversation(key), read_explanation=lambda: [refusal])
+            return SeenTurn(turn.user, status, body, _read_conversation(key), read_explanation=lambda: [refusal])
         return SeenTurn(
             turn.user,
             status,
             body,
-            _conversation(key),
-            [_verbose(event) for event in body.get("verbose") or ()],
+            _read_conversation(key),
+            [_select_progress(event) for event in body.get("verbose") or ()],
             calls,
             trail,
             lambda: integrator.audit(conversation_id, turn_no),
@@ -252,8 +256,8 @@ def record_event(event: AuditEvent) -> None:
 
 
 @contextmanager
-def _watch(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]]:
-    """The events and the calls of the turns that this thread takes."""
+def _record_calls(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]]:
+    """Collect the events and the calls of the turns that this thread takes while the block runs."""
     trail, calls = list[AuditEvent](), list[Call]()
     token = _trail.set(trail)
     try:
@@ -264,7 +268,7 @@ def _watch(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]
 
 
 def _check_replay(number: int, seen: SeenTurn) -> Iterator[Failure]:
-    """Replay the turn from its recording, unless the turn says why it cannot be."""
+    """The failure of replaying the turn from its recording. A turn that cannot be replayed has none."""
     if not seen.trail:
         return
     record = CeConversationHistory.objects.get(turn_id=seen.body["turnId"])
@@ -281,11 +285,11 @@ def _list_deciding_rows(key: uuid.UUID, turn_no: int) -> list[tuple[str, str]]:
     return [(row.table, row.pk) for rows in turn_reader().list_deciding_rows(turn_ids).values() for row in rows]
 
 
-def _conversation(key: uuid.UUID | None) -> Json:
+def _read_conversation(key: uuid.UUID | None) -> Json:
     return to_plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
 
 
-def _verbose(event: Json) -> Json:
+def _select_progress(event: Json) -> Json:
     return {
         "step_name": event["stepName"],
         "determinant": event["determinant"],
@@ -295,7 +299,7 @@ def _verbose(event: Json) -> Json:
 
 
 @contextmanager
-def _clock(at: datetime | None) -> Iterator[None]:
+def _fix_clock(at: datetime | None) -> Iterator[None]:
     """Fix the clock at a time, if given."""
     if at is None:
         yield

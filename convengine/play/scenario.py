@@ -115,12 +115,12 @@ class Turn:
     user: str | None = None
     conversation: str = MAIN
     before: Sequence[Edit] = ()
-    #: Null: the request has none.
+    #: None: the request has none.
     input_params: Mapping[str, Json] | None = None
     reset: bool = False
     #: Keys of `convengine.play.expectations`.
     expect: Mapping[str, Json] = field(default_factory=dict)
-    #: Null: the turn names its conversation.
+    #: None: the turn names its conversation.
     thread: ThreadName | None = None
     #: The fixed time of the clock from this turn on, since the start of the world. None for no change.
     at: timedelta | None = None

@@ -54,7 +54,7 @@ def check(document: Json) -> None:
     errors = Draft202012Validator(SCHEMA, format_checker=_FORMATS).iter_errors(document)
     fault = min(errors, key=lambda error: len(error.absolute_path), default=None)
     if fault:
-        raise _describe(fault)
+        raise _describe_error(fault)
 
 
 def check_expectations(expect: Json) -> None:
@@ -63,7 +63,7 @@ def check_expectations(expect: Json) -> None:
     errors = Draft202012Validator(schema, format_checker=_FORMATS).iter_errors(expect)
     fault = min(errors, key=lambda error: len(error.absolute_path), default=None)
     if fault:
-        raise _describe(fault)
+        raise _describe_error(fault)
 
 
 def address(path: Sequence[str | int]) -> str:
@@ -89,7 +89,8 @@ def _is_pattern(value: Json) -> bool:
     return not isinstance(value, str) or matchers.compile_pattern_case_sensitive(value) is not None
 
 
-def _describe(error: ValidationError) -> ScenarioFileError:
+def _describe_error(error: ValidationError) -> ScenarioFileError:
+    """The error of a document in words, with its position and, where there is one, the remedy."""
     path = [*error.absolute_path]
     schema: Json = error.schema
     expected: Json = error.validator_value
@@ -112,7 +113,7 @@ def _describe(error: ValidationError) -> ScenarioFileError:
         case "enum":
             problem = describe_unknown(value, expected, noun)
         case "type" | "minimum":
-            problem = f"must be {_type_words(schema)}, not {shorten_json(value)}."
+            problem = f"must be {_describe_type(schema)}, not {shorten_json(value)}."
         case "oneOf" | "anyOf":
             # Here always a choice of keys.
             names = ", ".join(f"`{key}`" for choice in expected for key in choice["required"])
@@ -126,7 +127,7 @@ def _describe(error: ValidationError) -> ScenarioFileError:
     return ScenarioFileError(address(path), problem)
 
 
-def _type_words(schema: Json) -> str:
+def _describe_type(schema: Json) -> str:
     names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
     least = f" of at least {schema['minimum']}" if "minimum" in schema else ""
     return " or ".join(_TYPES[name] + (least if name == "integer" else "") for name in names)

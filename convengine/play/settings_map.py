@@ -79,7 +79,10 @@ class WorldSettings:
 
 
 def world_settings(given: Mapping[str, Json], *, with_defaults: bool = True) -> WorldSettings:
-    """The given settings, above the defaults of a world. Raises ScenarioFileError for an invalid value."""
+    """The given settings, which override the defaults of a world. Raises ScenarioFileError for an invalid value.
+
+    Without `with_defaults`, only the given ones count, as for a tested bot.
+    """
     # Without a prompt of the world, only the tables read a form: the scripted model knows the calls of the file alone.
     live: dict[tuple[str, str], str] = {_key(EXTRACTOR): "LLM"} if with_defaults else {}
     limit: dict[str, Json] = {}

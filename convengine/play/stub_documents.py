@@ -196,7 +196,7 @@ def build_outside(stubs: Stubs, real: Set[str] = frozenset()) -> ScenarioStubs:
 
 
 def _build_scripted(stubs: Stubs) -> ScenarioStubs:
-    """Stubs alone answer."""
+    """The outside world in which only stubs answer: other registered tasks and containers fail."""
     wiring.load_extensions()
     scenario, model = read_scenario(_as_document(stubs)), wiring.model()
     # The model of demonstrations is no service: it answers with its prompt.
@@ -221,7 +221,7 @@ def _refuse(*_: Json) -> Json:
 def set_answer(stubs: Stubs, call: CallName, text: str, *, fails: bool) -> Stubs:
     """The stubs with another answer to a call.
 
-    It answers this call alone if stubs answer each call of these names once; else all of them.
+    It answers this call alone if stubs answer each call of these names once; else it replaces all of them.
     """
     section = _BY_NAME[call.section]
     outcome = {section.failure: text} if fails else {section.result: _read_answer(call, text)}
@@ -260,7 +260,10 @@ def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:
 
 
 def export_answers(calls: Iterable[Call]) -> Iterator[tuple[str, Stub]]:
-    """The stubs that answer these calls as they were answered, each with its section."""
+    """The stubs that answer these calls once as they were answered, each with its section.
+
+    Calls that no stub or extension answered are left out.
+    """
     for call in calls:
         section = _SECTIONS.get(call.port)
         if section and call.answer.get("error_type") not in _NOT_CALLED and not call.is_unanswered:

@@ -40,17 +40,17 @@ class ScenarioStubs:
     transformers: Mapping[str, Sequence[Transformer]] = field(default_factory=dict)
 
     def begin(self, turn: Turn) -> None:
-        """A turn begins: install its transformers, and tell the model its message."""
+        """Prepare for a turn: install its transformers, and tell the model its message."""
         self.model.user_text = turn.user or ""
         for stage, transformers in self.registry.response_transformers.items():
             answers = [stub for stub in turn.transformers if stub.stage == stage]
-            transformers[:] = [_transformer(answers)] if answers else self.transformers.get(stage, ())
+            transformers[:] = [_make_transformer(answers)] if answers else self.transformers.get(stage, ())
 
     def add_task(self, stub: TaskStub) -> None:
         """Let one more stub answer for a method of a task, before earlier ones and the real one."""
         entry = self.registry.tasks.get(stub.bean)
         known = entry.methods if entry else {}
-        methods = {**known, stub.method: _method(_Queue([stub]), known.get(stub.method))}
+        methods = {**known, stub.method: _make_method(_Queue([stub]), known.get(stub.method))}
         self.registry.tasks[stub.bean] = TaskEntry(methods, allow_from_context=True)
 
     def add_task_function(self, task: str, method: str, run: Callable[[TaskCall], Json]) -> None:
@@ -60,7 +60,7 @@ class ScenarioStubs:
 
     def add_container(self, stub: ContainerStub) -> None:
         """Let a stub answer for an address, in place of the real provider."""
-        self.registry.providers[_address(stub)] = _provider(_Queue([stub]))
+        self.registry.providers[_get_address(stub)] = _make_provider(_Queue([stub]))
 
     @property
     def outside(self) -> OutsideWorld:
@@ -109,11 +109,11 @@ def build_stubs(scenario: Scenario, *, live: ModelPort | None = None) -> Scenari
         own = [stub for stub in scenario.tasks if stub.bean == bean]
         real = stubs.registry.tasks.get(bean)
         known = real.methods if real else {}
-        entry = _entry(own, known)
+        entry = _make_entry(own, known)
         stubs.registry.tasks[bean] = replace(entry, methods={**known, **entry.methods})
-    for address in dict.fromkeys(_address(stub) for stub in scenario.containers):
-        stub_queue = _Queue([stub for stub in scenario.containers if _address(stub) == address])
-        stubs.registry.providers[address] = _provider(stub_queue, stubs.registry.provider(*address))
+    for address in dict.fromkeys(_get_address(stub) for stub in scenario.containers):
+        stub_queue = _Queue([stub for stub in scenario.containers if _get_address(stub) == address])
+        stubs.registry.providers[address] = _make_provider(stub_queue, stubs.registry.provider(*address))
     return stubs
 
 
@@ -148,17 +148,21 @@ class _Queue(Generic[S]):
         raise ScriptedFailure(NO_ANSWER)
 
 
-def _address(stub: ContainerStub) -> tuple[int, int, int]:
+def _get_address(stub: ContainerStub) -> tuple[int, int, int]:
     return stub.page_id, stub.section_id, stub.container_id
 
 
-def _entry(stubs: Sequence[TaskStub], real: Mapping[str, Callable[[TaskCall], Json]]) -> TaskEntry:
+def _make_entry(stubs: Sequence[TaskStub], real: Mapping[str, Callable[[TaskCall], Json]]) -> TaskEntry:
     queues = {stub.method: _Queue([other for other in stubs if other.method == stub.method]) for stub in stubs}
-    methods = {name: _method(queue, real.get(name)) for name, queue in queues.items()}
+    methods = {name: _make_method(queue, real.get(name)) for name, queue in queues.items()}
     return TaskEntry(methods, allow_from_context=True)
 
 
-def _method(stubs: _Queue[TaskStub], otherwise: Callable[[TaskCall], Json] | None = None) -> Callable[[TaskCall], Json]:
+def _make_method(
+    stubs: _Queue[TaskStub], otherwise: Callable[[TaskCall], Json] | None = None
+) -> Callable[[TaskCall], Json]:
+    """A task's method that answers by stubs; when all are used up, by `otherwise`, or it fails without that."""
+
     def run(call: TaskCall) -> Json:
         try:
             stub = stubs.next()
@@ -181,9 +185,11 @@ def _method(stubs: _Queue[TaskStub], otherwise: Callable[[TaskCall], Json] | Non
     return run
 
 
-def _provider(
+def _make_provider(
     stubs: _Queue[ContainerStub], otherwise: Callable[[ContainerRequest, Json], Json] | None = None
 ) -> Callable[[ContainerRequest, Json], Json]:
+    """A provider that answers by stubs; when all are used up, by `otherwise`, or it fails without that."""
+
     def fetch(request: ContainerRequest, session: Json) -> Json:
         try:
             stub = stubs.next()
@@ -203,8 +209,8 @@ def _make_failure(code: str | None, text: str) -> ScriptedFailure:
     return ScriptedFailure(text) if code is None else type(code, (ScriptedFailure,), {})(text)
 
 
-def _transformer(stubs: Sequence[TransformerStub]) -> Transformer:
-    """The stubs answer one call each; then answers stay as they are."""
+def _make_transformer(stubs: Sequence[TransformerStub]) -> Transformer:
+    """A transformer that answers by stubs, each for one call; after them, answers stay as they are."""
     remaining = iter(stubs)
 
     def transform(payload: Payload, session: Json, input_params: Json) -> Json:

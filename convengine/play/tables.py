@@ -58,7 +58,7 @@ def read_row(row: Row, table: str, location: str) -> Row:
     for name, value in row.items():
         column = RENAMED.get((table, name), name)
         try:
-            values[column] = _value(columns[column], value)
+            values[column] = _convert_value(columns[column], value)
         except ValidationError as error:
             raise ScenarioFileError(f"{location}.{name}", "; ".join(error.messages)) from None
     # A world is an import: its older template forms become Jinja2.
@@ -104,7 +104,7 @@ def _find_rows(table: str, where: Row) -> list[models.Model]:
     return list(query.order_by("pk"))
 
 
-def _value(field: "models.Field[Any, Any]", value: Json) -> Json:
+def _convert_value(field: "models.Field[Any, Any]", value: Json) -> Json:
     if value is None or isinstance(field, models.JSONField):
         return value
     if isinstance(value, (dict, list)):

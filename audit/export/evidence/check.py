@@ -79,13 +79,16 @@ class Evidence:
         return release.snapshot if release else Snapshot(config_version, {})
 
     def is_from_here(self) -> bool:
-        """True when the secret of this installation made the file."""
+        """True when a secret of this installation, the present one or a fallback, made the file."""
         keys, proof = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS), str(self.data["proof"])
         return proof.isascii() and any(hmac.compare_digest(sign(dict(self.data), key), proof) for key in keys)
 
 
 def check_data(data: Mapping[str, Json]) -> Evidence:
-    """Check everything that hashes can tell. Raises ValueError or LookupError for other data than that of a file."""
+    """Check everything that hashes can tell, without the proof of the installation.
+
+    For other data than that of a file, raises ValueError or LookupError, or whatever reading a wrong type raises.
+    """
     if data["format"] != FORMAT:
         raise ValueError(f"The file has the format {data['format']!r}; this version reads the format {FORMAT}.")
     releases = release_history().open_evidence(data["configuration"])
@@ -122,6 +125,7 @@ def _read_talk(facts: Mapping[str, Json]) -> Talk:
 
 
 def _check_rows(talk: Talk, releases: ProvenReleases) -> Iterator[EvidenceFinding]:
+    """Check that each row belongs to its conversation, has a seal and a release in the file, and matches the seal."""
     names = {"header": "its columns", "events": "its events", "recording": "its recording"}
     for row in talk.rows:
         release = releases.releases.get(row.config_version)
@@ -139,6 +143,10 @@ def _check_rows(talk: Talk, releases: ProvenReleases) -> Iterator[EvidenceFindin
 
 
 def _check_order(talk: Talk, evidence: Evidence) -> None:
+    """Add a finding for each turn that does not follow from the one before it.
+
+    Turns missing between them are a finding in a range of turns, and a gap in what a search found.
+    """
     is_range = evidence.data["subject"]["kind"] == CONVERSATION
     for row in talk.turns[:1]:
         if row.seal and row.turn_no == 1 and row.seal.previous != GENESIS:

@@ -47,7 +47,10 @@ class EvidenceOrder:
 def collect_conversation(
     row: CeConversation, order: EvidenceOrder, first: int = 1, last: int = 2**31 - 1
 ) -> dict[str, Json]:
-    """The turns of a conversation from one to another; at most MAX_TURNS."""
+    """The data of the first MAX_TURNS turns of a conversation from `first` to `last`, with what was added to them.
+
+    Events outside of turns are included only if all turns are.
+    """
     stored = CeConversationHistory.objects.filter(conversation_id=row.pk)
     wanted = stored.filter(turn_no__gte=first, turn_no__lte=last).order_by("turn_no")
     numbers = list(wanted.values_list("turn_no", flat=True)[:MAX_TURNS])
@@ -74,7 +77,7 @@ def collect_conversation(
 def collect_search(
     matches: Sequence[CeConversationHistory], search: str, left_out: str, order: EvidenceOrder
 ) -> dict[str, Json]:
-    """The turns that a search found."""
+    """The data of the turns that a search found, with what was added to them. `left_out` says what is not included."""
     ids = [turn.turn_id for turn in matches]
     wanted = Q(pk__in=[turn.pk for turn in matches]) | Q(source=ADDITION, turn_id__in=ids)
     rows = CeConversationHistory._base_manager.filter(wanted, conversation_id__in={t.conversation_id for t in matches})
@@ -86,7 +89,7 @@ def collect_search(
 
 
 def sign(data: dict[str, Json], key: str | bytes | None = None) -> str:
-    """The proof of an installation over all data: only its secret makes it."""
+    """The proof of an installation over all data: only its secret makes it. Without `key`, with its present secret."""
     content = json.dumps({name: value for name, value in data.items() if name != "proof"}, sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
     return salted_hmac(_PROOF, digest, secret=key, algorithm="sha256").hexdigest()
@@ -95,6 +98,7 @@ def sign(data: dict[str, Json], key: str | bytes | None = None) -> str:
 def _build_data(
     subject: dict[str, Json], conversations: Iterable[CeConversation], rows: Sequence[Any], order: EvidenceOrder
 ) -> dict[str, Json]:
+    """All data of a file, with the proof over them. `subject` says what was asked for."""
     by_conversation: dict[uuid.UUID, list[dict[str, Json]]] = defaultdict(list)
     for row in rows:
         by_conversation[row.conversation_id].append(_describe_record(row))
@@ -111,6 +115,7 @@ def _build_data(
 
 
 def _describe_conversation(row: CeConversation, rows: list[dict[str, Json]]) -> dict[str, Json]:
+    """A conversation with its rows. The participant is blank if there is none with a name, or if it was erased."""
     is_erased = row.lifecycle_detail.get("reason") == "erased"
     return {
         "id": str(row.pk),
@@ -155,7 +160,7 @@ def _collect_configuration(groups: Iterable[list[dict[str, Json]]], order: Evide
 
 
 def _list_named_rows(row: SealedRow, events: Sequence[Event]) -> Iterator[tuple[str, str]]:
-    """The rows that the account of a turn names, with its intents."""
+    """The rows that the narration of a turn names, and those of its intents, as (table, key). Some may come twice."""
     release = configuration().at(row.config_version)
     sentences = narrate_turn(events, release) if events else []
     yield from ((ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows)
@@ -171,6 +176,6 @@ def _list_intents(value: Json, release: Snapshot) -> list[str]:
 
 
 def _describe_root() -> dict[str, str] | None:
-    """The newest root of the ledger."""
+    """The time and the hash of the newest root of the ledger. Returns None if there is no root."""
     root = CeLedger.find_newest_root()
     return {"at": root.created_at.isoformat(timespec="seconds"), "root": root.root} if root else None

@@ -86,6 +86,7 @@ def render_evidence(evidence: Evidence, data: str) -> str:
 
 
 def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
+    """A conversation with its turns, and what was added outside of turns. `number` is its position in the file."""
     anchor = f"conversation-{number}"
     turns = [
         _view_row(
@@ -107,6 +108,7 @@ def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[Sealed
 
 
 def _view_named_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
+    """The view of `rows[0]`, with the events of all rows. The names of intents are set already."""
     row, is_turn = rows[0], rows[0].turn_no is not None
     columns, snapshot = row.columns, evidence.snapshot(row.config_version)
     events = list_turn_events(rows) if is_turn else []
@@ -139,6 +141,7 @@ def _view_named_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[
 
 
 def _describe_position(row: SealedRow) -> str:
+    """Intent and state before and after a turn, once if they did not change."""
     columns = row.columns
     before = columns["intent_before"], columns["state_before"]
     after = columns["intent_code"], columns["state_code"]
@@ -152,7 +155,7 @@ def _write_sentence(sentence: Sentence, snapshot: Snapshot) -> str:
 
 
 def _link_rows(evidence: Evidence, row: SealedRow, sentences: Iterable[Sentence]) -> Iterator[RowLink]:
-    """The rows of a turn that the file has, each once."""
+    """The rows that a turn used, or that its narration names, as far as the file has them; each once."""
     release = evidence.releases.releases.get(row.config_version)
     used = {(table, str(key)) for table, key, _ in row.deciding_rows}
     used |= {(ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows}
@@ -202,6 +205,7 @@ def _row_anchor(version: int, row: ProvenRow) -> str:
 
 
 def _title_row(snapshot: Snapshot, row: ProvenRow) -> str:
+    """The name of a row in its release, or table and key if it has none. Keys may be numbers or texts there."""
     key = int(row.pk) if row.pk.isdecimal() else row.pk
     present = snapshot.row(ROW_TYPE_OF[row.table], key) or snapshot.row(ROW_TYPE_OF[row.table], row.pk)
     return _clean(name_row(row.table, present) if present else "") or row_name(row.table, row.pk)
@@ -220,5 +224,5 @@ def _write_json(value: Json) -> str:
 
 
 def _clean(text: Json) -> str:
-    """Lone surrogates are no text that a file can have, and invisible characters get their names."""
+    """A text for the file, without lone surrogates, with invisible characters by name; blank for an empty value."""
     return reveal_invisible(str(text or "")).encode("utf-8", "backslashreplace").decode()

@@ -50,7 +50,7 @@ def _dump(data: Mapping[str, Json]) -> str:
 
 
 def _compare_texts(expected: str, given: str) -> Iterator[EvidenceFinding]:
-    """The locations at which a text differs from the one that its data give."""
+    """Report each anchor below which a file differs from the one that its data give: the first different line."""
     if expected == given:
         return
     wanted, present = _split_by_anchor(expected), _split_by_anchor(given)
@@ -82,6 +82,7 @@ def _split_by_anchor(text: str) -> dict[str, list[str]]:
 
 
 def _describe_line(line: str) -> str:
+    """The words of a line without its tags, or its tags if it has only those, shortened; "nothing" for a blank one."""
     text = _TAGS.sub(" ", line)
     words = " ".join(text.split()) or line.strip()
     return f"“{shorten(words, _SHOWN)}”" if words else "nothing"

@@ -44,7 +44,7 @@ class SealedRow:
 
     @classmethod
     def read(cls, record: Mapping[str, Json]) -> Self:
-        """A row of a file. Raises ValueError or a LookupError for other data."""
+        """A row of a file. Raises ValueError or LookupError for other data, and TypeError for values of other types."""
         header, words = record["header"], record["words"]
         texts, answer, facts = map(json.loads, words.split("\n")) if words else (dict.fromkeys(WORDS), None, None)
         values = [*json.loads(header), *texts]
@@ -86,7 +86,7 @@ class SealedRow:
 
     @property
     def hash(self) -> str:
-        """The hash of the seal, which the next seal covers."""
+        """The hash of the seal, which the next seal covers; blank without a readable seal."""
         return self.seal.hash.hex() if self.seal else ""
 
     @property
@@ -112,7 +112,7 @@ class SealedRow:
         return Parts(header, words, events, self.recording, content_hash.encode(), document)
 
     def list_events(self) -> list[StoredEvent]:
-        """The events as they are stored."""
+        """The events of this row alone, as they are stored: references to the session are not resolved."""
         turn_id = self.columns["turn_id"]
         row = SimpleNamespace(
             conversation_id=uuid.UUID(self.conversation_id),

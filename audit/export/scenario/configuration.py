@@ -18,7 +18,7 @@ Row = dict[str, Json]
 
 
 def export_tables(config_version: int) -> dict[str, list[Row]]:
-    """The rows of a release by table, without default values."""
+    """The rows of a release by table, without default values, with the settings that differ in a world."""
     rows = {
         table: [_drop_defaults(table, row.after) for row in changes if row.after is not None]
         for table, changes in release_history().diff(0, config_version).items()
@@ -35,7 +35,7 @@ def export_tables(config_version: int) -> dict[str, list[Row]]:
 
 
 def export_edits(before: int, after: int) -> list[Row]:
-    """The edits between two turns, in the scenario format."""
+    """The edits from one release to another, in the scenario format; deletions come first in each table."""
     if before == after:
         return []
     edits: list[Row] = []
@@ -48,6 +48,7 @@ def export_edits(before: int, after: int) -> list[Row]:
 
 
 def _write_edit(table: str, row: RowChange) -> Row:
+    """A changed row as an edit: `delete`, `insert`, or `update` with the changed columns alone."""
     key = _key_column(table)
     if row.after is None:
         return {"delete": table, "where": {key: (row.before or {})[key]}}
@@ -74,6 +75,7 @@ def _key_column(table: str) -> str:
 
 
 def _drop_defaults(table: str, row: Mapping[str, Json]) -> Row:
+    """A row without times, columns of another version and default values; unreadable values as they are stored."""
     spoilt = find_unreadable_columns(row)
     columns = columns_of(_model_of_table(table))
     return {
@@ -107,7 +109,7 @@ def _differing_settings() -> Iterator[Row]:
 
 
 def _setting_text(setting: Setting[Any], value: Json) -> str:
-    """A value of a setting as its text."""
+    """The text of a value in a settings row: a text itself, a list by lines or commas, any other value as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable) and not isinstance(value, Mapping):

@@ -44,7 +44,7 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
 
 
 def leave_out_rows(document: dict[str, Json], *expectations: str) -> dict[str, Json]:
-    """The document without its rows, which the releases have, and without some expectations."""
+    """A copy of the document without its rows, which the releases have, and without the named expectations."""
     turns = [
         {
             **{key: value for key, value in turn.items() if key not in DATABASE_TURN_KEYS},
@@ -68,6 +68,7 @@ def _describe_title(conversation: CeConversation, turns: list[RecordedTurn]) -> 
 
 
 def _describe_origin(turns: list[RecordedTurn], start: dict[str, Json]) -> str:
+    """When and on which release it happened, and whether it begins in the middle of the conversation."""
     origin = f"What happened on {turns[0].recorded.now:%Y-%m-%d}, on release {turns[0].recorded.config_version}."
     if not start:
         return origin

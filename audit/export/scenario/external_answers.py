@@ -54,7 +54,10 @@ def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
 
 
 def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
-    """The answers of tasks; nothing for known methods that were not called."""
+    """The answers of tasks, as entries of a scenario. Known methods that were not called return null.
+
+    Calls of unknown tasks or methods have no entry.
+    """
     entries: list[Entry] = []
     known: list[Entry] = []
     for turn in turns:
@@ -69,7 +72,7 @@ def export_task_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
 
 
 def export_container_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
-    """The answers of container providers."""
+    """The answers of container providers, as entries of a scenario; calls without a provider have no entry."""
     entries: list[Entry] = []
     for turn in turns:
         calls = list_calls(turn.recorded, "container")
@@ -93,7 +96,7 @@ def export_transformers(turn: RecordedTurn) -> list[Entry]:
 
 
 def _merge_equal_answers(entries: list[Entry], key: tuple[str, ...]) -> list[Entry]:
-    """Equal answers once; different ones each for the number of successive calls."""
+    """The answers by the values of `key`: once if all are equal, else each for one call, in order."""
     merged: list[Entry] = []
     for name in dict.fromkeys(tuple(entry[part] for part in key) for entry in entries):
         same = [entry for entry in entries if tuple(entry[part] for part in key) == name]

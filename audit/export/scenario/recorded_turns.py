@@ -53,6 +53,7 @@ def select_turns(
 
 
 def _describe_missing_turns(conversation: CeConversation, first: int | None, last: int | None) -> str:
+    """Why a range of turns is empty, and which turns could be chosen."""
     numbers = list(select_turns(conversation, None, None).values_list("turn_no", flat=True))
     if not numbers:
         return "The conversation has no stored turns."
@@ -62,7 +63,10 @@ def _describe_missing_turns(conversation: CeConversation, first: int | None, las
 
 
 def read_recorded_turns(conversation: CeConversation, first: int | None, last: int | None) -> list[RecordedTurn]:
-    """The turns of a range with their recordings. Raises NotExportable."""
+    """The turns of a range with their recordings. An end that is None does not limit the range.
+
+    Raises NotExportable for an empty range, more than MAX_TURNS turns, or a turn that cannot be played again.
+    """
     turns = select_turns(conversation, first, last)
     records = read_rows(turns.defer(None).defer("events", "seal")[: MAX_TURNS + 1])
     if not records:
@@ -80,7 +84,7 @@ def read_recorded_turns(conversation: CeConversation, first: int | None, last: i
 
 
 def read_time_before(turn: RecordedTurn) -> datetime | None:
-    """The time of the turn before. Returns None for the first turn."""
+    """The time of the stored turn before. Returns None for the first one."""
     earlier = CeConversationHistory.objects.filter(
         conversation_id=turn.record.conversation_id, turn_no__lt=turn.turn_no
     )
@@ -89,6 +93,7 @@ def read_time_before(turn: RecordedTurn) -> datetime | None:
 
 
 def _restore_recording(record: CeConversationHistory) -> StoredRecording:
+    """The recording of a turn. Raises NotExportable if it cannot be replayed, or began in another session."""
     try:
         recording = restore_recording(record)
     except NotReplayable as refused:
@@ -103,6 +108,7 @@ def _restore_recording(record: CeConversationHistory) -> StoredRecording:
 
 
 def _read_stages(conversation_id: uuid.UUID, numbers: Sequence[int]) -> dict[int, list[str]]:
+    """The stages of each turn in order, without starts and ends of steps, and without those after the answer."""
     by_turn: dict[int, list[str]] = {}
     for event in read_turns(conversation_id, numbers):
         if event.stage not in (*_FRAME, *AFTER_THE_ANSWER):
@@ -113,6 +119,7 @@ def _read_stages(conversation_id: uuid.UUID, numbers: Sequence[int]) -> dict[int
 def _read_late_answers(
     conversation_id: uuid.UUID, numbers: Sequence[int]
 ) -> dict[int, list[tuple[str, str, str | None]]]:
+    """The model calls for memory and summaries by turn, as `RecordedTurn.late_answers` has them."""
     return {
         turn_no: [
             (call.purpose, call.response_text or "", None if call.success else call.error_message or "failed")

@@ -18,7 +18,10 @@ from convengine.server.sessions.models import CeConversation
 def build_passing_scenario(
     conversation: CeConversation, first: int | None = None, last: int | None = None, named: str = ""
 ) -> dict[str, Json]:
-    """The scenario of some turns, which was played and passed. Raises NotExportable."""
+    """The scenario of the turns from `first` to `last`, which was played and passed; None does not limit the range.
+
+    `named` is its id; without it, the id tells conversation and turns. Raises NotExportable.
+    """
     turns = read_recorded_turns(conversation, first, last)
     document = build_scenario(conversation, turns, named or scenario_name(conversation, first, last))
     check_scenario(document, [(turn.turn_no, turn.recorded.config_version) for turn in turns], conversation)
@@ -46,6 +49,7 @@ def check_scenario(document: dict[str, Json], played: Sequence[tuple[int, int]],
 
 
 def _describe_failure(number: int, miss: Miss) -> str:
+    """Why the file is not offered: what a turn did otherwise than it was recorded."""
     return (
         f"Turn {number} does not play as it was recorded: {_describe_difference(miss)}. A test of it would fail, so "
         "the file is not offered. The turn depended on something outside of its record, such as code or a database "
@@ -54,6 +58,7 @@ def _describe_failure(number: int, miss: Miss) -> str:
 
 
 def _describe_difference(miss: Miss) -> str:
+    """What was expected and what happened, in words that end a sentence."""
     where, expected, actual = miss.where, miss.expected, miss.actual
     key = where.removeprefix("expect.").split(".")[0].split("[")[0]
     if where == UNSCRIPTED_CALL:

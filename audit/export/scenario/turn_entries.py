@@ -41,12 +41,12 @@ def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conver
         entry["may_approve"] = False
     if transformers := export_transformers(recorded_turn):
         entry["transformers"] = transformers
-    entry["expect"] = _expectations(recorded_turn)
+    entry["expect"] = _build_expectations(recorded_turn)
     return entry
 
 
 def export_start(first: StoredRecording, message_before: datetime | None) -> Entry:
-    """The conversation before the first turn; empty if it began with it.
+    """The conversation before the first saved turn; empty if the conversation begins with that turn.
 
     `message_before` is the time of the turn before it.
     """
@@ -77,7 +77,10 @@ def export_start(first: StoredRecording, message_before: datetime | None) -> Ent
 
 
 def format_time(time: datetime) -> str | None:
-    """A time since the beginning of worlds in milliseconds, so that relative dates stay true; null before it."""
+    """A time since the beginning of worlds, to the millisecond, such as `3d 2h`, so that relative dates stay true.
+
+    Returns None for an earlier time.
+    """
     since = time.astimezone(UTC) - BEGINNING
     if since < timedelta():
         return None
@@ -87,7 +90,8 @@ def format_time(time: datetime) -> str | None:
     return " ".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
 
 
-def _expectations(recorded_turn: RecordedTurn) -> Entry:
+def _build_expectations(recorded_turn: RecordedTurn) -> Entry:
+    """What a turn did: its answer or error, its calls with those of models after it, and its stages."""
     record = recorded_turn.record
     expectations: Entry = {}
     if record.status in (TurnStatus.OK.value, TurnStatus.BLOCKED.value):

@@ -94,6 +94,7 @@ def _describe_unknown(head: str) -> str:
 
 
 def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tuple[Entry, list[str]]:
+    """The entry of a line, and what is wrong with it."""
     named = dict(zip(columns, (_clean(cell) for cell in cells), strict=False))
     language = named.get(_LANGUAGE, "")
     entry = Entry(
@@ -132,6 +133,7 @@ def fold_question(text: str) -> str:
 
 
 def _check_entry(entry: Entry) -> Iterator[str]:
+    """What is wrong with the question, the answer and the name of an entry."""
     if not entry.questions:
         yield "The question is missing. Write at least one into the first column, or remove the line."
     if not entry.answer:

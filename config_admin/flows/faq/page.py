@@ -109,6 +109,7 @@ class _Preview:
         return self.is_wanted and self.may_make and not self.is_outdated and not self.lacks_reason
 
     def describe(self) -> dict[str, Any]:
+        """The context of the template for the plan."""
         is_compared = bool("_compare" in self.request.POST and self.plan.planned)
         return {
             **_describe_plan(self.plan, self.may_make),
@@ -170,6 +171,7 @@ def _count(plan: FaqPlan) -> str:
 
 
 def _count_skipped(plan: FaqPlan) -> str:
+    """How many questions are skipped because they exist, as a sentence; blank if none are."""
     count = len(plan.skipped)
     if not count:
         return ""
@@ -188,6 +190,7 @@ def _count_answered(plan: FaqPlan) -> str:
 
 
 def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
+    """A plan as the page shows it, with at most `MAX_SHOWN` of each list. `may_make`: it can be stored as it is."""
     lists = (
         ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
         ("Users are asked which one they mean", "warning", "overlaps", _describe_overlaps(plan)),

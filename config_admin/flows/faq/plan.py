@@ -179,6 +179,7 @@ class _Naming:
         self._new: dict[str, Entry] = {}
 
     def plan(self, entries: Sequence[Entry]) -> None:
+        """Add the entries to the plan. An entry whose questions all exist is skipped."""
         for entry in entries:
             questions = tuple(question for question in entry.questions if not self._leaves_out(entry, question))
             takers = [row for question in entry.questions for row in self._existing.get(fold_question(question), ())]
@@ -213,6 +214,10 @@ class _Naming:
         return {row.pk for row in self._snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent}
 
     def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
+        """Add an entry to an intent that has its answer or its name, or to a new one; or note a problem.
+
+        `known`: the intents that have one of its questions already.
+        """
         name = entry.name or shorten(questions[0].rstrip(" ?"), _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
@@ -335,6 +340,10 @@ def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) 
 
 
 def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int]) -> Overlap | None:
+    """The overlap of a new phrase with others. Returns None if the phrase decides alone.
+
+    `lines`: the lines of new phrases, by their keys.
+    """
     overlap = find_phrase_overlap(after, row)
     if overlap is None or not (overlap.is_asked or overlap.taking):
         return None

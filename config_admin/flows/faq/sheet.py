@@ -37,6 +37,7 @@ def read_file(name: str, data: bytes) -> list[Line]:
 
 
 def _decode(name: str, data: bytes) -> str:
+    """The text of a file, by its byte order mark, else UTF-8. Raises FileRefused."""
     encoding = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
@@ -82,6 +83,7 @@ def _count_pairs(lines: Sequence[Line]) -> int:
 
 
 def _check_lines(lines: list[Line]) -> list[Line]:
+    """The lines as they are. Raises FileRefused if there are none or too many."""
     if not lines:
         raise FileRefused("The file", "has no lines. Put questions into the first column and answers into the second.")
     # One line may be the heads of the columns.

@@ -112,10 +112,11 @@ class Effect:
 
 @choose_making(Making.PREVIEW)
 def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, with_tests: bool = True) -> Effect:
-    """Compare the configuration of the request without and with the phrases.
+    """Compare the configuration of the request without and with the phrases. If these have errors, only the errors.
 
-    `messages`: the stored ones, each with how often it came. The engine says of each what it means as a first message;
-    those that the page shows are played.
+    `messages`: the stored ones, each with how often it came; the `MOST_COMPARED` most frequent are compared. The engine
+    says of each what it means as a first message; those that the page shows are played. `with_tests`: play the tests
+    too.
     """
     before, plan = snapshots.current(), plan_import(lesson.make_document())
     effect = Effect(lesson, hash_of(canonical([plan.content_hash, lesson.intent, lesson.state, *lesson.phrases])))
@@ -136,14 +137,14 @@ def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, w
         ChangedMessage(text, messages[text], find_intents(before, text), find_intents(after, text))
         for text in _find_related(lesson, frequent[:MOST_COMPARED])
     )
-    changed = [message for message in compared if _changes(message.before, message.after)]
+    changed = [message for message in compared if _differ(message.before, message.after)]
     effect.changed = list(_play_shown(changed, lesson.intent, before, after, now))
     if with_tests:
         _play_tests(effect, before, after, now)
     return effect
 
 
-def _changes(before: Sequence[str], after: Sequence[str]) -> bool:
+def _differ(before: Sequence[str], after: Sequence[str]) -> bool:
     return set(before) != set(after)
 
 
@@ -154,7 +155,7 @@ def _play(snapshot: Snapshot, text: str, now: datetime) -> tuple[str, ...]:
 def _play_shown(
     changed: Iterable[ChangedMessage], intent: str, before: Snapshot, after: Snapshot, now: datetime
 ) -> Iterator[ChangedMessage]:
-    """The changed messages; of those that are shown, what the played turns lead to."""
+    """The changed messages; at most `MOST_SHOWN` of each kind are played, and left out if the turns end alike."""
     counts: Counter[ChangeKind] = Counter()
     for message in changed:
         kind = message.find_kind(intent)
@@ -163,7 +164,7 @@ def _play_shown(
             yield message
             continue
         reached = [_play(snapshot, message.text, now) for snapshot in (before, after)]
-        if _changes(*reached):
+        if _differ(*reached):
             yield ChangedMessage(message.text, message.times, *reached)
 
 
@@ -174,7 +175,10 @@ def _find_related(lesson: Lesson, texts: Iterable[str]) -> Iterator[str]:
 
 
 def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime) -> None:
-    """Play the tests with a message that changes, before and after."""
+    """Play tests with a message that changes, before and after, and note those that end otherwise.
+
+    At most `MOST_PLAYED` of the first `MOST_TESTS` tests are played.
+    """
     cases = CeTestCase.objects.filter(erased_at=None).order_by("test_case_id").prefetch_related("tags")[:MOST_TESTS]
     changing = [case for case in cases if _has_changing_message(effect.lesson, case, before, after)]
     effect.unplayed = len(changing[MOST_PLAYED:])
@@ -187,7 +191,7 @@ def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime
 
 def _has_changing_message(lesson: Lesson, case: CeTestCase, before: Snapshot, after: Snapshot) -> bool:
     related = _find_related(lesson, _list_texts(case.document))
-    return any(_changes(find_intents(before, text), find_intents(after, text)) for text in related)
+    return any(_differ(find_intents(before, text), find_intents(after, text)) for text in related)
 
 
 def _list_texts(document: Mapping[str, Any]) -> Sequence[str]:

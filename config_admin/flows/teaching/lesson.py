@@ -45,7 +45,7 @@ def find_state(snapshot: Snapshot, intent: str) -> str:
 
 
 def find_disabled_phrase(snapshot: Snapshot, intent: str, phrases: Iterable[str]) -> rows.Classifier | None:
-    """A row of the intent that has one of the phrases, and is switched off."""
+    """A row of the intent that has one of the phrases, and is switched off. Returns None if there is none."""
     wanted = {fold_question(phrase) for phrase in phrases}
     enabled = set(snapshot.enabled_rows(rows.Classifier))
     return next(

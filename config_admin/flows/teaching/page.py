@@ -100,7 +100,7 @@ def teach(request: HttpRequest) -> HttpResponse:
         "back_url": reverse("admin:audit_ceaudit_inbox") if group else "",
         "draft": getattr(request, "ce_draft", None),
         "needs_draft": find_needed_draft(request),
-        "form_url": _form_url(request, choice),
+        "form_url": _build_form_url(request, choice),
         "nothing_suggested": NOTHING_SUGGESTED,
         "new_flow_url": add_given_messages(reverse("admin:config_admin_ceintent_start"), request),
         "is_post": request.method == "POST",
@@ -143,6 +143,7 @@ def _offer_messages(request: HttpRequest, given: Sequence[StoredMessage]) -> Cho
 
 
 def _read_sent(request: HttpRequest) -> Choice:
+    """The posted phrases and intent. Too long ones are cut, and phrases above the limit are dropped."""
     sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
     texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
     offered = [OfferedPhrase(text, str(number) in used) for number, text in enumerate(texts)]
@@ -184,7 +185,10 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
 
 
 def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Effect | None:
-    """What the phrases that the intent does not have yet would change; null, with the problem, if there are none."""
+    """What the phrases that the intent does not have yet would change.
+
+    Returns None if no phrase can be added; the choice then has the problem, if there is one.
+    """
     if not choice.intent or choice.problem:
         return None
     phrases = drop_known_phrases(snapshot, choice.intent, choice.chosen)
@@ -217,6 +221,7 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
 
 
 def _note_taught(group: int, author: str, intent: str) -> None:
+    """Note in the inbox that a group was taught; in a draft when its transaction has ended."""
     copy = find_working_copy()
     if copy is None:
         inbox().note_taught(group, author, f"Taught as {intent}", is_live=True)
@@ -230,7 +235,7 @@ def _suggest_reason(group: int | None) -> str:
     return "Messages of the inbox" if group else "A message of a conversation"
 
 
-def _form_url(request: HttpRequest, choice: Choice) -> str:
+def _build_form_url(request: HttpRequest, choice: Choice) -> str:
     """The form of one phrase with all its columns."""
     values = {"rule_type": "PHRASE", "intent_code": choice.intent, "message_of": request.GET.get("message_of", "")}
     given = urlencode({name: value for name, value in values.items() if value})
@@ -248,6 +253,7 @@ class MessageList(NamedTuple):
 
 
 def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | None) -> dict[str, Any]:
+    """The effect of a lesson as the page shows it; empty if there is no lesson to try."""
     if effect is None:
         return {}
     titles = map_intent_titles(snapshot)
@@ -263,6 +269,7 @@ def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | 
 
 
 def _list_messages(effect: Effect, titles: Mapping[str, str]) -> Iterator[MessageList]:
+    """The messages whose result would change, by the kind of the change; at most `MOST_SHOWN` of each."""
     taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in effect.intents_taken)
     kinds = {
         ChangeKind.TAKEN: (

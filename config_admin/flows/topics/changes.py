@@ -37,7 +37,10 @@ class TopicChange:
 
 
 def check_new_code(snapshot: Snapshot, topic: Topic, new_code: str, *, may_stay: bool) -> str:
-    """A code that no other intent has. Raises CodeRefused."""
+    """The new code in capitals. Raises CodeRefused if it is not valid, or another intent or its rows have it.
+
+    `may_stay`: the present code of the topic is allowed.
+    """
     new = code(new_code)
     if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
         raise CodeRefused(f"{new} is not a valid code. Use capital letters, digits and underscores.")

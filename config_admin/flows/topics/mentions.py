@@ -78,6 +78,7 @@ def _replace_in_list(text: str, old: str, new: str) -> str:
 
 
 def _replace_in_value(value: Json, old: str, new: str) -> Json:
+    """A JSON value with the new code in its templates and expressions, and where a condition compares the intent."""
     if isinstance(value, str):
         return _replace_in_text(value, old, new)
     if isinstance(value, Mapping):
@@ -98,6 +99,7 @@ def _replace_compared(value: Json, old: str, new: str) -> Json:
 
 
 def _replace_in_text(text: str, old: str, new: str) -> str:
+    """A text with the new code: as JSON, as an expression, or in the code of its template."""
     if old.lower() not in text.lower():
         return text
     if text.lstrip()[:1] in ("{", "["):

@@ -263,8 +263,10 @@ def _confirm(request: HttpRequest, question: Question, change: TopicChange, targ
     if change.renamed:
         question.renamed = {table_title(INTENT): f"{len(change.renamed)} renamed"}
     list_url = reverse("admin:config_admin_ceintent_changelist")
-    page = confirm_rows(request, question, change.wanted, lambda: store_change(change), control_plane()[INTENT]._meta)
-    return page or HttpResponseRedirect(workspace_url(target) if target else list_url)
+    preview = confirm_rows(
+        request, question, change.wanted, lambda: store_change(change), control_plane()[INTENT]._meta
+    )
+    return preview or HttpResponseRedirect(workspace_url(target) if target else list_url)
 
 
 def _count_rows(topic: Topic) -> str:
@@ -305,6 +307,7 @@ def _warn_of_rules(snapshot: Snapshot, topic: Topic) -> list[str]:
 
 
 def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
+    """A warning if conversations are open in the intent; `what` says what happens to them."""
     count = len(filter_open_conversations(topic.code).values_list("pk", flat=True)[: COUNTED + 1])
     if not count:
         return []

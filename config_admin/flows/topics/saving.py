@@ -33,7 +33,7 @@ class TopicRefused(ValueError):
 
 @dataclass(frozen=True)
 class TopicResult:
-    """What a change does; the release is null if nothing was stored."""
+    """What a change does; the release is None if nothing was stored."""
 
     differences: RowDifferences
     findings: list[Finding]

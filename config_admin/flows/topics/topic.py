@@ -94,6 +94,7 @@ def has_rows_of(snapshot: Snapshot, intent: str) -> bool:
 
 
 def _list_own_rows(snapshot: Snapshot, intent: str) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    """The rows of an intent by table, with the parts of its tools. A table may have none."""
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type):
             yield row_type.table, index_rows(snapshot, row_type, intent_key).get(intent, ())

@@ -63,6 +63,7 @@ class SoughtWord:
         return text
 
     def _fit_case(self, written: str, new: str) -> str:
+        """The new word in upper or lower case as the word that it replaces was written."""
         if written == self.text:
             return new
         if written.isupper() and len(written) > 1:

@@ -61,12 +61,13 @@ class ChangeForm(WordForm):
 def words_page(request: HttpRequest) -> HttpResponse:
     """The uses of a word; a POST asks what would change, and with a reason it is changed as one release."""
     if request.method != "POST":
-        return _list(request, WordForm(request.GET if "word" in request.GET else None), ChangeForm())
+        return _render_uses(request, WordForm(request.GET if "word" in request.GET else None), ChangeForm())
     form = ChangeForm(request.POST)
-    return _change(request, form) if form.is_valid() else _list(request, WordForm(request.POST), form)
+    return _confirm_change(request, form) if form.is_valid() else _render_uses(request, WordForm(request.POST), form)
 
 
-def _list(request: HttpRequest, form: WordForm, change: ChangeForm) -> HttpResponse:
+def _render_uses(request: HttpRequest, form: WordForm, change: ChangeForm) -> HttpResponse:
+    """The page with the uses of the sought word that the user may see."""
     uses: list[Use] = []
     if form.is_bound and form.is_valid():
         uses = list_uses(get_editor_context(request).snapshot, form.sought(), _list_tables(request))
@@ -98,10 +99,11 @@ def _list_tables(request: HttpRequest) -> set[str]:
     }
 
 
-def _change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
+def _confirm_change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
+    """Ask before the word is replaced or removed in all texts; when confirmed, do it and return to the list."""
     word, new, do = form.sought(), form.cleaned_data["new"], form.cleaned_data["do"]
     editor, tables = get_editor_context(request), _list_tables(request)
-    back_url = f"{reverse('admin:config_admin_ceresponse_words')}?{urlencode(_address(word))}"
+    back_url = f"{reverse('admin:config_admin_ceresponse_words')}?{urlencode(_build_query(word))}"
     uses = list_uses(editor.snapshot, word, tables)
     is_removal = do == _TAKE_OUT
     wanted = (
@@ -115,17 +117,17 @@ def _change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
         intro=_describe_change(wanted, is_removal=is_removal),
         answer="Take out" if is_removal else "Replace",
         back_url=back_url,
-        inputs=[*_address(word).items(), ("new", new), ("do", do)],
+        inputs=[*_build_query(word).items(), ("new", new), ("do", do)],
         notes=[*(_note_holes(uses) if is_removal else ()), *_note_by_hand(uses)],
         reason=title,
         unchanged="No text changes by this. The word is left only in what is listed below.",
     )
     opts = control_plane()[Response.table]._meta
-    page = confirm_rows(request, question, wanted, lambda: restore_rows(wanted, checked=False), opts)
-    return page or HttpResponseRedirect(back_url)
+    preview = confirm_rows(request, question, wanted, lambda: restore_rows(wanted, checked=False), opts)
+    return preview or HttpResponseRedirect(back_url)
 
 
-def _address(word: SoughtWord) -> dict[str, str]:
+def _build_query(word: SoughtWord) -> dict[str, str]:
     return {"word": word.text, **({"inside": "on"} if word.inside else {})}
 
 

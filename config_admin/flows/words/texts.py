@@ -89,10 +89,11 @@ def list_parts(table: str, read: Read) -> Iterator[Part]:
             yield _describe_column(table, column, value, read)
         elif isinstance(value, (Mapping, list, tuple)):
             is_form = (table, column) == (rows.OutputSchema.table, "json_schema")
-            yield from _walk(column, (), value, is_form=is_form)
+            yield from _list_parts_of_value(column, (), value, is_form=is_form)
 
 
 def _describe_column(table: str, column: str, text: str, read: Read) -> Part:
+    """A text column as a part. `read` gives other columns of the row, which say if users see the text."""
     if table == rows.Rule.table and column == "action_value":
         action = code(read("action"))
         fixed = match.end() if (match := _FIELD_BEFORE_TEXT.match(text)) else 0
@@ -103,7 +104,7 @@ def _describe_column(table: str, column: str, text: str, read: Read) -> Part:
 
 
 def _is_text(table: str, column: str, read: Read) -> bool:
-    """Texts that another column decides about, and those that are always one."""
+    """True for a column whose text may be changed; of some columns another one decides that."""
     match table, column:
         case rows.Response.table, "exact_text":
             return code(read("output_format")) != OutputFormat.JSON
@@ -115,17 +116,21 @@ def _is_text(table: str, column: str, read: Read) -> bool:
     return column in _TEXTS.get(table, ())
 
 
-def _walk(column: str, path: Path, value: Json, *, is_form: bool) -> Iterator[Part]:
+def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool) -> Iterator[Part]:
+    """The texts inside a JSON value, and the names of its keys. Only texts of a form are texts for users.
+
+    `is_form`: the value is a form, or part of one: of its keys only the names of properties count.
+    """
     if isinstance(value, str):
         yield Part(column, path, value, is_form and _is_text_of_form(path))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             if not is_form or path[-1:] == ("properties",):
                 yield Part(column, (*path, name), name, is_text=False)
-            yield from _walk(column, (*path, name), inner, is_form=is_form)
+            yield from _list_parts_of_value(column, (*path, name), inner, is_form=is_form)
     elif isinstance(value, (list, tuple)):
         for index, inner in enumerate(value):
-            yield from _walk(column, (*path, index), inner, is_form=is_form)
+            yield from _list_parts_of_value(column, (*path, index), inner, is_form=is_form)
 
 
 def _is_text_of_form(path: Path) -> bool:
@@ -189,6 +194,7 @@ _REMOVED = object()
 
 
 def _drop_removed(value: Any) -> Any:
+    """The value without the entries that were removed from its lists."""
     if isinstance(value, dict):
         return {name: _drop_removed(inner) for name, inner in value.items()}
     if isinstance(value, list):

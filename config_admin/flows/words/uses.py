@@ -104,6 +104,7 @@ def _put_in_words(row: Row, part: Part, word: SoughtWord) -> Part:
 
 
 def _describe_use(row: Row, part: Part, spans: list[Span], *, is_text: bool) -> Use:
+    """A use with the words around its first span."""
     link = link_of(row)
     start, end = spans[0][:2]
     return Use(
@@ -142,21 +143,22 @@ Changed = Mapping[str, Mapping[Any, Content]]
 
 def plan_replacement(snapshot: Snapshot, word: SoughtWord, new: str, tables: Collection[str]) -> Changed:
     """The rows with another word in all texts. One query for each table with the word."""
-    return _plan(snapshot, word, tables, lambda _, text: word.replace(text, new))
+    return _plan_change(snapshot, word, tables, lambda _, text: word.replace(text, new))
 
 
 def plan_removal(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> Changed:
     """The rows without the word, where taking it out leaves no hole. One query for each table with the word."""
-    return _plan(snapshot, word, tables, partial(_take_out, word))
+    return _plan_change(snapshot, word, tables, partial(_take_out, word))
 
 
 def _take_out(word: SoughtWord, part: Part, text: str) -> str | None:
     return None if part.is_entry and word.is_whole(text) else word.take_out(text)
 
 
-def _plan(
+def _plan_change(
     snapshot: Snapshot, word: SoughtWord, tables: Collection[str], change: Callable[[Part, str], str | None]
 ) -> Changed:
+    """The changed rows by table. `change` gives the new text of a part; None removes the entry."""
     by_table: dict[str, list[Any]] = {}
     for row in _list_rows(snapshot, word, tables):
         by_table.setdefault(row.table, []).append(row.pk)

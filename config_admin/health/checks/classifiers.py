@@ -26,7 +26,10 @@ _Pair = tuple[rows.Classifier, rows.Classifier]
 
 
 def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
-    """Pairs of phrases of two intents with a message that matches both, and for which a played turn finds no intent."""
+    """Pairs of phrases of two intents with a message that matches both, and for which a played turn finds no intent.
+
+    At most `MAX_OF_ONE` pairs of a phrase.
+    """
     search = _Search(survey)
     reported: Counter[Any] = Counter()
     seen: set[frozenset[Any]] = set()
@@ -42,10 +45,11 @@ def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Classifier, witness: Witness) -> Diagnosis:
+    """The finding for two phrases of different intents that the text of the witness matches."""
     intents = " and ".join(quote_intent(snapshot, code(each.intent_code)) for each in (row, other))
     phrases = " and ".join(f"the {describe_phrase(snapshot, each)}" for each in (row, other))
     pairs = ((row, other), (other, row))
-    useless = next((a for a, b in pairs if includes(_predicate(b), _predicate(a), limit=MAX_STATES)), None)
+    useless = next((a for a, b in pairs if includes(_make_predicate(b), _make_predicate(a), limit=MAX_STATES)), None)
     always = (
         f" This applies to every message of the {describe_phrase(snapshot, useless)}, so it never decides alone."
         if useless
@@ -67,13 +71,13 @@ def _report_collision(snapshot: Snapshot, row: rows.Classifier, other: rows.Clas
 
 
 def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
-    """Phrases and patterns that decide about every text of a phrase of another intent."""
+    """Phrases and patterns that decide about every text of a phrase of another intent, as a played turn shows."""
     snapshot = survey.snapshot
     bank, by_pk = get_classifier_bank(snapshot), {row.pk: row for row in order_classifiers(snapshot)}
     taken: dict[Any, list[rows.Classifier]] = {}
     for phrase in order_classifiers(snapshot):
         texts = list_phrase_texts(phrase)
-        if not texts or survey.late("phrases"):
+        if not texts or survey.must_skip("phrases"):
             continue
         hits = frozenset.intersection(*(frozenset(bank.hits(text)) for text in texts))
         for other in sorted((by_pk[key] for key in hits if key in by_pk), key=lambda row: row.classifier_id):
@@ -95,6 +99,7 @@ def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
 def _report_taken_phrases(
     snapshot: Snapshot, row: rows.Classifier, phrases: list[rows.Classifier], witness: Witness
 ) -> Diagnosis:
+    """The finding for a pattern that takes over phrases of other intents; it names at most `MAX_OF_ONE` of them."""
     named = ", ".join(describe_phrase(snapshot, phrase) for phrase in phrases[:MAX_OF_ONE])
     more = f" and {len(phrases) - MAX_OF_ONE} more" if len(phrases) > MAX_OF_ONE else ""
     return make_diagnosis(
@@ -122,54 +127,59 @@ class _Search:
     def find_pairs(self) -> Iterator[tuple[_Pair, str]]:
         """Pairs with a message: first the texts of each row, tested on all; then texts made for pairs."""
         for row in [*self._touched, *self._rows]:
-            if self._survey.late("classifiers"):
+            if self._survey.must_skip("classifiers"):
                 continue
-            for text in self._samples(row):
-                yield from (((row, other), text) for other in self._hit_too(row, text))
+            for text in self._list_samples(row):
+                yield from (((row, other), text) for other in self._list_rivals_hit_by(row, text))
         searches, most = 0, MAX_SEARCHES if self._survey.touched is None else MAX_OF_TOUCHED
-        for pair in self._comparable_pairs():
+        for pair in self._list_comparable_pairs():
             common = _find_common_text(pair, closest=searches < most)
             searches += common is None or common.joined
-            if common is not None and not common.joined and pair[1] in self._hit_too(pair[0], common.text):
+            if common is not None and not common.joined and pair[1] in self._list_rivals_hit_by(pair[0], common.text):
                 yield pair, common.text
 
-    def _samples(self, row: rows.Classifier) -> tuple[str, ...]:
+    def _list_samples(self, row: rows.Classifier) -> tuple[str, ...]:
         """The texts of a row; if others changed, only those that a changed row matches too."""
         texts = list_phrase_texts(row)
         if not texts or self._survey.is_touched(row):
             return texts
-        return tuple(text for text in texts if any(_predicate(other).holds(text) for other in self._touched))
+        return tuple(text for text in texts if any(_make_predicate(other).holds(text) for other in self._touched))
 
-    def _hit_too(self, row: rows.Classifier, text: str) -> list[rows.Classifier]:
+    def _list_rivals_hit_by(self, row: rows.Classifier, text: str) -> list[rows.Classifier]:
         """The rows of other intents that also match the text, so that none decides."""
         hits = self._bank.hits(text)
         if row.pk not in hits or len(hits) < 2:
             return []
         others = [self._by_pk[pk] for pk in hits if pk in self._by_pk]
-        return [other for other in others if self._rivals(row, other)]
+        return [other for other in others if self._are_rivals(row, other)]
 
-    def _rivals(self, row: rows.Classifier, other: rows.Classifier) -> bool:
+    def _are_rivals(self, row: rows.Classifier, other: rows.Classifier) -> bool:
+        """True for phrases of two intents of which none decides; one of them is touched."""
         return (
             code(row.intent_code) != code(other.intent_code)
             and choose_deciding_row(self._survey.snapshot, row, other) is None
             and self._survey.is_touched(row, other)
         )
 
-    def _comparable_pairs(self) -> Iterator[_Pair]:
+    def _list_comparable_pairs(self) -> Iterator[_Pair]:
         """Pairs of rivals that share a word, or that both have no words: of each word, among its first rows.
 
         If only some rows changed, each pair has one of them.
         """
         seen: set[frozenset[Any]] = set()
-        for row, other in self._sharing():
+        for row, other in self._list_sharing_pairs():
             key = frozenset((row.pk, other.pk))
-            if key in seen or not self._rivals(row, other) or self._survey.late("pairs of phrases"):
+            if key in seen or not self._are_rivals(row, other) or self._survey.must_skip("pairs of phrases"):
                 continue
             seen.add(key)
             if row.pk in self._by_pk and other.pk in self._by_pk:
                 yield row, other
 
-    def _sharing(self) -> Iterator[_Pair]:
+    def _list_sharing_pairs(self) -> Iterator[_Pair]:
+        """Pairs of phrases with a common word; only those of touched rows, if the survey is limited.
+
+        At most `MAX_SHARING` phrases of a word are compared.
+        """
         table = self._survey.snapshot.table(rows.Classifier)
         by_word = table.memo.get("health words", partial(_group_by_word, self._survey.snapshot))
         if self._survey.touched is None:
@@ -177,7 +187,7 @@ class _Search:
                 yield from combinations(members[:MAX_SHARING], 2)
             return
         for row in self._touched:
-            for word in _predicate(row).words or ("",):
+            for word in _make_predicate(row).words or ("",):
                 yield from ((row, other) for other in by_word.get(word, ())[:MAX_SHARING])
 
 
@@ -186,15 +196,15 @@ def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
     by_word: dict[str, list[rows.Classifier]] = {}
     for row in snapshot.enabled_rows(rows.Classifier):
         if row.is_pattern:
-            for word in _predicate(row).words or ("",):
+            for word in _make_predicate(row).words or ("",):
                 by_word.setdefault(word, []).append(row)
     return dict(sorted(by_word.items(), key=lambda item: len(item[1])))
 
 
-def _predicate(row: rows.Classifier) -> TextPredicate:
+def _make_predicate(row: rows.Classifier) -> TextPredicate:
     return TextPredicate(code(row.rule_type), row.pattern or "")
 
 
 def _find_common_text(pair: _Pair, *, closest: bool) -> Text | None:
     """A text that matches both."""
-    return find_text([_predicate(row) for row in pair], closest=closest, limit=MAX_STATES if closest else 1)
+    return find_text([_make_predicate(row) for row in pair], closest=closest, limit=MAX_STATES if closest else 1)

@@ -45,7 +45,7 @@ def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
         if (
             max(of_one) >= MAX_OF_ONE
             or (any(of_one) and _have_unrelated_words(row, other))
-            or survey.late("pairs of rules")
+            or survey.must_skip("pairs of rules")
         ):
             continue
         if any(of_one) and _need_joined_message(row, other):
@@ -92,7 +92,10 @@ class Collision(NamedTuple):
 
 
 def find_collision(player: TurnPlayer, row: rows.Rule, other: rows.Rule) -> Collision | None:
-    """The collision of two rules with its witness; without one if it depends on what a model or a tool answers."""
+    """The collision of two rules with its witness; without one if it depends on what a model or a tool answers.
+
+    Returns None if the rules cannot collide, or no turn shows that they do.
+    """
     phase = read_phase(row.phase)
     first, second = sorted((row, other), key=get_rule_order)
     contested = find_contested(first, second)
@@ -113,6 +116,7 @@ def find_collision(player: TurnPlayer, row: rows.Rule, other: rows.Rule) -> Coll
 
 
 def _report_collision(collision: Collision) -> Diagnosis:
+    """The finding for two rules that write the same fact. Without a witness it is marked as unproven."""
     first, second = collision.first, collision.second
     first_effect, second_effect = describe_effect(first, collision.path), describe_effect(second, collision.path)
     apply = "apply" if collision.witness else "may apply"
@@ -150,15 +154,19 @@ def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
             continue
         confirmations = _list_confirmation_states(survey.snapshot, form)
         for rule in general:
-            if not survey.is_touched(rule, form) or survey.late("general rules and forms"):
+            if not survey.is_touched(rule, form) or survey.must_skip("general rules and forms"):
                 continue
             where = [(code(form.intent_code), state) for state in confirmations if scope_fits(rule.state_code, state)]
-            takes_no = find_turn(survey.player, _ON_ACT, where, (rule, replace(rule, **_IS_NO)), _acts(rule))
+            takes_no = find_turn(
+                survey.player, _ON_ACT, where, (rule, replace(rule, **_IS_NO)), _make_refusal_test(rule)
+            )
             if takes_no is not None:
                 yield _report_undone_form(rule, form, takes_no.witness)
 
 
-def _acts(rule: rows.Rule) -> Callable[[PlayedRules], bool]:
+def _make_refusal_test(rule: rows.Rule) -> Callable[[PlayedRules], bool]:
+    """A test of a played turn: the rule acted in it when the dialogue act was a no."""
+
     def is_shown(played: PlayedRules) -> bool:
         step = played.find_acting(rule)
         return step is not None and step.before.dialogue.dialogue_act == DialogueAct.NEGATE
@@ -181,6 +189,7 @@ def _list_confirmation_states(snapshot: Snapshot, form: rows.OutputSchema) -> li
 
 
 def _report_undone_form(rule: rows.Rule, form: rows.OutputSchema, witness: Witness) -> Diagnosis:
+    """The finding for a general rule that handles a “no” before the form's own setting can."""
     return make_diagnosis(
         "GENERAL_RULE_UNDOES",
         Severity.WARNING,
@@ -206,12 +215,12 @@ def list_pairs(survey: Survey) -> Iterator[tuple[rows.Rule, rows.Rule]]:
     groups = survey.snapshot.table(rows.Rule).memo.get("health groups", partial(_group_rules, survey.snapshot))
     seen: set[tuple[int, int]] = set()
     for rule in sorted(survey.of(rows.Rule), key=get_rule_order):
-        if not survey.active(rule):
+        if not survey.is_active(rule):
             continue
         for other in _list_neighbours(groups, rule):
             first, second = sorted((rule, other), key=get_rule_order)
             key = (first.rule_id, second.rule_id)
-            if other is rule or first.stop_processing or key in seen or not survey.active(other):
+            if other is rule or first.stop_processing or key in seen or not survey.is_active(other):
                 continue
             seen.add(key)
             if find_contested(first, second):

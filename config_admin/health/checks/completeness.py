@@ -21,7 +21,7 @@ _ROUTING = ("inputParams", "routing_decision")
 
 
 def check_fallback(survey: Survey) -> Iterator[Diagnosis]:
-    """No answer for a message that the engine does not understand."""
+    """A finding if a message that the engine does not understand gets no answer."""
     if survey.touched is not None and not any(key.table == rows.Response.table for key in survey.touched):
         return
     if choose_response(survey.snapshot, UNKNOWN, UNKNOWN).winner is None:
@@ -107,7 +107,10 @@ def _has_reaction(survey: Survey, intent: str, state: str) -> bool:
 
 
 def _is_on_yes(rule: rows.Rule) -> bool:
-    """True for a rule about the act, or about the confirmed form; or one tested in code."""
+    """True when a rule may hold for a yes.
+
+    Its pattern matches one, its condition reads the dialogue act or the confirmed form, or it is tested in code.
+    """
     if code(rule.rule_type) in custom_matchers():
         return True
     predicate = get_text_predicate(rule)
@@ -141,6 +144,7 @@ def find_forms_without_exit(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _has_exit(survey: Survey, intent: str, state: str) -> bool:
+    """True when a row or a rule leads on from a state, or its answer is not a fixed text."""
     for row_type in _LEADING_ON:
         if any(relations.find_rows_sharing_scope(survey.snapshot, row_type, intent, state)):
             return True

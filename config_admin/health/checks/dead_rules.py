@@ -33,7 +33,7 @@ _NOTHING_HAPPENS = "The rule has no effect for the customer."
 def find_dead_rules(survey: Survey) -> Iterator[Diagnosis]:
     """Every enabled rule that takes part and never acts."""
     for rule in survey.of(rows.Rule):
-        if survey.active(rule) and not find_fault(rule) and not survey.late("rules"):
+        if survey.is_active(rule) and not find_fault(rule) and not survey.must_skip("rules"):
             diagnosis = next(_list_reasons(survey, rule), None)
             if diagnosis is not None:
                 yield diagnosis
@@ -54,6 +54,7 @@ def _report(
     witness: Witness | None = None,
     is_unproven: bool = False,
 ) -> Diagnosis:
+    """The finding for a rule that never applies; `why` ends the sentence that says so."""
     message = f"{rule_name(rule)} never applies: {why}"
     return make_diagnosis(
         "RULE_NEVER_FIRES",
@@ -69,7 +70,7 @@ def _report(
 
 
 def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    """The phase never runs, or not for this intent."""
+    """A finding if the phase of a rule never runs, or never for the rule's intent."""
     phase, intent = read_phase(rule.phase), code(rule.intent_code)
     if phase == RulePhase.POST_SEMANTIC_INTERPRET:
         yield _report(rule, f"rules of phase {phase} are never evaluated.", field="phase")
@@ -97,7 +98,7 @@ def find_skipped_start_rules(survey: Survey) -> Iterator[Diagnosis]:
     """Every rule that sets the first state after the model's decision only, of an intent that phrases lead to, too."""
     for rule in survey.of(rows.Rule):
         if (
-            survey.active(rule)
+            survey.is_active(rule)
             and read_phase(rule.phase) == RulePhase.POST_AGENT_INTENT
             and code(rule.action) == RuleAction.SET_STATE
             and code(rule.intent_code) != ANY
@@ -125,6 +126,7 @@ def _stays_with(phrase: rows.Classifier, played: PlayedRules) -> bool:
 
 
 def _report_skipped_by(rule: rows.Rule, phrase: rows.Classifier, witness: Witness | None) -> Diagnosis:
+    """The finding for a rule that starts a flow, but not for messages that this phrase recognises."""
     unproven = "" if witness else " No turn was found in which that happens."
     message = (
         f"{rule_name(rule)} sets the state {code(rule.action_value)} only when the model decides. Messages that "
@@ -174,6 +176,7 @@ def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
 
 
 def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
+    """A finding if the rule's own condition can never hold in its scope."""
     predicate = get_text_predicate(rule)
     if predicate is not None and get_target(rule) == MatchTarget.DIALOGUE_ACT:
         if not any(predicate.holds(act.value) for act in DialogueAct):
@@ -218,19 +221,22 @@ def _list_named(rule: rows.Rule, fact: str) -> list[str]:
 
 
 def _check_shadowing(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    """An earlier rule of the same scope holds whenever this one would, and ends the list."""
+    """A finding if an earlier rule of the same scope holds whenever this one would, and ends the list."""
     phase = read_phase(rule.phase)
     for other in relations.find_rows_of_scope(survey.snapshot, rule):
         is_earlier = get_rule_order(other) < get_rule_order(rule) and read_phase(other.phase) == phase
         if phase is None or not is_earlier or not other.stop_processing or find_fault(other):
             continue
-        if _covers(other, rule) and not survey.late("rules"):
+        if _covers(other, rule) and not survey.must_skip("rules"):
             yield from _report_shadow(survey, phase, other, rule)
             return
 
 
 def _report_shadow(survey: Survey, phase: RulePhase, other: rows.Rule, rule: rows.Rule) -> Iterator[Diagnosis]:
-    """A turn in which the earlier rule ends the list before this one, if there is none in which this one acts."""
+    """The finding that the earlier rule ends the list before this one; none if this one acts in some turn.
+
+    Its witness is a turn in which that happens. If none is found, there is a hint only for a rule that needs a model.
+    """
     scopes = find_shared_scopes(survey.snapshot, phase, rule)
 
     def ends_before(played: PlayedRules) -> bool:
@@ -249,14 +255,14 @@ def _report_shadow(survey: Survey, phase: RulePhase, other: rows.Rule, rule: row
 
 
 def _list_writing_between(survey: Survey, other: rows.Rule, rule: rows.Rule) -> Iterator[rows.Rule]:
-    """Rules between the two that may make the later one hold."""
+    """Rules between the two that may make the later one hold; at most `MAX_BETWEEN`."""
     sharing = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
     writing = (
         between
         for between in sharing
         if get_rule_order(other) < get_rule_order(between) < get_rule_order(rule)
         and read_phase(between.phase) == read_phase(rule.phase)
-        and survey.active(between)
+        and survey.is_active(between)
         and list_effects(between)
     )
     return islice(writing, MAX_BETWEEN)

@@ -15,7 +15,10 @@ _FEWEST = 2
 
 
 def find_answers_with_gaps(survey: Survey) -> Iterator[Diagnosis]:
-    """Every enabled answer whose text had gaps in several recent turns. Names that it no longer has do not count."""
+    """Every enabled answer whose text had gaps in several recent turns; only in a check of all rows.
+
+    Names that the text no longer has do not count.
+    """
     if survey.touched is not None:
         return
     gaps: dict[Any, list[tuple[str, ...]]] = defaultdict(list)

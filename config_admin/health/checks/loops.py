@@ -24,10 +24,13 @@ _MOVING = ("SET_STATE", "SET_INTENT")
 
 
 def find_loops(survey: Survey) -> Iterator[Diagnosis]:
-    """Every circle that the engine really went through, with its rules; as a hint, one that models or tools decide."""
+    """Every circle that the engine really went through, with its rules; as a hint, one that models or tools decide.
+
+    At most `MAX_CIRCLES` circles are tried.
+    """
     reported: set[frozenset[int]] = set()
     for phase, circle in islice(_find_circles(survey), MAX_CIRCLES):
-        if frozenset(rule.rule_id for rule in circle) in reported or survey.late("circles of rules"):
+        if frozenset(rule.rule_id for rule in circle) in reported or survey.must_skip("circles of rules"):
             continue
         shown = _find_loop(survey, phase, circle)
         if shown is not None:
@@ -43,6 +46,7 @@ def find_loops(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _report_loop(circle: Sequence[rows.Rule], witness: Witness | None) -> Diagnosis:
+    """The finding for rules that move a conversation in a loop. Without a witness it is marked as unproven."""
     first, *others = circle
     names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
     move = "move" if witness else "may move"
@@ -60,7 +64,10 @@ def _report_loop(circle: Sequence[rows.Rule], witness: Witness | None) -> Diagno
 
 
 def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> ShownTurn | None:
-    """A turn in which the engine goes through the circle until the passes are used up."""
+    """A turn in which the engine goes through the circle until the passes are used up.
+
+    Returns None if none is found.
+    """
     return find_turn(
         survey.player,
         phase,
@@ -106,10 +113,11 @@ def _is_before(first: rows.Rule, last: rows.Rule, scope: tuple[str, str]) -> boo
 
 
 def _find_circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
+    """Circles of enabled rules of one phase in which each rule moves to the scope of the next one."""
     movers: dict[RulePhase, list[rows.Rule]] = {}
     for rule in survey.snapshot.enabled_rows(rows.Rule):
         phase = read_phase(rule.phase)
-        if phase is not None and code(rule.action) in _MOVING and survey.active(rule):
+        if phase is not None and code(rule.action) in _MOVING and survey.is_active(rule):
             movers.setdefault(phase, []).append(rule)
     for phase, rules in movers.items():
         by_scope = _group_by_scope(rules)

@@ -24,19 +24,22 @@ _OF_NOTHING = "A message without text, such as a button or a file, matches by mi
 def find_patterns_of_empty_text(survey: Survey) -> Iterator[Diagnosis]:
     """Every pattern of a rule, phrase or policy that matches the empty text."""
     for rule in survey.of(rows.Rule):
-        if code(rule.rule_type) == RuleType.REGEX and survey.active(rule):
-            yield from _check_pattern(rule, "match_pattern", rule.match_pattern, f"whatever the {_looked_at(rule)} is")
+        if code(rule.rule_type) == RuleType.REGEX and survey.is_active(rule):
+            yield from _check_pattern(
+                rule, "match_pattern", rule.match_pattern, f"whatever the {_name_target(rule)} is"
+            )
     texts: list[rows.Classifier | rows.Policy] = [*survey.of(rows.Classifier), *survey.of(rows.Policy)]
     for row in texts:
         if code(row.rule_type) == REGEX:
             yield from _check_pattern(row, "pattern", row.pattern, "for every message")
 
 
-def _looked_at(rule: rows.Rule) -> str:
+def _name_target(rule: rows.Rule) -> str:
     return get_target(rule).replace("_", " ").lower()
 
 
 def _check_pattern(row: rows.Row, field: str, pattern: str | None, what: str) -> Iterator[Diagnosis]:
+    """A finding if the pattern matches the empty text. A blank or invalid pattern has none."""
     try:
         if not pattern or not pattern.strip() or not compile_pattern(pattern).occurs_in(""):
             return

@@ -49,7 +49,7 @@ def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
         for row in survey.of(row_type):
             if not survey.snapshot.is_active(getattr(row, "intent_code", "ANY")):
                 continue
-            if survey.late("rows"):
+            if survey.must_skip("rows"):
                 continue
             # Other checks here replace the slow save checks.
             for finding in check_row(row, survey.snapshot, survey.world, with_slow_checks=False):
@@ -57,11 +57,11 @@ def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
                 if shared is not None and first_row.setdefault((finding.code, shared), row.pk) != row.pk:
                     continue
                 if finding.code not in REPORTED_BY_OTHER_CHECKS:
-                    yield _to_diagnosis(finding)
+                    yield _build_diagnosis(finding)
 
 
 def _identify_shared(finding: Finding, row: Any, snapshot: Snapshot) -> Any:
-    """What the rows of a finding share, if each of them has the same finding; else null."""
+    """What the rows of a finding share, if each of them has the same finding. Returns None if they share nothing."""
     if finding.code == "ACTION_AMBIGUOUS":
         return (*scope_key(row), getattr(row, "priority", 0))
     if finding.code == "PHRASE_OF_OTHER_INTENT":
@@ -69,7 +69,8 @@ def _identify_shared(finding: Finding, row: Any, snapshot: Snapshot) -> Any:
     return None
 
 
-def _to_diagnosis(finding: Finding) -> Diagnosis:
+def _build_diagnosis(finding: Finding) -> Diagnosis:
+    """A finding of the save checks as a health finding, with its consequence."""
     code = "REFERENCE_GONE" if finding.code in _MISSING_NAME_CODES and finding.is_error else finding.code
     usual = _OF_AN_ERROR if finding.severity is Severity.ERROR else ""
     own: tuple[Any, ...] = (RowKey(finding.table, finding.row),)

@@ -74,7 +74,7 @@ def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
         if not survey.is_near(intent) or intent in (*resetting, UNKNOWN):
             continue
         for state in sorted(states - BUILT_IN_STATES):
-            if choose_response(snapshot, intent, state).winner is None and not survey.late("states"):
+            if choose_response(snapshot, intent, state).winner is None and not survey.must_skip("states"):
                 yield from _report_unanswered_state(survey, intent, state)
 
 
@@ -92,6 +92,7 @@ def _report_unanswered_state(survey: Survey, intent: str, state: str) -> Iterato
 
 
 def _report_arrival(row: Row, intent: str, state: str, witness: Witness | None) -> Diagnosis:
+    """The finding for a row that leads to a state without an answer. Without a witness it is marked as unproven."""
     unproven = "" if witness else " No turn was found that ends there."
     return make_diagnosis(
         "STATE_WITHOUT_RESPONSE",
@@ -105,7 +106,10 @@ def _report_arrival(row: Row, intent: str, state: str, witness: Witness | None) 
 
 
 def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTurn | None:
-    """A turn that the row leads to the state, and that fails there for want of an answer."""
+    """A turn that the row leads to the state, and that fails there for want of an answer.
+
+    Returns None if none is found, and for rows that are neither phrases nor rules.
+    """
 
     def fails_there(played: PlayedRules) -> bool:
         is_there = (played.end.intent, played.end.state) == (intent, state)
@@ -128,13 +132,13 @@ def _depends_on_model(row: Row, survey: Survey) -> bool:
 
 
 def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]:
-    """Rules that may lead there, and phrases that do."""
+    """Rules that may lead there and phrases that do; at most `MAX_LEADING` rules for each kind of move."""
     by_target = survey.snapshot.index(rows.Rule, _get_target, relations.rank)
     for rule in islice(by_target.get((RuleAction.SET_STATE, state), ()), MAX_LEADING):
-        if survey.active(rule) and relations.scope_fits(code(rule.intent_code), intent):
+        if survey.is_active(rule) and relations.scope_fits(code(rule.intent_code), intent):
             yield rule
     for rule in islice(by_target.get((RuleAction.SET_INTENT, intent), ()), MAX_LEADING):
-        if survey.active(rule) and relations.scope_fits(code(rule.state_code), state):
+        if survey.is_active(rule) and relations.scope_fits(code(rule.state_code), state):
             yield rule
     for row in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, intent):
         if code(row.state_code) == state:

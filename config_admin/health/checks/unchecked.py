@@ -33,12 +33,12 @@ def _index_checks(usable: Sequence[rows.Rule]) -> Mapping[FactPath, Sequence[row
 
 def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
     """Every rule that writes a value which an earlier rule refuses when it tests the context after data collection."""
-    usable = [rule for rule in survey.of(rows.Rule) if survey.active(rule) and not find_fault(rule)]
+    usable = [rule for rule in survey.of(rows.Rule) if survey.is_active(rule) and not find_fault(rule)]
     checks = _index_checks(usable)
     for rule in usable if checks else ():
         for path in dict.fromkeys(effect.path[:2] for effect in list_effects(rule)):
             checking = [check for check in checks.get(path, ()) if _share_intent(rule, check)]
-            if read_phase(rule.phase) != _CHECKED and checking and not survey.late("values"):
+            if read_phase(rule.phase) != _CHECKED and checking and not survey.must_skip("values"):
                 yield from _report_first(survey, rule, path, checking)
 
 
@@ -54,7 +54,10 @@ def _report_first(survey: Survey, rule: rows.Rule, path: FactPath, checks: Seque
 
 
 def _find_escape(survey: Survey, rule: rows.Rule, check: rows.Rule) -> ShownTurn | None:
-    """A turn in which the rule writes a value for which the condition of the check holds, after its phase."""
+    """A turn in which the rule writes a value that the check would refuse, but after the check has run.
+
+    Returns None if none is found.
+    """
     phase = read_phase(rule.phase)
     if phase is None:
         return None
@@ -75,6 +78,7 @@ def _share_intent(rule: rows.Rule, other: rows.Rule) -> bool:
 
 
 def _report(rule: rows.Rule, path: FactPath, check: rows.Rule, witness: Witness | None) -> Diagnosis:
+    """The finding for a rule that writes a value after the rule `check` has tested it."""
     unproven = "" if witness else " No turn was found in which that happens."
     message = (
         f"{rule_name(rule)} {describe_effect(rule, path)} when {rule_name(check)} has already tested it. Let it run in "

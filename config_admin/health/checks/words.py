@@ -41,6 +41,7 @@ def _format_value(value: object) -> str:
 
 
 def _name_value(path: FactPath) -> str:
+    """The name of a fact in a sentence."""
     match path[0]:
         case "state" | "intent":
             return f"the {path[0]}"

@@ -148,7 +148,10 @@ class _Search:
         return (row, form) if form is not None and form.problem is None else (None, None)
 
     def find(self, given: Values, is_late: Callable[[], bool]) -> Iterator[Witness]:
-        """All of them with the given values, likely ones first."""
+        """Beginnings with the given values in which the rules hold as wanted, likely ones first.
+
+        At most `MAX_TESTED` combinations of values are tried, and none when it is late.
+        """
         if self._find_message([]) is None:
             return
         possible = {
@@ -234,6 +237,7 @@ class _Search:
         return set_form_facts(session, self._schema, self._form.status(context))
 
     def _make_beginning(self, values: Values, message: Text) -> Witness:
+        """The witness of a turn that begins with these values and this message."""
         document = build_document(values)
         context = document.get("context") or {}
         if question := document.get("pendingClarificationQuestion"):
@@ -265,7 +269,7 @@ def _is_free(path: FactPath) -> bool:
 
 
 def _may_be(path: FactPath, value: Json) -> bool:
-    """Whether a conversation can have the value of this fact."""
+    """True when a conversation can have this value of a fact."""
     match path:
         case _ if value is NOTHING:
             return True
@@ -284,7 +288,7 @@ def _may_be(path: FactPath, value: Json) -> bool:
 
 
 def _hold_in_turn(session: Session, wanted: Sequence[Wanted]) -> bool:
-    """Whether each rule holds when those before it have acted; true for what only the turn decides."""
+    """True when each rule holds as wanted when those before it have acted, or only the turn decides that."""
     for each in wanted:
         depends = any(map(_is_of_engine, list_mentions(each.rule)))
         if not depends and evaluate_rule(each.rule, session).matched is not each.holds:
@@ -316,6 +320,7 @@ def build_document(values: Values) -> dict[str, Json]:
 
 
 def _set_value(document: dict[str, Json], path: FactPath, value: Json) -> None:
+    """Set a value in a document at a path, and make the objects on the way. `NOTHING` removes the key."""
     for key in path[:-1]:
         inner = document.get(key)
         if not isinstance(inner, dict):

@@ -28,6 +28,7 @@ def list_effects(rule: rows.Rule) -> tuple[Effect, ...]:
 
 @lru_cache(maxsize=16384)
 def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
+    """What an action writes; nothing for an unknown action or an invalid value."""
     known = vocabulary.get_action(action)
     if known is None:
         return ()
@@ -74,6 +75,7 @@ def read_value(session: Session, path: FactPath) -> Json:
 
 
 def _get_value(node: Json, keys: FactPath) -> Json:
+    """The value at the keys; NOTHING if there is none."""
     for key in keys:
         if not isinstance(node, Mapping) or key not in node:
             return NOTHING

@@ -124,6 +124,7 @@ class _Reader:
                 self._read_operand(right, operator, left, base)
 
     def _read_operand(self, operand: Operand, operator: Operator, other: Operand, base: FactPath) -> None:
+        """Note the facts of an operand, with values that its comparison with the other one suggests."""
         match operand, other:
             case Target(MatchTarget.DIALOGUE_ACT), _:
                 self.found.append(Mention(DIALOGUE_ACT, tuple(act.value for act in DialogueAct)))
@@ -146,6 +147,7 @@ class _Reader:
         self.found += [Mention(path, **mention) for path in self._find_facts(operand, base) if path]
 
     def _find_facts(self, operand: Operand, base: FactPath) -> list[FactPath]:
+        """The paths of the facts that an operand reads; none for a literal."""
         match operand:
             case Field(name):
                 return [_get_field_path(name)]
@@ -186,6 +188,7 @@ def get_fact_path(keys: FactPath) -> FactPath:
 
 
 def _get_field_path(field: str) -> FactPath:
+    """The path of a field of a condition: of its fact, or in the context. A number means any element of a list."""
     first, *rest = field.split(".")
     if first == "memory" and rest:
         return ("context", "memory", *rest)

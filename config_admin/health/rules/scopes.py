@@ -18,8 +18,8 @@ MAX_SCOPES, _MOST_EACH, _MOST_BEFORE = 8, 4, 2
 
 def find_shared_scopes(snapshot: Snapshot, phase: RulePhase, *rules: rows.Rule) -> tuple[tuple[str, str], ...]:
     """Intents and states in which all the rules are tested; none if their scopes do not overlap."""
-    intents = _common_code(code(rule.intent_code) for rule in rules)
-    states = _common_code(code(rule.state_code) for rule in rules)
+    intents = _find_common_code(code(rule.intent_code) for rule in rules)
+    states = _find_common_code(code(rule.state_code) for rule in rules)
     if intents is None or states is None or not snapshot.is_active(intents):
         return ()
     known, resetting = snapshot.known_states, live_settings.read(snapshot, RESET_INTENT_CODES).value
@@ -48,14 +48,15 @@ def _get_moved_to(rule: rows.Rule) -> str | None:
     return code(rule.action_value) if code(rule.action) == RuleAction.SET_STATE else None
 
 
-def _common_code(codes: Iterable[str]) -> str | None:
+def _find_common_code(codes: Iterable[str]) -> str | None:
     """The code that all of them match, ANY for any. Returns None when there is none."""
     concrete = {scope_code for scope_code in codes if scope_code != ANY}
     return ANY if not concrete else concrete.pop() if len(concrete) == 1 else None
 
 
 def _list_intents(snapshot: Snapshot, phase: RulePhase, rules: Iterable[rows.Rule]) -> Iterator[str]:
-    named = [name for name in _compared_codes("intent", rules) if snapshot.is_active(name)]
+    """Active intents in which rules of a phase may run, at most `_MOST_EACH`: those that conditions name come first."""
+    named = [name for name in _list_compared_codes("intent", rules) if snapshot.is_active(name)]
     of_rows: list[str] = []
     if phase == RulePhase.POST_CLASSIFIER_INTENT:
         of_rows = [code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier)]
@@ -69,10 +70,10 @@ def _list_intents(snapshot: Snapshot, phase: RulePhase, rules: Iterable[rows.Rul
 def _list_states(snapshot: Snapshot, intent: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
     forms = relations.find_rows_of_intent(snapshot, rows.OutputSchema, intent)
     of_rows = [code(row.state_code) for row in forms if code(row.state_code) != ANY]
-    yield from islice(dict.fromkeys((*_compared_codes("state", rules), *of_rows, IDLE, UNKNOWN)), _MOST_EACH)
+    yield from islice(dict.fromkeys((*_list_compared_codes("state", rules), *of_rows, IDLE, UNKNOWN)), _MOST_EACH)
 
 
-def _compared_codes(fact: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
+def _list_compared_codes(fact: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
     """The codes that conditions compare the fact with."""
     for rule in rules:
         for mention in list_mentions(rule):

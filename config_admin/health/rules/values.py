@@ -44,6 +44,10 @@ class _Node:
         return _drop_repeated(values)
 
     def _list_texts(self, declared: Mapping[str, Json] | None) -> Iterator[Json]:
+        """Texts that fulfil the text conditions together or one by one; short digits also as a number.
+
+        `declared`: the schema of the field, whose pattern the first text fulfils too; None if there is none.
+        """
         if not self.texts:
             return
         pattern = (declared or {}).get("pattern")
@@ -73,6 +77,7 @@ class _Node:
             yield from elements
 
     def _list_sized(self) -> Iterator[Json]:
+        """Texts and lists of the compared sizes, and of one more and one less."""
         lists = [value for value in self.values if isinstance(value, list) and value]
         for size in sorted({each + more for each in self.sizes for more in (0, 1, -1)}):
             if 0 <= size <= _LONGEST:
@@ -83,6 +88,7 @@ class _Node:
 
 
 def _drop_repeated(values: Iterable[Json]) -> list[Json]:
+    """The values without repetitions; at most `_MOST`. A number and its text are two values."""
     distinct: dict[str, Json] = {}
     for value in values:
         distinct.setdefault(f"{type(value).__name__} {value!r}", value)
@@ -126,6 +132,7 @@ def _list_variables(node: _Node, path: FactPath) -> Iterator[tuple[FactPath, _No
 
 
 def _list_values_at(path: FactPath, node: _Node, form: Form | None) -> list[Json]:
+    """Values to try for a fact; a field of the form gets only values that it accepts."""
     own = form.field(".".join(path[1:])) if form is not None and path[0] == "context" else None
     if own is None or form is None:
         return _drop_repeated([*node.list_values(), *_USUAL])
@@ -140,6 +147,7 @@ def order_combinations(choices: Sequence[Sequence[Json]]) -> Iterator[tuple[Json
 
 
 def _choose_with_total(choices: Sequence[Sequence[Json]], total: int) -> Iterator[tuple[Json, ...]]:
+    """One value of each list, so that the indexes of the values add up to the total."""
     if not choices:
         if total == 0:
             yield ()
@@ -173,6 +181,7 @@ def list_schema_values(schema: Mapping[str, Json]) -> Iterator[Json]:
 
 
 def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]:
+    """Values of one type of a JSON Schema; none for a type that is not known."""
     match kind:
         case "integer" | "number":
             yield from _list_numbers(schema)
@@ -190,6 +199,7 @@ def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]
 
 
 def _list_numbers(schema: Mapping[str, Json]) -> Iterator[Json]:
+    """Numbers at the bounds of a schema and beside them, and usual ones."""
     bounds = (schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
     step = schema["multipleOf"] if is_number(schema.get("multipleOf")) else 1
     for bound in filter(is_number, bounds):
@@ -217,6 +227,7 @@ def _find_matching_text(pattern: str) -> str | None:
 
 
 def _sample_object(properties: Mapping[str, Json]) -> dict[str, Json]:
+    """An object with the first value of each property that has one."""
     values = {
         name: next(list_schema_values(inner if isinstance(inner, Mapping) else {}), NOTHING)
         for name, inner in properties.items()

@@ -52,7 +52,7 @@ class TextPredicate:
     def _source(self) -> str:
         """The test as a pattern for RE2."""
         try:
-            return _source(self.kind, self.pattern)
+            return _write_source(self.kind, self.pattern)
         except PatternError as error:
             raise UnsupportedPattern(error.reason) from None
 
@@ -61,43 +61,44 @@ class TextPredicate:
         """True when its automaton is exactly equivalent to the engine, so that a search can prove something."""
         if self.kind == text_bank.RULE_EXACT:
             text = text_bank.fold_case(self.pattern)
-            return self._always or (text.isascii() and not any(pair in text for pair in _LIGATURES))
+            return self._is_always_true or (text.isascii() and not any(pair in text for pair in _LIGATURES))
         return self.kind in (text_bank.REGEX, FITS, FITS_CASE)
 
     @property
-    def _always(self) -> bool:
+    def _is_always_true(self) -> bool:
         return self.kind == text_bank.RULE_EXACT and text_bank.is_always(self.pattern)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words of its samples in lower case; none if it is not about words, or unreadable."""
         try:
-            return _words(self.samples)
+            return _list_words(self.samples)
         except UnsupportedPattern:
             return ()
 
     @property
     def samples(self) -> tuple[str, ...]:
         """Short natural texts that fulfil it."""
-        if self._always:
+        if self._is_always_true:
             return ("hello",)
         if self.kind not in (text_bank.REGEX, FITS, FITS_CASE):
             return (self.pattern.strip(),)
-        return _matching_samples(self.kind, self.pattern, self._source)
+        return _list_matching_samples(self.kind, self.pattern, self._source)
 
 
 @lru_cache(maxsize=8192)
-def _words(samples: tuple[str, ...]) -> tuple[str, ...]:
+def _list_words(samples: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for text in samples for word in _WORD.findall(text)))
 
 
 @lru_cache(maxsize=8192)
-def _matching_samples(kind: str, pattern: str, source: str) -> tuple[str, ...]:
+def _list_matching_samples(kind: str, pattern: str, source: str) -> tuple[str, ...]:
     return tuple(text for text in samples(source, kind != FITS_CASE) if _holds(kind, pattern, text))
 
 
 @lru_cache(maxsize=65536)
 def _holds(kind: str, pattern: str, text: str) -> bool:
+    """True when a text fulfils a pattern of this kind. An invalid pattern holds for no text."""
     if kind in (text_bank.REGEX, FITS, FITS_CASE):
         try:
             compiled = compile_pattern(pattern, ignore_case=kind != FITS_CASE)
@@ -110,7 +111,8 @@ def _holds(kind: str, pattern: str, text: str) -> bool:
     return text_bank.matches_single(kind, pattern, text)
 
 
-def _source(kind: str, pattern: str) -> str:
+def _write_source(kind: str, pattern: str) -> str:
+    """A regular expression for a pattern of this kind. Raises PatternError."""
     match kind:
         case text_bank.REGEX | "FITS" | "FITS_CASE":
             return compile_pattern(pattern, ignore_case=kind != FITS_CASE).source
@@ -135,7 +137,7 @@ def find_text(
     """
     if not wanted and not any(predicate.holds("hello") for predicate in unwanted):
         return Text("hello")
-    natural = next((text for text in _natural_texts(wanted) if _serves(text.text, wanted, unwanted)), None)
+    natural = next((text for text in _list_natural_texts(wanted) if _serves(text.text, wanted, unwanted)), None)
     if natural and not (natural.joined and closest):
         return natural
     try:
@@ -155,7 +157,7 @@ def is_impossible(
     """True when it is proven that no text fulfils all wanted and no unwanted predicates."""
     if not all(predicate.is_regular for predicate in (*wanted, *unwanted)):
         return False
-    if any(_serves(text.text, wanted, unwanted) for text in _natural_texts(wanted)):
+    if any(_serves(text.text, wanted, unwanted) for text in _list_natural_texts(wanted)):
         return False
     try:
         automata = [predicate.automaton for predicate in wanted], [predicate.automaton for predicate in unwanted]
@@ -169,7 +171,8 @@ def includes(wider: TextPredicate, narrower: TextPredicate, *, limit: int = MAX_
     return is_impossible([narrower], [wider], limit=limit)
 
 
-def _natural_texts(wanted: Sequence[TextPredicate]) -> Iterator[Text]:
+def _list_natural_texts(wanted: Sequence[TextPredicate]) -> Iterator[Text]:
+    """Sample texts of the predicates, alone and joined; none if a pattern is not supported."""
     try:
         own = [predicate.samples for predicate in wanted]
     except UnsupportedPattern:
@@ -197,6 +200,7 @@ def merge_texts(text: str, other: str) -> str | None:
 
 @lru_cache(maxsize=16384)
 def _merge_words(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """The shortest list with the words of both in their order; common words stand once."""
     if not first or not second:
         return first or second
     if first[0] == second[0]:
@@ -206,6 +210,7 @@ def _merge_words(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, 
 
 
 def _join_samples(own: Sequence[tuple[str, ...]], prefix: str = "") -> Iterator[Text]:
+    """Texts of one sample of each predicate after the other; the first `_JOINED` samples of each are used."""
     if not own:
         yield Text(prefix.strip(), joined=True)
         return

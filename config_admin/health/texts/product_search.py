@@ -95,10 +95,11 @@ class Automaton:
         key = (state, before if self._asserts else "", char)
         known = self._steps.get(key)
         if known is None:
-            known = self._steps[key] = self._next(state, before, char)
+            known = self._steps[key] = self._compute_next(state, before, char)
         return known
 
-    def _next(self, state: _State, before: str, char: str) -> _State:
+    def _compute_next(self, state: _State, before: str, char: str) -> _State:
+        """The state after one more character; `before` is the kind of the character before it."""
         taken, reached = self.find_atoms(char), self._close(state, before, characters.kind_of(char))
         if not char.isascii():
             # RE2 also stands between the bytes of such a character, where no word begins or ends.
@@ -128,6 +129,7 @@ class Automaton:
 
 
 def _is_true(assertion: str, before: str, after: str) -> bool:
+    """True when an assertion (A, z, ^, $, b or B) holds between two kinds of characters."""
     match assertion:
         case "A":
             return before == _START
@@ -152,11 +154,11 @@ def search(
 ) -> SearchResult:
     """Look for a text that every wanted pattern and no unwanted one holds for.
 
-    `complete` tries a character of every kind that the patterns tell apart, of all there are, so that `exhausted` is
-    a proof; without it those that people write are tried.
+    `complete` tries a character of every kind that the patterns tell apart, of all there are, so that `exhausted` is a
+    proof; without it those that people write are tried. After `limit` states the search ends without a text or a proof.
     """
     readers = [*((each, True) for each in wanted), *((each, False) for each in unwanted)]
-    alphabet = [(char, characters.kind_of(char)) for char in _alphabet((*wanted, *unwanted), complete)]
+    alphabet = [(char, characters.kind_of(char)) for char in _list_alphabet((*wanted, *unwanted), complete)]
     #: Texts by the kind of their last character and the state of each automaton.
     texts = {(_START, tuple(each.start for each, _ in readers)): ""}
     waiting = deque(texts)
@@ -180,7 +182,7 @@ def search(
     return SearchResult(None, exhausted=True)
 
 
-def _alphabet(automata: Sequence[Automaton], complete: bool) -> list[str]:
+def _list_alphabet(automata: Sequence[Automaton], complete: bool) -> list[str]:
     """Characters to try, one for all that the automata cannot tell apart."""
     atoms = sorted({(atom, each.ignore_case) for each in automata for atom in each.atoms})
     candidates = [*characters.USUAL, *(char for atom in atoms if (char := characters.sample(*atom)))]

@@ -36,6 +36,7 @@ def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
 
 
 def _is_open(field: Field, open_paths: set[str]) -> bool:
+    """True for a field that is missing or unanswered, and for a required field of an object that is missing."""
     if field.path in open_paths:
         return True
     # A missing object is asked for by its required fields.
@@ -120,7 +121,10 @@ def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
 
 
 def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json], locale: str) -> str:
-    """Why a value was refused, as a sentence."""
+    """Why a value was refused, as a sentence: the text that the refusal brings, else a default text.
+
+    If several values are possible, the sentence asks which of them is meant.
+    """
     if reason == NOT_ALLOWED or data.get("text"):
         return str(data.get("text", ""))
     texts = get_texts(find_language(locale))

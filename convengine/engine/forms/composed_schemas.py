@@ -44,7 +44,7 @@ def sort_declared(properties: Mapping[str, Json]) -> list[tuple[str, Mapping[str
 
 
 def find_broken_reference(schema: Json) -> str | None:
-    """A reference of a written-out schema that leads nowhere, or to another document."""
+    """A reference of a written-out schema that leads nowhere, or to another document. Returns None if it has none."""
     if isinstance(schema, Mapping):
         reference = schema.get("$ref")
         inner = [value for key, value in schema.items() if key != "$defs"]
@@ -59,6 +59,7 @@ def _read_order(declared: Mapping[str, Json], default: int) -> float:
 
 
 def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -> Mapping[str, Json]:
+    """A part of the document `root`, written out `depth` levels down; what is deeper stays as it is."""
     reference = node.get("$ref")
     if isinstance(reference, str) and depth:
         target = _follow(root, reference)
@@ -91,7 +92,10 @@ def _join_properties(node: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], depth: int) -> dict[str, Json]:
-    """Replace alternatives by their only branch that is not null, or by options if all branches are constants."""
+    """Replace alternatives by their only branch that is not null, or by options if all branches are constants.
+
+    Unchanged if neither holds. Of `allOf`, only a single branch is taken in.
+    """
     rest = {name: value for name, value in node.items() if name != key}
     branches = [
         _write_out(branch, root, depth - 1) if isinstance(branch, Mapping) and depth else branch for branch in node[key]

@@ -51,7 +51,10 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
 
 
 def _decide_asked(session: Session, turn: Turn, following: str, *, wants: bool) -> LeaveDecision | None:
-    """What follows from the answer to "Do you want to stop?"; `following` is the subject that the user asked for."""
+    """What follows from the answer to "Do you want to stop?"; None for a message that is no answer.
+
+    `following`: the subject that the user asked for; blank for none. `wants`: the message says again that it stops.
+    """
     if says_only(session, turn, MoveKind.STAY):
         return LeaveDecision.STAY
     answer = True if wants and not following else _read_answer(session, turn)
@@ -83,7 +86,7 @@ def find_doubtful_subject(session: Session, turn: Turn) -> str:
 
 
 def _read_answer(session: Session, turn: Turn) -> bool | None:
-    """The answer to "Do you want to stop?": its words, else what a model made of them."""
+    """The answer to "Do you want to stop?": its words, else what a model made of them. Returns None for neither."""
     answer = read_yes_or_no(session, turn)
     if answer is not None or session.dialogue.dialogue_act_source != "LLM":
         return answer
@@ -129,7 +132,10 @@ def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
 
 
 def leave(session: Session, turn: Turn, intent: str = "") -> Session:
-    """The session outside of its form; with an answer unless `intent` follows. Writes FORM_LEFT."""
+    """The session outside of its form; with an answer unless `intent` follows. Writes FORM_LEFT.
+
+    Returns the same session if there is no form to leave.
+    """
     row = find_left_schema(session, turn)
     if row is None:
         return session

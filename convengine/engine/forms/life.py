@@ -70,7 +70,10 @@ def read_on_leave(session: Session, turn: Turn, row: rows.OutputSchema) -> OnLea
 
 
 def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The form whose confirmation this message answers with a no, and that says what a no does."""
+    """The form whose confirmation this message answers with a no, and that says what a no does.
+
+    Returns None for other messages, while the form is incomplete, and in a final state.
+    """
     row = find_known_schema(session, turn)
     if row is None or read_on_no(row) is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None
@@ -88,7 +91,10 @@ def keep_general_rules_out(session: Session, turn: Turn, row: rows.OutputSchema)
 
 
 def leave_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: str) -> Session:
-    """The session outside of the form: cleared, without a lock, in the state UNKNOWN."""
+    """The session outside of the form, in the state UNKNOWN: without its lock, its facts and its question.
+
+    Its fields leave the context only if its `x-clear` names CANCEL.
+    """
     session = clear_form_facts(clear_form(session, turn, row, ClearCause.CANCEL)).move_to(state=UNKNOWN, cause=cause)
     return forget_question(session)
 
@@ -101,7 +107,10 @@ def forget_question(session: Session) -> Session:
 
 
 def leave_old_form(session: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another."""
+    """The session without the form of an intent that was left for another.
+
+    Unchanged if there is no such form, and while the user is asked which of several intents is meant.
+    """
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
     if row is None or code(row.intent_code) == code(session.intent) or code(session.state) == INTENT_COLLISION:
@@ -110,7 +119,7 @@ def leave_old_form(session: Session, turn: Turn) -> Session:
 
 
 def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: ClearCause) -> Session:
-    """The session without the form's fields, but for those with `x-keep`, and with FORM_CLEARED.
+    """The session without the form's fields, but for those with `x-keep`. Writes FORM_CLEARED.
 
     Unchanged if the schema does not clear on this cause.
     """
@@ -137,7 +146,7 @@ def _list_cleared(session: Session, row: rows.OutputSchema) -> list[str]:
 def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) -> bool:
     """True for a state in which nothing more can happen.
 
-    Its template says so, or it has neither rules, nor a schema, an action or moves of its own.
+    Its template says so, or it has an answer, and neither rules, nor a schema, an action or moves of its own.
     """
     template = find_interaction(snapshot, intent, state)
     if template and InteractionMode.read(template.interaction_mode) in _FINAL_MODES:
@@ -166,7 +175,10 @@ def asks_for_consent(snapshot: Snapshot, intent: str | None, state: str | None) 
 
 
 def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The schema of a form of this intent that ended and was cleared: done in a final state, or left."""
+    """The schema of a form of this intent that ended and was cleared: done in a final state, or left.
+
+    In the state UNKNOWN, the first one that CANCEL clears counts as left. Returns None if there is none.
+    """
     schemas = turn.snapshot.index(rows.OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
     if not schemas:
         return None

@@ -25,6 +25,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
+from convengine.engine.understanding.kinds.days import read_day
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
@@ -43,7 +44,10 @@ MOST_CHARACTERS = 1_000
 
 
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
-    """The schema of the intent and state, else the one that later states of the intent know."""
+    """The schema of the intent and state, else the one that later states of the intent know.
+
+    Returns None if there is none.
+    """
     return find_schema(turn.snapshot, session.intent, session.state) or find_known_schema(session, turn)
 
 
@@ -93,6 +97,7 @@ def _find_finders(session: Session, turn: Turn, form: Form | None) -> Mapping[So
 
 
 def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSpans:
+    """What the finders of the deployment find for the fields of their kinds. Writes FINDER_ERROR for one that fails."""
     by_kind: dict[str, dict[str, Json]] = {}
     for field in _list_readable(form):
         if field.spec.kind_name in turn.ports.finders.kinds:
@@ -155,6 +160,7 @@ def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: 
 
 
 def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> Reading:
+    """Read the message into the form; `read_message` keeps the result for the turn."""
     understanding = understand_message(session, turn, form)
     open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
@@ -234,6 +240,7 @@ def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form)
 
 
 def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
+    """The form as it stands before the message is read: what it holds and asks, and what it waits for."""
     state = DialogueState.of(session)
     asked_path = find_asked_path(session, turn, row, form)
     waits = state.last_schema == row.schema_id and not is_opener and not asked_path
@@ -286,6 +293,7 @@ def _get_own_words(turn: Turn) -> Mapping[str, frozenset[str]]:
 
 
 def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
+    """For each intent, the folded words of its enabled phrases and patterns, and of its name."""
     words: dict[str, set[str]] = {}
     for row in turn.snapshot.enabled_rows(rows.Classifier):
         if row.is_phrase or row.is_pattern:
@@ -302,8 +310,7 @@ def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict
     for field in (field for field in form.leaves if field.spec.kind in _DAYS):
         if last is not None:
             earlier[field.path] = last
-        value = held.get(field.path)
-        day = date.fromisoformat(value[:10]) if isinstance(value, str) else None
+        day = read_day(held.get(field.path))
         last = day if day and day >= today else last
     return earlier
 

@@ -38,9 +38,9 @@ def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> ro
 
 
 def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The schema of this turn, with its DECISION event. An earlier choice of the turn stays.
+    """The schema of this turn, with its DECISION event; None if no schema applies.
 
-    Nothing is recorded if there are no schemas at all.
+    An earlier choice of the turn stays. Nothing is recorded for it, and if there are no schemas at all.
     """
     chosen = session.resolved_schema
     if chosen is not None and code(chosen.intent_code) == code(session.intent):
@@ -52,7 +52,10 @@ def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
 
 def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
-    """The schema that was worked on last, in a later state of its intent that has none of its own."""
+    """The schema that was worked on last, in a later state of its intent that has none of its own.
+
+    Returns None in other states, and if its row is gone or disabled.
+    """
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
     if row is None or not row.enabled or code(row.intent_code) != code(session.intent):
@@ -73,6 +76,7 @@ def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:
 
 
 def _find_refusal(row: rows.OutputSchema) -> str | None:
+    """Why a schema in scope does not count. Returns None for one that counts."""
     if code(row.intent_code) == ANY:
         return SCOPE_INTENT
     return None if code(row.schema_type) in ("", SchemaType.SCHEMA_JSON) else SCHEMA_TYPE
@@ -127,12 +131,12 @@ def set_form_facts(
 
 
 def lock_intent(session: Session, complete: bool) -> Session:
-    """Lock the intent until the form is complete."""
+    """Lock the intent while the form is incomplete, and unlock it once it is complete."""
     return session.evolve(intent_locked=not complete, intent_lock_reason=None if complete else SCHEMA_INCOMPLETE)
 
 
 def clear_form_facts(session: Session) -> Session:
-    """Remove the facts and the lock for a scope without a form."""
+    """Remove the lock and the facts of the form, but for its input params: the scope has no form."""
     return lock_intent(session, True).evolve(
         resolved_schema=None,
         schema_complete=False,

@@ -228,6 +228,7 @@ def note_fields_read(
 
 
 def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:
+    """The session with the number of messages in a row that did not answer the question for the asked field."""
     state = DialogueState.of(session)
     if state.asked_field is None or session.only_digresses:
         return session

@@ -114,6 +114,7 @@ class _Run:
         return session, changed
 
     def _judge(self, rule: Rule, session: Session) -> Verdict:
+        """The result of a rule. It is not tested if its task has run, or if a refused form keeps its intent out."""
         refused = session.form.form_refused
         if refused and code(rule.intent_code) not in (ANY, refused):
             # After a "no" to the confirmation of a form, no other intent takes over.
@@ -154,6 +155,7 @@ class _Run:
         return None if self._turn.config(session, GENERAL_MAY_UNDO) else setter
 
     def _remember_move(self, rule: Rule, session: Session) -> None:
+        """Remember that the rule decided about intent or state, unless a more specific one set the same value."""
         field = _MOVES.get(code(rule.action))
         value = getattr(session, field) if field else None
         if field is None or value is None:
@@ -163,6 +165,10 @@ class _Run:
             self._turn.set_by_rule[field] = (rule, value)
 
     def _act(self, rule: Rule, session: Session) -> Session:
+        """Apply the action of a rule. Raises UnknownAction, and what the action raises.
+
+        A task counts as run, even if it fails.
+        """
         action = vocabulary.get_action(rule.action)
         if action is None:
             known = vocabulary.list_actions()

@@ -28,7 +28,7 @@ class Choice(Generic[R]):
 
     @property
     def winner(self) -> R | None:
-        """The best row that counts."""
+        """The best row that counts. Returns None if none does."""
         return next((row for row, refused in self.considered if refused is None), None)
 
     def candidates(self) -> list[Candidate]:
@@ -41,7 +41,7 @@ class Choice(Generic[R]):
         ]
 
     def decide(self, session: Session, turn: Turn, kind: DecisionKind, **key: Json) -> R | None:
-        """The winner, with the DECISION event of this choice. `key` is what the rows were chosen for."""
+        """The winner, if there is one, with the DECISION event of this choice. `key`: what the rows were chosen for."""
         winner = self.winner
         turn.decide(session, kind, key=key, winner=winner, candidates=self.candidates(), cut=self.cut)
         return winner
@@ -81,7 +81,7 @@ def find_row(
     *,
     order: Callable[[R], Any] | None = None,
 ) -> R | None:
-    """The winner of `choose_row`, without explaining the others."""
+    """The winner of `choose_row`, without explaining the others. Returns None if there is none."""
     in_scope = snapshot.in_scope(row_type, intent, state, order=order)
     return next((row for row in in_scope if refused(row) is None), None)
 

@@ -114,6 +114,7 @@ def _index_faults(entries: Sequence[rows.Classifier | rows.Policy]) -> Mapping[A
 
 
 def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | None:
+    """The stored result of a row. Returns None for a row that the turn did not store."""
     candidate = stored.get(str(row.pk))
     if candidate is None:
         return None
@@ -122,6 +123,7 @@ def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | No
 
 
 def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _DecisionScope:
+    """The scope that a decision stored in its `key`; `user_text` counts if it has no text."""
     key = decision.get("key") or {}
     return _DecisionScope(
         key.get("intent"),
@@ -139,6 +141,7 @@ def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _Decisio
 def _build_rule_reason(
     snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | None
 ) -> Callable[[rows.Rule], str | None]:
+    """A function for the reason why a rule that was not stored did not hold in this pass."""
     decision_scope, phase = _read_scope(decision, user_text), str(decision["key"]["phase"])
     listing = get_listing(snapshot, phase, decision_scope.intent, decision_scope.state)
     order = [rule.rule_id for rule in listing]
@@ -163,6 +166,7 @@ def _explain_by_scope(snapshot: Snapshot, row: rows.Row, decision_scope: _Decisi
 
 
 def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_scope: _DecisionScope) -> str:
+    """Why a classifier row that was not stored did not decide: a pattern by its text, a phrase by the stored reason."""
     if code(row.intent_code) in ("", ANY, UNKNOWN):
         return INTENT_DISABLED
     if decision_scope.interrupting and row.classifier_id not in snapshot.interrupting_classifiers:
@@ -182,6 +186,7 @@ def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, decision_scope: _De
 def _explain_by_text(
     snapshot: Snapshot, row: rows.Classifier | rows.Policy, decision_scope: _DecisionScope, *, normalised: bool
 ) -> str:
+    """ROW_INVALID, OUTRANKED or PATTERN: whether the row is unusable, matches the text, or does not."""
     table = snapshot.table(type(row))
     bank = table.memo.get(
         "explained", lambda: TextBank(_list_triples(snapshot.enabled_rows(type(row))), normalised=normalised)
@@ -209,6 +214,7 @@ _JUDGES: Mapping[DecisionKind, tuple[type[rows.Row], _Reason]] = {
 
 
 def _find_judge(kind: str) -> tuple[type[rows.Row], _Reason]:
+    """The table of a kind of decision, and what explains its rows. Raises ValueError for a kind that has none."""
     judge = _JUDGES.get(DecisionKind(kind))
     if judge is None:
         raise ValueError(f"{kind} decisions leave events of their own.")

@@ -44,6 +44,7 @@ class Bucket:
 
 
 def _build_bucket(rules: tuple[Rule, ...]) -> Bucket:
+    """Sort the rules by how they are tested: with the bank, one by one, or not at all."""
     invalid = {index: fault for index, rule in enumerate(rules) if (fault := find_fault(rule))}
     texts = tuple(index for index, rule in enumerate(rules) if index not in invalid and tests_user_text(rule))
     in_bank = set(texts)

@@ -43,7 +43,10 @@ def describe_compared_pattern(literal: str) -> str:
 
 
 def describe_examples(pattern: str, *, whole: bool = False) -> str:
-    """Two or three texts that match, such as `“cancel order” or “stop order”`; blank where none is readable."""
+    """Up to three texts that match, such as `“cancel order” or “stop order”`; blank where none is readable.
+
+    `whole`: they match from beginning to end.
+    """
     try:
         compiled = compile_pattern(pattern)
         texts = [text for text in samples(compiled.source) if len(text) <= _LONGEST]
@@ -61,12 +64,13 @@ def describe_examples(pattern: str, *, whole: bool = False) -> str:
 
 @lru_cache(maxsize=8192)
 def samples(source: str, ignore_case: bool = True) -> tuple[str, ...]:
-    """Texts made from a pattern in RE2 form, shortest first. Raises UnsupportedPattern."""
-    texts = {" ".join(text.split()) for text in islice(_texts(parse(source), ignore_case), MAX_SAMPLES)}
+    """At most MAX_SAMPLES texts made from a pattern in RE2 form, shortest first. Raises UnsupportedPattern."""
+    texts = {" ".join(text.split()) for text in islice(_make_texts(parse(source), ignore_case), MAX_SAMPLES)}
     return tuple(sorted(texts, key=lambda text: (len(text), text)))
 
 
-def _texts(node: Node, ignore_case: bool) -> Iterator[str]:
+def _make_texts(node: Node, ignore_case: bool) -> Iterator[str]:
+    """Texts that a part of a pattern matches, assertions aside; none if no character for it is known."""
     match node:
         case Assertion():
             yield ""
@@ -76,9 +80,9 @@ def _texts(node: Node, ignore_case: bool) -> Iterator[str]:
                 yield char
         case Alternation(parts):
             for part in parts:
-                yield from islice(_texts(part, ignore_case), _OF_A_PART)
+                yield from islice(_make_texts(part, ignore_case), _OF_A_PART)
         case Concatenation(parts):
-            made = [list(islice(_texts(part, ignore_case), _OF_A_PART)) for part in parts]
+            made = [list(islice(_make_texts(part, ignore_case), _OF_A_PART)) for part in parts]
             yield from ("".join(pieces) for pieces in islice(product(*made), MAX_SAMPLES))
         case Repetition(part, low, _):
             if low == 0 and isinstance(part, Atom) and characters.takes(part.text, ignore_case, " "):
@@ -86,5 +90,5 @@ def _texts(node: Node, ignore_case: bool) -> Iterator[str]:
                 yield " "
             elif low == 0:
                 yield ""
-            for text in islice(_texts(part, ignore_case), _OF_A_PART):
+            for text in islice(_make_texts(part, ignore_case), _OF_A_PART):
                 yield text * max(low, 1)

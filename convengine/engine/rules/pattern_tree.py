@@ -86,10 +86,10 @@ def parse(source: str) -> Node:
             case "bar":
                 groups[-1].append([])
             case "close" if len(groups) > 1:
-                closed = _alternation(groups.pop())
+                closed = _make_alternation(groups.pop())
                 groups[-1][-1].append(closed)
             case "repeat" if parts:
-                parts[-1] = Repetition(parts[-1], *_bounds(token))
+                parts[-1] = Repetition(parts[-1], *_read_bounds(token))
             case "quoted":
                 parts += [Atom(_escape(char)) for char in token["literal"]]
             case "assertion":
@@ -103,7 +103,7 @@ def parse(source: str) -> Node:
                 raise UnsupportedPattern(f"{text} is not expected at position {position}")
     if len(groups) > 1:
         raise UnsupportedPattern("a bracket is missing")
-    return _alternation(groups[0])
+    return _make_alternation(groups[0])
 
 
 def quote(text: str) -> str:
@@ -111,12 +111,12 @@ def quote(text: str) -> str:
     return "".join(map(_escape, text))
 
 
-def _alternation(alternatives: list[list[Node]]) -> Node:
+def _make_alternation(alternatives: list[list[Node]]) -> Node:
     parts = [each[0] if len(each) == 1 else Concatenation(tuple(each)) for each in alternatives]
     return parts[0] if len(parts) == 1 else Alternation(tuple(parts))
 
 
-def _bounds(token: re.Match[str]) -> tuple[int, int | None]:
+def _read_bounds(token: re.Match[str]) -> tuple[int, int | None]:
     if token["low"] is None:
         return _BOUNDS[token.group()[0]]
     low = int(token["low"])

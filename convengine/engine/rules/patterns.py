@@ -62,7 +62,7 @@ _UNSUPPORTED: tuple[tuple[str, str], ...] = (
 class PatternError(ValueError):
     """An unusable pattern.
 
-    `code` is REGEX_INVALID, REGEX_UNSUPPORTED or REGEX_FLAGS_POSITION; `position` counts from 1 and is null if unknown;
+    `code` is REGEX_INVALID, REGEX_UNSUPPORTED or REGEX_FLAGS_POSITION; `position` counts from 1 and is None if unknown;
     `hint` is another way to write it, if known.
     """
 
@@ -88,7 +88,7 @@ class Match(Protocol):
         """All groups."""
 
     def groupdict(self) -> dict[str, str | None]:
-        """The named groups."""
+        """The named groups; None for one that did not match."""
 
     def span(self, group: int = 0) -> tuple[int, int]:
         """Start and end of a group."""
@@ -103,7 +103,7 @@ class _Translated:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A compiled pattern. Texts are cut to 4000 characters; a null text never matches."""
+    """A compiled pattern. Texts are cut to MAX_INPUT characters; None never matches."""
 
     text: str
     #: The pattern for RE2.
@@ -176,7 +176,11 @@ def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
     translated = _translate(text)
     pattern = Pattern(text, translated.wide, ignore_case)
     try:
-        narrow = pattern.size if translated.narrow == translated.wide else _size(translated.narrow, ignore_case)
+        narrow = (
+            pattern.size
+            if translated.narrow == translated.wide
+            else _count_instructions(translated.narrow, ignore_case)
+        )
         too_large = narrow > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
     except re2.error as error:
         raise _explain_error(text, error) from None
@@ -186,7 +190,10 @@ def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
 
 
 def find_double_backslash(text: str) -> str | None:
-    r"""The first `\\b`, `\\d`, `\\w` or `\\s`, which matches a backslash although the class was meant."""
+    r"""The first `\\b`, `\\d`, `\\w` or `\\s`, which matches a backslash although the class was meant.
+
+    Capitals count as well. Returns None if there is none.
+    """
     match = _DOUBLE_BACKSLASH.search(text)
     return match.group() if match else None
 
@@ -195,11 +202,12 @@ def _compile(source: str, ignore_case: bool, *, captures: bool) -> Any:
     return re2.compile(source, build_options(ignore_case=ignore_case, captures=captures))
 
 
-def _size(source: str, ignore_case: bool) -> int:
+def _count_instructions(source: str, ignore_case: bool) -> int:
     return int(_compile(source, ignore_case, captures=False).programsize)
 
 
 def _translate(text: str) -> _Translated:
+    """The pattern for RE2. Raises PatternError for flags behind its start."""
     flags = ""
     body = text
     if start := _START_FLAGS.match(text):
@@ -210,7 +218,7 @@ def _translate(text: str) -> _Translated:
 
 
 def _list_tokens(body: str, offset: int) -> Iterator[tuple[str, str]]:
-    """Each token of the pattern, wide and narrow."""
+    """Each token of the pattern, wide and narrow. Raises PatternError for flags."""
     position, in_class = 0, False
     while token := (_INSIDE if in_class else _OUTSIDE).match(body, position):
         kind, piece = token.lastgroup, token.group()
@@ -223,6 +231,7 @@ def _list_tokens(body: str, offset: int) -> Iterator[tuple[str, str]]:
 
 
 def _widen_token(kind: str | None, piece: str, in_class: bool) -> tuple[str, str]:
+    """The token for RE2, with word characters of all scripts; and with a class reduced to one character."""
     if kind == "property":
         return piece, r"\d"
     if kind == "escape" and piece == r"\w":
@@ -233,6 +242,7 @@ def _widen_token(kind: str | None, piece: str, in_class: bool) -> tuple[str, str
 
 
 def _explain_error(text: str, error: Exception) -> PatternError:
+    """The error of RE2 as a PatternError, with a hint if the pattern has something that RE2 lacks."""
     raw = error.args[0] if error.args else ""
     reason = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     for feature, hint in _UNSUPPORTED:
@@ -247,6 +257,7 @@ def _blank_literals(text: str) -> str:
 
 
 def _find_position(text: str, reason: str) -> int | None:
+    """Where an error of RE2 is, from 1. Returns None if that is unknown."""
     message, _, fragment = reason.partition(": ")
     if message == "missing )":
         return _find_unclosed(text)
@@ -255,6 +266,7 @@ def _find_position(text: str, reason: str) -> int | None:
 
 
 def _find_unclosed(text: str) -> int | None:
+    """The position of the last group that is not closed, from 1. Returns None if all are."""
     open_groups: list[int] = []
     for index, char in enumerate(_blank_escapes(text)):
         if char == "(":

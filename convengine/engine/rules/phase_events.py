@@ -139,7 +139,7 @@ class PhaseEvents:
         self._audit(session, RULE_ERROR, payload)
 
     def audit_pass_limit(self, session: Session, passes: int) -> None:
-        """Record that the rules would change intent or state again."""
+        """Record that the last pass that is allowed still changed intent or state."""
         payload = {"intent": session.intent, "state": session.state, "passes": passes}
         self._audit(session, RULE_PASS_CAP_REACHED, payload)
 
@@ -157,6 +157,7 @@ class PhaseEvents:
             self._audit_summary(session, done)
 
     def _audit_summary(self, session: Session, done: Pass) -> None:
+        """Write one event for the pass: the tested rules, and how many others there are, by reason."""
         payload: dict[str, Json] = {
             "intent": done.intent,
             "state": done.state,
@@ -176,6 +177,7 @@ class PhaseEvents:
         self._audit(session, RULE_NO_MATCH, payload)
 
     def _count_excluded(self, done: Pass) -> Mapping[str, int]:
+        """How many rules of the table were not tested in the pass, by reason."""
         hits = sum(tests_user_text(tested.rule) for tested in done.tested)
         return {
             **done.listing.cuts,
@@ -186,6 +188,7 @@ class PhaseEvents:
         }
 
     def _audit_each(self, session: Session, done: Pass) -> None:
+        """Write one event for each rule of the list that did not hold or was not tested."""
         tested = {visit.position: visit.verdict for visit in done.tested}
         invalid = {index for index, _, _ in done.listing.invalid()}
         for index, rule in enumerate(done.listing):
@@ -198,6 +201,7 @@ class PhaseEvents:
     def _audit_rule(
         self, session: Session, done: Pass, rule: Rule, verdict: Verdict, *, default: str | None = None
     ) -> None:
+        """Write the event of one rule that did not hold. `default`: the reason if the verdict has none."""
         payload = {
             "ruleId": rule.rule_id,
             "type": rule.rule_type,

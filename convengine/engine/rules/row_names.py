@@ -32,6 +32,7 @@ def quote_name(name: str) -> str:
 
 
 def _name_pattern(kinds: type[Word], row: Any) -> str:
+    """Examples of a regular expression, else its type and the pattern; blank without a pattern."""
     if blank(row.pattern):
         return ""
     text = describe_examples(row.pattern) if code(row.rule_type) == RuleType.REGEX else ""
@@ -48,6 +49,7 @@ def _name_prompt(row: Any) -> str:
 
 
 def _name_setting(row: Any) -> str:
+    """The label of a setting and its value; the key for a setting that is not in the catalogue."""
     setting = CATALOGUE.get(canonical_key(row.config_type, row.config_key)[:2])
     qualifier = (row.config_key or "").partition(".")[2]
     name = f"{setting.label}{f' for {qualifier}' if qualifier else ''}" if setting else row.config_key

@@ -131,7 +131,8 @@ def run_methods(
 ) -> Outcome:
     """Run the methods in order; each sees the changes of the earlier ones. The first failure ends the run.
 
-    `reserved` are context fields that a method may not write.
+    `find_failure` gives the type of the error of an answer, None for a success. `reserved` are context fields that a
+    method may not write.
     """
     values: list[Json] = []
     effects: list[Mapping[str, Json]] = []
@@ -147,6 +148,7 @@ def run_methods(
 
 
 def _read_effect(answer: TaskAnswer, reserved: Collection[str]) -> dict[str, Json]:
+    """The changes of an answer, without context fields that it may not write."""
     return {
         "context": {key: value for key, value in answer.context.items() if key not in reserved},
         "context_removed": [key for key in answer.context_removed if key not in reserved],

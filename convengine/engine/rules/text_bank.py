@@ -59,13 +59,13 @@ class _Automaton:
         self._set.Compile()
 
     @cached_property
-    def _build_sequential(self) -> _SequentialSearch:
+    def _sequential(self) -> _SequentialSearch:
         return _SequentialSearch(self._keys, self._sources, self._ignore_case)
 
     def hits(self, text: bytes) -> Iterator[Key]:
         indices = self._set.Match(text)
         if not indices:
-            return self._build_sequential.hits(text)
+            return self._sequential.hits(text)
         return (self._keys[index - 1] for index in indices if index)
 
 
@@ -75,6 +75,7 @@ class _EmptySearch:
 
 
 def _build_finder(sources: Mapping[Key, str], *, ignore_case: bool) -> _Finder:
+    """One automaton for all patterns, or the slow search if they do not fit into memory."""
     if not sources:
         return _EmptySearch()
     keys, texts = list(sources), list(sources.values())
@@ -110,6 +111,7 @@ class TextBank:
         self._literal_finder = _build_finder(self._literals, ignore_case=False)
 
     def _add(self, key: Key, kind: str, pattern: str) -> None:
+        """Add a row by its type, or the reason why it never matches to `invalid`. A blank pattern is left out."""
         if kind not in (REGEX, CONTAINS, STARTS_WITH, EXACT, RULE_EXACT):
             known = ", ".join((REGEX, CONTAINS, STARTS_WITH, EXACT))
             self.invalid[key] = Fault(f"unknown type {kind or '(none)'}", "rule_type", kind, f"Choose one of: {known}.")
@@ -128,6 +130,7 @@ class TextBank:
                 self._literals[key] = (r"\A" if kind == STARTS_WITH else "") + re2.escape(wanted)
 
     def _add_regex(self, key: Key, pattern: str) -> None:
+        """Add a regular expression, or the reason why it is unusable to `invalid`."""
         try:
             self._regexes[key] = compile_pattern(pattern).source
         except PatternError as error:
@@ -155,7 +158,10 @@ def fold_case(text: str) -> str:
 
 
 def is_exactly(pattern: str, text: str) -> bool:
-    """A rule's EXACT: trimmed texts are equal ignoring case; `ANY` matches every text, a blank pattern none."""
+    """True for a text that a rule's EXACT pattern is: trimmed, ignoring case.
+
+    `ANY` matches every text, a blank pattern none.
+    """
     wanted = fold_case(pattern)
     return wanted == _ANY or (wanted != "" and wanted == fold_case(text))
 
@@ -172,7 +178,7 @@ def get_bank(triples: tuple[Triple, ...], *, normalised: bool = False, blank_tex
 
 
 def matches_single(kind: str, pattern: str | None, text: str | None) -> bool:
-    """Whether one row matches a text, exactly as its bank says; an unusable one never does.
+    """True if one row matches a text, exactly as a bank without options says; an unusable one never does.
 
     Without a bank, because building one takes a thousand times as long as testing.
     """

@@ -114,7 +114,7 @@ def count_switched_off(snapshot: Snapshot, row_type: type[Row]) -> dict[str, int
 
 
 def _count_by_scope(snapshot: Snapshot, row_type: type[Row]) -> Counter[str | None]:
-    """Active rows by intent code, and all of them under null."""
+    """Active rows by intent code, and all of them under None."""
     counts: Counter[str | None] = Counter()
     for row in snapshot.enabled_rows(row_type):
         intent = getattr(row, "intent_code", ANY)

@@ -44,6 +44,10 @@ def rule_action(
 
     It returns the changed session. An exception becomes a RULE_ERROR, and the turn goes on. Raises ValueError if the
     name is taken.
+
+    `label`, `help`, `value` and `picker` are what the form of a rule shows. `parse` reads the value when a rule is
+    checked and described, and refuses one with ActionValueError. `value_required`: false where the manual calls the
+    value optional.
     """
 
     def register(apply: Apply) -> Apply:
@@ -58,6 +62,8 @@ def rule_action(
 
 
 def _guard_apply(apply: Apply) -> Apply:
+    """The function, with each of its exceptions raised as ActionFailed."""
+
     def run(rule: Rule, session: Session, turn: Turn) -> Session:
         try:
             return apply(rule, session, turn)

@@ -98,7 +98,10 @@ def _read_message_intent(session: Session) -> MessageIntent:
 
 
 def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | None:
-    """The question at the end of the turn, or null. `mode` comes from `find_interaction_mode`."""
+    """The question at the end of the turn. Returns None if nothing is asked.
+
+    `mode` comes from `find_interaction_mode`.
+    """
     if session.clarification:
         return session.clarification.question
     if session.digression and session.digression.question:

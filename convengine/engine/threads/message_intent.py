@@ -73,6 +73,10 @@ def _says_nothing(session: Session) -> bool:
 
 
 def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
+    """What the message means, by its phrases, its act and the lifecycle.
+
+    UNCLEAR only for a reply to a proposed end.
+    """
     act = session.dialogue.dialogue_act
     if _gives_up(session, turn):
         return MessageIntent.ABANDON
@@ -124,6 +128,7 @@ def _changes_topic(session: Session) -> bool:
 
 
 def _begin_new_task(session: Session, turn: Turn) -> Session:
+    """Write what the message means, and go on in the session of the new task."""
     session = _audit_message_intent(
         session.with_values(DialogueParams(message_intent=MessageIntent.NEW_TASK.value)), turn, MessageIntent.NEW_TASK
     )
@@ -143,6 +148,7 @@ def _ask_model(session: Session, turn: Turn) -> MessageIntent:
 
 
 def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) -> Session:
+    """Write MESSAGE_INTENT_CLASSIFIED. Returns the session unchanged."""
     turn.audit(
         session,
         MESSAGE_INTENT_CLASSIFIED,

@@ -34,6 +34,10 @@ def begin_new_task(session: Session, turn: Turn) -> Session:
 
 
 def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> Session:
+    """A new session with what the turn learned from the message, the params of this turn and of the caller.
+
+    Its preferences are those of this message only. A summary of the old context goes into the recall.
+    """
     stored = turn.ports.conversations.load().conversation.input_params_json
     before = set(stored) if isinstance(stored, dict) else set()
     params = {

@@ -90,6 +90,7 @@ def _get_last_form(turn: Turn, state: DialogueState) -> Form | None:
 
 
 def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Json]:
+    """The asked field for a front end: its title, type, options, bounds and format."""
     spec, is_yes_no = field.spec, field.type == "boolean"
     locale = find_form_locale(session, turn, _get_last_form(turn, DialogueState.of(session)))
     values = _list_offered(session, field) or ([True, False] if is_yes_no else [])

@@ -64,6 +64,7 @@ class IdleLimits:
 
     @classmethod
     def of(cls, snapshot: Snapshot, channel: str) -> "IdleLimits":
+        """The limits that the configuration sets for a channel."""
         return cls(
             timedelta(days=live_settings.read(snapshot, catalogue.STALE_TIMEOUT_DAYS).value),
             timedelta(minutes=live_settings.read(snapshot, catalogue.TIMEOUT_MINUTES, channel).value),

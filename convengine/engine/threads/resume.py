@@ -91,6 +91,7 @@ def _read_offered_state(session: Session, turn: Turn) -> Mapping[str, Json]:
 
 
 def _build_offer(session: Session, turn: Turn) -> str:
+    """The text that offers to resume, by the lifecycle before it."""
     stood = _read_offered_state(session, turn)
     text, detail = read_text_setting(session, turn, _TEXTS[stood["lifecycle"]]), stood["detail"]
     summary = detail.get("summary") or session.context_summary

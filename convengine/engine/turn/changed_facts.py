@@ -25,12 +25,14 @@ def audit_transformed(
 def audit_changed_facts(
     before: Session, after: Session, turn: Turn, *, by: str, kind: str, session: Session | None = None
 ) -> None:
-    """Write FACTS_CHANGED if facts changed, and RESPONSE_TRANSFORMED if the answer did; `session` is the present one,
-    if the turn went on since.
+    """Write FACTS_CHANGED if facts changed, and RESPONSE_TRANSFORMED if the answer did.
+
+    `session` is the present one, if the turn went on after these changes.
     """
     if before is after:
         return
-    facts, parameters = _find_set(before.context, after.context), _find_set(before.input_params, after.input_params)
+    facts = _find_written(before.context, after.context)
+    parameters = _find_written(before.input_params, after.input_params)
     fields = {
         name: _simplify(getattr(after, name))
         for name in FIELDS
@@ -47,10 +49,11 @@ def audit_changed_facts(
     audit_transformed(session or after, turn, before.payload, after.payload, by=by, kind=kind)
 
 
-def _find_set(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+def _find_written(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+    """The entries that are new or have another value."""
     return {key: value for key, value in after.items() if key not in before or before[key] != value}
 
 
 def _simplify(value: Json) -> Json:
-    """The value of a field, if it is a simple one."""
+    """The value of a field, if it is a text, a number or a truth value. Returns None for any other."""
     return value if isinstance(value, (str, int, float, bool)) else None

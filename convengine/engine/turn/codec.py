@@ -79,7 +79,7 @@ def dumps(value: Any) -> str:
 
 
 def dump_unchanged(value: Any) -> bytes:
-    """As `dumps`, in bytes. Raises TypeError for a value whose texts `dumps` would change."""
+    """As `dumps`, in bytes. Raises TypeError for a value with texts or numbers that `dumps` would write otherwise."""
     text = orjson.dumps(value, default=_convert_any, option=_OPTIONS)
     if b"\\u0000" in text:
         raise TypeError("A text contains NUL.")
@@ -117,7 +117,8 @@ def _normalize_numbers(value: Any) -> Any:
     if isinstance(value, float):
         if value == 0:
             return 0.0
-        return int(value) if 1e16 <= abs(value) < (2**64 if value > 0 else 2**63) else value
+        limit = 2**64 if value > 0 else 2**63
+        return int(value) if 1e16 <= abs(value) < limit else value
     if isinstance(value, dict):
         return {key: _normalize_numbers(item) for key, item in value.items()}
     return [_normalize_numbers(item) for item in value] if isinstance(value, list) else value
@@ -129,7 +130,10 @@ def loads(text: str | bytes) -> Any:
 
 
 def load_column(value: Any) -> Any:
-    """The value of a JSON column from a raw cursor, which is parsed on one database and a text on the other."""
+    """The value of a JSON column from a raw cursor, where it is parsed on one database and a text on the other.
+
+    Raises ValueError for a text that is not JSON.
+    """
     return orjson.loads(value) if isinstance(value, (str, bytes)) else value
 
 
@@ -169,7 +173,7 @@ def compress(text: str, words: bytes) -> bytes:
 
 
 def decompress(data: bytes | memoryview, words: bytes) -> Any:
-    """The document of compressed bytes, with the same words. Raises ValueError."""
+    """The document of bytes that were compressed with the same words. Raises ValueError for damaged ones."""
     try:
         return orjson.loads(zlib.decompressobj(zdict=words).decompress(bytes(data)))
     except (TypeError, zlib.error) as damage:

@@ -66,14 +66,14 @@ class Loaded:
 
 
 def list_exchanges(past: Iterable[tuple[str | None, Json]]) -> tuple[Exchange, ...]:
-    """Messages and stored answers as exchanges; those with a blank side do not count."""
+    """Messages and stored answers as exchanges; those with a blank side are left out."""
     return tuple(
         Exchange(user, text) for user, answer in past if user and user.strip() and (text := to_spoken_text(answer))
     )
 
 
 def restore_context(loaded: Loaded) -> tuple[Mapping[str, Json], str | None]:
-    """The stored context and its fault: a value that is not an object counts as empty."""
+    """The stored context, and None or its fault: a value that is not an object counts as empty."""
     context = loaded.conversation.context_json
     if isinstance(context, Mapping):
         return context, None
@@ -86,7 +86,7 @@ def restore_session(
     params: Mapping[str, Json],
     preferences: Mapping[str, str] = MappingProxyType({}),
 ) -> Session:
-    """The session at the start of the turn. `params` of the request override stored ones.
+    """The session at the start of the turn. `params` and `preferences` of the request override stored ones.
 
     Lock and clarification are restored here only; no later step reads them from the context.
     """
@@ -170,6 +170,7 @@ def _get_branch(context: Mapping[str, Json], name: str) -> Mapping[str, Json]:
 
 
 def _read_clarification(branch: Mapping[str, Json]) -> Clarification | None:
+    """The stored question of an earlier turn. Returns None if there is none."""
     question = branch.get("question")
     if not isinstance(question, str) or blank(question):
         return None

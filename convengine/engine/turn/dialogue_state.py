@@ -107,7 +107,7 @@ def _read_values(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _read_mark(value: Json) -> bool:
+def _read_flag(value: Json) -> bool:
     return value is True
 
 
@@ -125,5 +125,5 @@ _READERS: Mapping[str, Callable[[Json], Any]] = {
     "offered": _read_values,
     "open_offers": _read_values,
     "echoed": lambda value: tuple(map(str, _read_list(value))),
-    "person_answers": _read_mark,
+    "person_answers": _read_flag,
 }

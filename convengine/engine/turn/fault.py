@@ -17,10 +17,8 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (str, "a text"),
 )
 
-
 #: The only key of the object that replaces such a value in a release.
 MARK = "$unreadable"
-_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ def unreadable_faults(snapshot: Snapshot) -> tuple[tuple[rows.Row, Fault], ...]:
 
 
 def _build_fault(row: rows.Row, table: Any) -> Fault:
+    """The fault of a row; `table` has the unreadable values by primary key and column."""
     problem = table[row.pk]
     name, value = next(iter(problem.items()))
     wanted = _describe_wanted(row.table, name)
@@ -72,12 +71,12 @@ def _describe_wanted(table: str, column: str) -> str:
 
 
 def mark_unreadable(value: Any) -> dict[str, str]:
-    """The replacement of the value: enough to find it again, and to see that it changed."""
+    """The replacement of an unreadable value: enough to find it again, and to see that it changed."""
     return {MARK: value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)}
 
 
 def find_unreadable_columns(content: Mapping[str, Json]) -> dict[str, str]:
-    """The columns of a row's content with such values."""
+    """The columns of a row's content whose values are marked as unreadable, with the text of the value."""
     return {
         name: str(value[MARK])
         for name, value in content.items()

@@ -52,5 +52,5 @@ class NoFinders:
     kinds: Collection[str] = ()
 
     def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
-        """Nothing."""
+        """Find nothing."""
         return FinderAnswer()

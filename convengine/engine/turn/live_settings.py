@@ -41,6 +41,7 @@ class Kind(Generic[T_co]):
 
 
 def _read_bool(text: str) -> bool:
+    """The meaning of a word for yes or no. Raises Unreadable for any other text."""
     word = text.strip().lower()
     if word not in TRUE_WORDS | FALSE_WORDS:
         raise Unreadable("must be true or false.")
@@ -53,7 +54,7 @@ def boolean() -> Kind[bool]:
 
 
 def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Kind[int]:
-    """Digits within limits; a number outside becomes the nearest limit."""
+    """A whole number within limits; a number outside becomes the nearest limit."""
 
     def read(text: str) -> int:
         try:
@@ -125,7 +126,7 @@ def regex() -> Kind[str]:
 
 
 def json_value(shape: type = dict) -> Kind[Any]:
-    """A JSON document with the given top-level type."""
+    """A JSON document with the given top-level type; blank counts as absent."""
     names: dict[type, str] = {dict: "a JSON object", list: "a JSON list"}
 
     def read(text: str) -> Any:
@@ -200,7 +201,7 @@ def declare(
 
 
 def canonical_key(config_type: str | None, config_key: str | None) -> tuple[str, str, str]:
-    """Family, present key, and qualifier of the setting that a row names."""
+    """Family, present key, and qualifier (blank without one) of the setting that a row names, in upper case."""
     family, (key, _, qualifier) = (config_type or "").strip().upper(), (config_key or "").strip().upper().partition(".")
     return family, ALIASES.get((family, key), key), qualifier
 
@@ -210,14 +211,15 @@ class Reading(Generic[T]):
     """A setting's value in force, its source, and the error of the text that was found."""
 
     value: T
-    #: The `ce_config` row, or null if the value comes from the deployment or the default.
+    #: The `ce_config` row, or None if the value comes from the deployment or the default.
     row: rows.Config | None = None
     source: str = "DEFAULT"
     problem: str | None = None
     raw: str | None = field(default=None, repr=False)
 
 
-def _by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
+def _index_by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
+    """The enabled rows by TYPE and KEY; of equal names, the first row counts."""
     return snapshot.table(rows.Config).memo.get(
         "by_name",
         lambda: {
@@ -227,11 +229,12 @@ def _by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
     )
 
 
-def _sources(
+def _list_sources(
     snapshot: Snapshot, setting: Setting[Any], qualifier: str | None
 ) -> Iterator[tuple[str, rows.Config | None, str]]:
+    """The texts that may give the value, the strongest first, each with its source and row."""
     type_, key = setting.type.upper(), setting.key.upper()
-    by_name = _by_name(snapshot)
+    by_name = _index_by_name(snapshot)
     names = [f"{key}.{qualifier.strip().upper()}"] if qualifier else []
     for name in (*names, key):
         if row := by_name.get((type_, name)):
@@ -252,8 +255,9 @@ def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) 
 
 
 def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> Reading[T]:
+    """Read the strongest text; a blank one is passed over where blank counts as absent."""
     default = setting.default_for(qualifier)
-    for source, row, raw in _sources(snapshot, setting, qualifier):
+    for source, row, raw in _list_sources(snapshot, setting, qualifier):
         if setting.kind.blank_is_absent and blank(raw):
             continue
         try:

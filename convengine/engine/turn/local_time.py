@@ -14,6 +14,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def _read_zone(text: str) -> str:
+    """The name of a time zone. Raises Unreadable for an unknown one."""
     try:
         return ZoneInfo(text.strip()).key
     except (ValueError, OSError, ZoneInfoNotFoundError):

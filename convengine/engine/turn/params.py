@@ -56,7 +56,7 @@ def is_turn_param(key: str) -> bool:
 
 
 def keep_persistent(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The params for `input_params_json`."""
+    """The params for `input_params_json`: those that are kept until the conversation ends."""
     return {key: value for key, value in params.items() if key not in _ONE_TURN}
 
 
@@ -70,7 +70,7 @@ def select_turn_facts(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hide_internal(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The params for rules, prompts and audit."""
+    """The params for rules, prompts and audit: without keys that would nest the session inside itself."""
     return drop_keys(params, NESTING)
 
 
@@ -82,8 +82,9 @@ def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 
 def remove_reserved(params: Mapping[str, Any], *, may_approve: bool) -> tuple[dict[str, Any], list[str]]:
-    """A caller's params without the engine's keys and, unless the caller `may_approve`, without approvals; and the
-    removed names. Texts are composed, as the message's is.
+    """A caller's params without reserved keys, and the removed names. Texts are composed, as the message's is.
+
+    Reserved are the engine's keys and, unless the caller `may_approve`, approvals.
     """
     refused = frozenset() if may_approve else APPROVAL_KEYS
     allowed = {key: compose(value) for key, value in params.items() if not is_engine_owned(key) and key not in refused}

@@ -33,7 +33,7 @@ def to_document(payload: Payload) -> Any:
 
 
 def to_spoken_text(document: Any) -> str:
-    """The assistant's text in a stored answer, for prompts."""
+    """The assistant's text in a stored answer, for prompts; blank if the answer has none."""
     if isinstance(document, str):
         return document
     if not isinstance(document, dict):

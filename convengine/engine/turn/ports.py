@@ -177,7 +177,7 @@ class LlmRequest:
     user: str
     #: Data for the model as JSON text; `{}` for none.
     context_json: str = "{}"
-    #: The schema of the answer, or null for an answer in plain text.
+    #: The schema of the answer. None for an answer in plain text.
     json_schema: Json = None
     #: The service must keep the schema exactly.
     strict: bool = False
@@ -251,14 +251,14 @@ class PhrasePort(Protocol):
     """What messages mean by phrases: found in this process, and recorded so that a replay needs no classifier."""
 
     def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """What `find` says, or the recording. `request` names the text, the phrases and the settings."""
+        """The answer of `find`, or the recorded one. `request` names the text, the phrases and the settings."""
 
 
 class UnrecordedPhrases:
     """The port that finds and records nothing."""
 
     def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """What `find` says."""
+        """The answer of `find`."""
         return find()
 
 
@@ -341,7 +341,7 @@ class MemoryPort(Protocol):
 
 @dataclass(frozen=True)
 class TransformAnswer:
-    """The result of a response transformer; all null if none applies or nothing changed."""
+    """The result of a response transformer; without a payload if none applies or it changed nothing."""
 
     payload: Payload | None = None
     transformer: str | None = None

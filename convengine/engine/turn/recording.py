@@ -77,7 +77,7 @@ class Recording:
     entries: list[list[Json]] = field(default_factory=list)
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
-        """Make the call, record it, return its answer."""
+        """Make the call, record it, return its answer. `aside` is not recorded."""
         answer = call()
         self.entries.append([port, request, answer])
         return answer
@@ -95,7 +95,7 @@ class Playback:
     subjects: dict[int, Json] = field(default_factory=dict)
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
-        """The recorded answer. Raises ReplayMismatch when the request differs from the recorded one."""
+        """The recorded answer. Raises ReplayMismatch when the recording has another request next, or none."""
         if port == "phrases" and [entry[0] for entry in self.entries[self.position : self.position + 1]] != [port]:
             # It is recorded since messages are classified, and found from the release alone.
             return call()
@@ -120,6 +120,7 @@ class Playback:
         return [_describe_call(port, request) for port, request, _ in self.entries[self.position :]]
 
     def _report_missing(self, text: str) -> ReplayMismatch:
+        """Note a request without an answer; returns the error to raise."""
         self.missing.append(text)
         return ReplayMismatch(text)
 
@@ -170,7 +171,7 @@ class Reuse:
     _used: set[int] = field(default_factory=set)
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
-        """The recorded answer. Raises ReplayMismatch when there is none."""
+        """The recorded answer, or one that has no effect. Raises ReplayMismatch when there is neither."""
         same = [index for index, entry in enumerate(self.entries) if (entry[0], entry[1]) == (port, request)]
         nothing = NOTHING.get(port, _ASKED)
         if all(self.entries[index][2] == nothing for index in same) and aside.is_idle():
@@ -330,6 +331,7 @@ class TapedModel:
 
 
 def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:
+    """The answer from its recorded fields, with earlier attempts."""
     return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(attempt) for attempt in stored.get("earlier", ()))})
 
 
@@ -340,5 +342,5 @@ class TapedPhrases:
         self._tape = tape
 
     def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """What `find` says, or the recording."""
+        """The answer of `find`, or the recorded one."""
         return self._tape.ask("phrases", request, find)

@@ -51,6 +51,7 @@ def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bo
 
 
 def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> Session:
+    """The session after a reset: without intent, context, params and memory, in a new epoch."""
     blank = Session(session.conversation_id)
     params = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
     return (

@@ -106,7 +106,7 @@ class FieldsRead:
     wants_person: bool = False
 
     def find_refusal(self, path: str) -> RefusedValue | None:
-        """The refused value of a field, if any."""
+        """The refused value of a field. Returns None if there is none."""
         return next((refusal for refusal in self.refused if refusal.field == path), None)
 
 
@@ -264,7 +264,7 @@ class Session:
     steps: Sequence[StepTiming] = ()
 
     def has_same_state(self, other: "Session") -> bool:
-        """True when the two values differ in unrecorded fields only."""
+        """True when both values were made from the same one, and only unrecorded fields changed since."""
         moment = self.__dict__.get("_moment")
         return self is other or (moment is not None and moment is other.__dict__.get("_moment"))
 
@@ -349,7 +349,10 @@ class Session:
         rule_id: int | None = None,
         phase: str | None = None,
     ) -> Self:
-        """A copy with another intent or state and the recorded transition; the same codes record nothing."""
+        """A copy with another intent or state and the recorded transition.
+
+        None keeps the intent or the state. The same session is returned if neither changes.
+        """
         to_intent, to_state = intent or self.intent, state or self.state
         if (to_intent, to_state) == (self.intent, self.state):
             return self

@@ -132,12 +132,13 @@ class Snapshot:
         return code(intent) in self.active_intents
 
     def is_switched_off(self, intent: str | None) -> bool:
-        """True for an intent that is there and off: nothing leads to it."""
+        """True for an intent that has a row, and the row is disabled: nothing leads to it."""
         row = self.row(Intent, code(intent))
         return row is not None and not row.enabled
 
     @property
     def allowed_intents(self) -> tuple[Intent, ...]:
+        """The enabled intents but UNKNOWN, by priority, then code: those that a model may choose."""
         return self.table(rows.Intent).memo.get(
             "allowed",
             lambda: tuple(
@@ -177,11 +178,12 @@ class Snapshot:
 
     @property
     def disabled_hand_over_intents(self) -> frozenset[str]:
-        """The disabled ones."""
+        """The disabled intents whose phrases lead to the state HAND_OVER."""
         return self._all_hand_over_intents - self.active_intents
 
     @property
     def _all_hand_over_intents(self) -> frozenset[str]:
+        """The intents, enabled or not, whose phrases lead to the state HAND_OVER."""
         intents: frozenset[str] = self.table(rows.Classifier).memo.get(
             "intents that hand over",
             lambda: frozenset(
@@ -226,7 +228,7 @@ class Snapshot:
 
         The default order is priority, then primary key.
         """
-        by_scope = self.index(row_type, scope_key, order or _priority_order)
+        by_scope = self.index(row_type, scope_key, order or _order_by_priority)
         matching: list[R] = []
         active = self.active_intents
         for bucket in dict.fromkeys(list_buckets(intent, state)):
@@ -236,7 +238,7 @@ class Snapshot:
 
     def has_scope(self, row_type: type[R], intent: str | None, state: str | None) -> bool:
         """True when an enabled row has exactly this intent and state."""
-        return (code(intent), code(state)) in self.index(row_type, scope_key, _priority_order)
+        return (code(intent), code(state)) in self.index(row_type, scope_key, _order_by_priority)
 
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase for (intent, state), in the order of testing."""
@@ -245,8 +247,11 @@ class Snapshot:
     def rule_buckets(
         self, phase: str, intent: str | None, state: str | None
     ) -> Mapping[tuple[str, str, str], tuple[Rule, ...]]:
-        """The rules by scope key, not copied, so that values derived from a bucket can be cached."""
-        by_scope = self.index(rows.Rule, _rule_key, _priority_order)
+        """The rules of a phase for (intent, state) by scope key, in the order of testing.
+
+        They are not copied, so that values derived from a bucket can be cached.
+        """
+        by_scope = self.index(rows.Rule, _rule_key, _order_by_priority)
         active = self.active_intents
         return {
             key: by_scope[key]
@@ -258,10 +263,13 @@ class Snapshot:
 
     @property
     def known_states(self) -> frozenset[str]:
-        """Every concrete state that a row names or leads to."""
-        return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
+        """Every concrete state that an enabled row names or leads to, and those that exist without a row."""
+        return self.memo.get(
+            "known_states", lambda: frozenset(self._collect_named_states() | BUILT_IN_STATES) - {ANY, ""}
+        )
 
-    def _named_states(self) -> set[str]:
+    def _collect_named_states(self) -> set[str]:
+        """The states that enabled rows name or lead to, with ANY and blank ones."""
         names = {code(edge.from_state) for edge in self.enabled_rows(rows.StateEdge)}
         names |= {code(edge.to_state) for edge in self.enabled_rows(rows.StateEdge)}
         names |= {code(rule.action_value) for rule in self.enabled_rows(rows.Rule) if rule.action == "SET_STATE"}
@@ -281,11 +289,12 @@ def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:
     return read_phase(rule.phase) or "", code(rule.intent_code), code(rule.state_code)
 
 
-def _priority_order(row: Any) -> tuple[int, Any]:
+def _order_by_priority(row: Any) -> tuple[int, Any]:
     return getattr(row, "priority", 0), row.pk
 
 
 def _group_questions(intents: Iterable[str]) -> dict[str, frozenset[str]]:
+    """By flow, the intents that are named as its questions."""
     grouped: dict[str, set[str]] = {}
     for intent in intents:
         if match := QUESTION_BESIDE_FLOW.fullmatch(intent):

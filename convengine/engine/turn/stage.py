@@ -142,6 +142,6 @@ def _label_of(name: str) -> str:
 
 
 def stage_label(stored: str) -> str:
-    """A stored stage in words: `RULE_MATCH (RulesStep)` is "Rule match"; a deployment's own stays unchanged."""
+    """A stored stage in words: `RULE_MATCH (RulesStep)` is "Rule match"; one that is not declared stays unchanged."""
     stage = _DECLARED.get(stored.partition(" (")[0])
     return stage.label if stage else stored

@@ -134,7 +134,7 @@ class Turn:
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
 
     def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
-        """Write an event. Payload keys are camelCase; `caller` goes in brackets."""
+        """Write an event, and return it. `caller` goes in brackets behind the name of the stage."""
         return self.trail.add(session, stage, payload, caller)
 
     def decide(
@@ -161,11 +161,11 @@ class Turn:
             self.record_deciding_row(winner, kind)
 
     def record_deciding_row(self, row: rows.Row, kind: DecisionKind) -> None:
-        """Remember that a row decided something in this turn."""
+        """Remember that a row decided something in this turn; the first time counts."""
         self.decided_rows.setdefault(DecidingRow(row.table, str(row.pk), kind.value), len(self.trail.events))
 
     def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
-        """A live setting's value from the pinned snapshot; an unreadable one is reported once per turn."""
+        """A live setting's value from the pinned snapshot. An unreadable one is reported once per turn."""
         # Called forty times a turn, nearly always for a cached value.
         cached = self.snapshot.memo.values.get(setting) if qualifier is None else None
         reading: live_settings.Reading[T] = cached or live_settings.read(self.snapshot, setting, qualifier)

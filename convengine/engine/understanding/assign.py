@@ -111,7 +111,7 @@ class _ClaimMaker:
         return _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
 
     def _correct(self, claim: Claim) -> Claim | None:
-        """The claim for a field that holds a value: null where nothing says that it replaces this one."""
+        """The claim for a field that holds a value. Returns None where nothing says that it replaces this one."""
         is_named = claim.label is not None and claim.label.is_whole
         is_plain = is_named or may_correct(self.understanding, self.form, claim.span)
         is_same = claim.resolved.values == (self.form.held[claim.field.path],)

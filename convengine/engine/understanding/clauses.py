@@ -105,6 +105,7 @@ def _limits(words: Sequence[Word], spans: Sequence[Span], cue: Cue) -> bool:
 
 
 def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
+    """The longest of the `fillers` that begins at a word. Returns None if there is none."""
     longest = max(map(len, fillers), default=0)
     keys = tuple(word.key for word in chart.words[start : start + longest])
     size = max((len(filler) for filler in fillers if keys[: len(filler)] == filler), default=0)
@@ -112,6 +113,10 @@ def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]])
 
 
 def _find_cue(chart: Chart, start: int) -> Cue | None:
+    """The longest cue of the tables at a word; of equally long ones, the first class in `_CUES` and `_PLAIN`.
+
+    Returns None if no cue begins there.
+    """
     ends = [
         (match.end, -rank, name)
         for rank, name in enumerate((*_CUES, *_PLAIN))
@@ -138,7 +143,10 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
 
 
 def _find_inner(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> set[int]:
-    """The words of values, cues and moves behind their first one: no clause begins or ends there."""
+    """The words of values, cues and moves behind their first one: no clause begins or ends there.
+
+    A weak value of a pattern is no obstacle.
+    """
     plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
     extents: list[Extent] = [*plain, *cues]
     inner = {index for extent in extents for index in range(extent.start + 1, extent.end)}
@@ -161,7 +169,10 @@ def _make_clause(cues: Sequence[Cue], start: int, end: int, *, is_asked: bool) -
 
 
 def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
-    """True for a denial or a doubt with nothing behind it, which is about what stands before: "at five maybe"."""
+    """True for a denial, doubt or limit with nothing behind it up to a comma, dash or the end of the sentence.
+
+    It is about what stands before: "at five maybe".
+    """
     end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
     rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
     return cue.name in ("denial", "supposition", "limit") and not any(not word.is_sign for word in rest)
@@ -251,7 +262,10 @@ def list_sentences(chart: Chart, spans: Sequence[Span]) -> Iterator[tuple[int, i
 
 
 def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, bool]]:
-    """Start and end of each sentence without its signs, and whether it ends with a question mark."""
+    """Start and end of each sentence without its signs, and whether it ends with a question mark.
+
+    No sentence ends at a word of `inner`.
+    """
     words, start = chart.words, 0
     for index, word in enumerate(words):
         is_glued = _is_inside(words, index) and not _begins_sentence(chart, index)
@@ -277,6 +291,10 @@ def _begins_sentence(chart: Chart, index: int) -> bool:
 def _split_sentence(
     words: Sequence[Word], start: int, end: int, inner: set[int], cuts: set[int]
 ) -> Iterator[tuple[int, int]]:
+    """Start and end of each clause of a sentence: it is split at commas and dashes, and before each word of `cuts`.
+
+    No clause begins or ends at a word of `inner`.
+    """
     first = start
     for index in range(start, end):
         if index in inner or index < first:

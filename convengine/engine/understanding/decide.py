@@ -63,12 +63,18 @@ class Explained:
         return stem(word, get_stemmer_name(self.understanding.chart.grammar))
 
     def says_more(self, start: int, end: int) -> bool:
-        """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is."""
+        """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is.
+
+        A mended word counts as one that says something.
+        """
         mended = {index for index, word in enumerate(self.understanding.words) if word.is_mended}
         return any(index in (self.content - self._named) | mended for index in range(start, end))
 
     def list_saying_nothing(self, *, with_question: bool) -> set[int]:
-        """Small words, talk and signs; and with the question, the names of fields and the words of the last answer."""
+        """The words that say nothing: small words, talk and signs.
+
+        `with_question`: the words of the question, the last answer, and the names of fields, too.
+        """
         nothing = {index for index, _ in enumerate(self.understanding.words) if index not in self.content}
         return nothing | self.talk | (self._named | self._own if with_question else set())
 
@@ -103,7 +109,10 @@ class Explained:
         return self.content.intersection(range(clause.start, clause.end))
 
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
-        """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request."""
+        """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request.
+
+        In a message that begins the form, for each clause that does not begin with a word such as "when".
+        """
         if self.form.is_opener and not self.asks_more(clause):
             return True
         own = (claim for claim in claims if claim.clause is clause)
@@ -206,6 +215,7 @@ def _may_be_talk(claim: Claim, explained: Explained) -> bool:
 
 
 def _take(claim: Claim, explained: Explained) -> Taken:
+    """The value as taken: by what it was recognised, whether the answer repeats it, and what was assumed."""
     understanding = explained.understanding
     by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= ASKED_TIE else KIND
     start, end = claim.span.start, claim.span.end
@@ -235,5 +245,6 @@ def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
 
 
 def _describe(claim: Claim) -> dict[str, object]:
+    """What the reading says of the refused value, with the candidates if there are several."""
     values = claim.resolved.values
     return dict(claim.resolved.data) | ({"candidates": list(values)} if len(values) > 1 else {})

@@ -148,6 +148,7 @@ def fold_kind(name: str) -> str:
 
 
 def _find_kind(declared: Mapping[str, Json], json_type: str, options: tuple[Option, ...]) -> Kind:
+    """The kind by `x-kind`, else by options, format, type and pattern, in this order."""
     if named := read_kind_name(declared):
         return Kind(named) if named in BUILT_IN_KINDS else Kind.OWN
     if options:
@@ -160,6 +161,7 @@ def _find_kind(declared: Mapping[str, Json], json_type: str, options: tuple[Opti
 
 
 def _find_type(declared: Mapping[str, Json], options: tuple[Option, ...]) -> str:
+    """The first declared type that is not null, else that of the options, else `string`."""
     types = declared.get("type")
     for item in types if isinstance(types, list) else [types]:
         if isinstance(item, str) and item != "null":
@@ -187,6 +189,7 @@ def _list_options(declared: Mapping[str, Json]) -> tuple[Option, ...]:
 
 
 def _read_option(item: Json) -> Option:
+    """An option by its value, label and synonyms; one that is a plain value is its own label."""
     if not isinstance(item, Mapping):
         return Option(item, str(item))
     value = item.get("value", item.get("label"))

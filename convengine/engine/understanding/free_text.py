@@ -45,7 +45,10 @@ def read_free_text(
 
 
 def _take_sentences(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
-    """The message from its first to its last clause that is no question or move, and not all of another field."""
+    """The message from its first to its last clause that is no question or move, and not all of another field.
+
+    Returns None if it has no such clause.
+    """
     understanding = explained.understanding
     clauses = [clause for clause in understanding.clauses if _says_more(explained, claims, clause)]
     if not clauses:
@@ -61,7 +64,10 @@ def _says_more(explained: Explained, claims: Sequence[Claim], clause: Clause) ->
 
 
 def _take_piece(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | Refused | None:
-    """Take the part of the message that nothing explains. If there are several, the user chooses one."""
+    """Take the part of the message that nothing explains. If there are several, the user chooses one.
+
+    Returns None if there is none, or if it is no name where a name was asked for.
+    """
     understanding, grammar = explained.understanding, explained.understanding.chart.grammar
     pieces = LeftOver(explained, claims).pieces
     if not pieces:
@@ -122,6 +128,7 @@ def _is_stated_name(piece: Piece) -> bool:
 
 
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
+    """True for a move alone, and, unless a long text is asked for, for a question, a phrase, or a wish for a person."""
     words, text = understanding.words, understanding.text
     if understanding.is_bare_move and all(has_same_letters(word, text) for word in words if word.is_mended):
         return True

@@ -93,6 +93,7 @@ class Grammar:
         return self._beginnings[name]
 
     def _insert(self, name: str, elements: Sequence[_Element], means: str | None, value: Json) -> None:
+        """Add one sequence of words and slots, with what it means. Raises ValueError for an empty one."""
         if not elements:
             raise ValueError(f"{name}: a phrase without words")
         node = self.nodes.setdefault(name, _Node())
@@ -108,6 +109,7 @@ class Grammar:
 
 
 def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Json:
+    """What a match gives: the value of a word, the only slot of a phrase that means VALUE, or the phrase."""
     if means is None:
         return value
     named = {**value, **slots}
@@ -126,6 +128,7 @@ def _expand(template: str) -> list[list[_Element]]:
 
 
 def _split_items(template: str) -> Iterator[str]:
+    """The parts of a template between blanks; brackets stay whole. Raises ValueError for one that is not closed."""
     depth, start = 0, 0
     for index, char in enumerate(f"{template} "):
         depth += (char == "[") - (char == "]")
@@ -138,6 +141,7 @@ def _split_items(template: str) -> Iterator[str]:
 
 
 def _list_elements(choice: str) -> Iterator[_Element]:
+    """The words of one alternative, or its slot."""
     is_glued = choice.startswith("~")
     text = choice.removeprefix("~")
     if text.startswith("{"):
@@ -173,11 +177,11 @@ class Chart:
         return self._known[key]
 
     def match_longest(self, name: str, start: int) -> Match | None:
-        """The longest match that begins at a word."""
+        """The longest match that begins at a word. Returns None if there is none."""
         return next(iter(self.match(name, start)), None)
 
     def match_exactly(self, name: str, start: int) -> Match | None:
-        """The longest match that begins at a word; none that has a word with a slip."""
+        """The longest match that begins at a word. Returns None if there is none, or if a word of it has a slip."""
         match = self.match_longest(name, start)
         return None if match is None or self.is_mended(start, match.end) else match
 
@@ -193,6 +197,7 @@ class Chart:
         return name in readers or any(self.match(reader, start) for reader in readers)
 
     def _list_matches(self, name: str, start: int) -> Iterator[Match]:
+        """The matches of a name that begin at a word, in no order: by its reader, and by its phrases."""
         if reader := self.grammar.readers.get(name):
             yield from (Match(end, value) for end, value in reader(self.words, start))
         if node := self.grammar.nodes.get(name):

@@ -44,7 +44,7 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
 
 
 def asks_for_name(item: FormField, grammar: Grammar) -> bool:
-    """True for a field that a name of the tables' class `name_field` says is a person's name."""
+    """True for a field for a person's name: its names have a word of `name_field`, and none of `no_name_field`."""
     names = {word for word, _ in grammar.list_words("name_field")}
     others = {word for word, _ in grammar.list_words("no_name_field")}
     words = {word for label in item.labels for word in label}
@@ -52,6 +52,7 @@ def asks_for_name(item: FormField, grammar: Grammar) -> bool:
 
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
+    """The longest whole name of a field that begins at a word. Returns None if there is none, or if several have it."""
     matches = [
         (end, item) for item in form.fields for label in item.labels if (end := _find_label_end(keys, at, label))
     ]
@@ -73,7 +74,10 @@ def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int |
 
 
 def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -> Label | None:
-    """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type."""
+    """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type.
+
+    Returns None for another word.
+    """
     owner = form.own_names.get(keys[at])
     return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
 
@@ -81,7 +85,10 @@ def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -
 def bind_label(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
 ) -> Label | None:
-    """The label directly before or after a value, with nothing but joints and fillers between."""
+    """The label directly before or after a value, with nothing but joints and fillers between.
+
+    Returns None if there is none.
+    """
     small = _cover_small(understanding)
     before = [
         label

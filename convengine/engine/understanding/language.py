@@ -111,7 +111,7 @@ def make_tables(
 
 
 def _list_classes(file: Table) -> Iterator[tuple[str, Table]]:
-    """Each class with the value of each of its words; of a list of words, null."""
+    """Each class with the value of each of its words; None for each word of a plain list."""
     for name, words in file.get("classes", {}).items():
         yield name, words if isinstance(words, Mapping) else dict.fromkeys(words)
     for row in file.get("values", ()):
@@ -119,6 +119,7 @@ def _list_classes(file: Table) -> Iterator[tuple[str, Table]]:
 
 
 def _list_phrases(file: Table) -> Iterator[tuple[str, str, str, Table]]:
+    """Each template of a phrase: its name, its meaning, the template, and its constants."""
     for name, rows in file.items():
         if name not in _PLAIN and isinstance(rows, list):
             for row in rows:

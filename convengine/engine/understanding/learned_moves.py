@@ -179,7 +179,10 @@ def _asks_unmarked(chart: Chart, clause: Clause, is_none: float) -> bool:
 
 
 def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:
-    """A clause that denies is no yes, one that supposes does not leave, one that tells asks for nobody."""
+    """True unless the clause excludes the move.
+
+    One that asks, or denies, is no yes; one that supposes does not leave; one that tells asks for nobody.
+    """
     if clause.force is Force.ASKS:
         return kind not in (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.SKIP)
     if kind is MoveKind.LEAVE and _denies_to_leave(chart, clause):

@@ -60,6 +60,10 @@ def find_moves(chart: Chart, clauses: Sequence[Clause]) -> tuple[Move, ...]:
 
 
 def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
+    """The moves that make up the whole clause, else the longest one in it that counts anywhere.
+
+    With them, the question, the correction and the clearing that the clause is besides.
+    """
     whole = _cover(chart, clause)
     yield from whole or _list_anywhere(chart, clause)
     if clause.force is Force.ASKS and not whole:
@@ -92,7 +96,10 @@ def _list_anywhere(chart: Chart, clause: Clause) -> Iterator[Move]:
 
 
 def _cover(chart: Chart, clause: Clause) -> list[Move]:
-    """The moves that the whole clause is made of, with nothing but small words between; none if it says more."""
+    """The moves that the whole clause is made of, with nothing but small words between.
+
+    Empty if it says more, and for a question that is no wish. In "Don't cancel my order", only the "don't" counts.
+    """
     asks = clause.force is Force.ASKS
     beside = (*_BESIDE, "request") if asks else _BESIDE
     small = cover(cue for cue in clause.cues if cue.name in beside)
@@ -112,7 +119,10 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
 
 
 def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list[Move] | None]) -> list[Move] | None:
-    """The longest move that begins at a word, and what covers the rest of the clause."""
+    """The longest move that begins at a word, and what covers the rest of the clause.
+
+    Returns None if no move leads to the end of the clause.
+    """
     matches = [match for match in chart.match("move", at) if match.end <= clause.end]
     for match in sorted(matches, key=lambda match: -match.end):
         rest = covers[match.end]

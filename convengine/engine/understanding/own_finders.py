@@ -34,6 +34,7 @@ class FoundSpanFinder:
         return [*self._list_found(chart), *(self._built_in.find(chart, others) if self._built_in and others else ())]
 
     def _list_found(self, chart: Chart) -> Iterator[Span]:
+        """The words that each finding covers, also in part. Findings without words are left out."""
         for kind, spans in self._spans.items():
             for item in spans:
                 covered = [at for at, word in enumerate(chart.words) if item.start < word.end and word.start < item.end]
@@ -42,11 +43,14 @@ class FoundSpanFinder:
                     yield Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The value or the reason that the deployment's finder gave. Returns None for a field of another kind."""
+        """The value or the reason that the deployment's finder gave; for another kind, what the built-in finder says.
+
+        Returns None for a finding of another kind than the field's.
+        """
         item, is_own = span.phrase.slots.get("found"), spec.kind_name in self._spans
         if isinstance(item, FoundSpan):
-            is_meant = is_own and span.phrase.means == spec.kind_name
-            return _make_result(item) if is_meant else None
+            is_of_kind = is_own and span.phrase.means == spec.kind_name
+            return _make_result(item) if is_of_kind else None
         if is_own or self._built_in is None:
             return None
         return self._built_in.resolve(span, spec, situation, is_meant=is_meant)

@@ -103,11 +103,13 @@ def _list_unread(
 
 
 def _asks_about_asked(explained: Explained) -> bool:
+    """True if the message has questions, and all of them are about the field that was asked for."""
     asking = [clause for clause in explained.understanding.clauses if clause.force is Force.ASKS]
     return bool(asking) and all(map(explained.is_about_asked, asking))
 
 
 def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | Refused]) -> list[tuple[int, int]]:
+    """The positions in the text of words that nothing explains, and that no taken value has."""
     understanding = explained.understanding
     taken = [(result.start, result.end) for result in results if isinstance(result, Taken)]
     words = [
@@ -142,7 +144,7 @@ def _denies_only(explained: Explained) -> bool:
 
 
 def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
-    """Fields that are left empty: the asked optional one by "skip" or "no", and those behind "remove"."""
+    """Fields that are left empty: the asked optional one by "skip" or "no", those behind "remove", and "note: none"."""
     understanding, form = explained.understanding, explained.form
     cleared = [form.asked_path] if _leaves_asked_empty(explained) else []
     removed = {move.end for move in understanding.moves if move.kind is MoveKind.CLEAR}
@@ -153,6 +155,10 @@ def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
 
 
 def _leaves_asked_empty(explained: Explained) -> bool:
+    """True for a bare "skip" or "no", or a denial of nothing but the asked field, if that is optional.
+
+    To a field for yes or no, "no" is a value.
+    """
     understanding, asked_field = explained.understanding, explained.form.asked_field
     if asked_field is None or asked_field.required:
         return False

@@ -25,6 +25,7 @@ def say_value(spec: FieldSpec, value: Json, locale: str = "") -> str:
 
 
 def _say_text(spec: FieldSpec, value: str, say: Table, locale: str) -> str:
+    """A stored text in words, by the kind of its field. One that does not fit the kind is said as it is."""
     try:
         if spec.kind is Kind.DATE:
             return _say_date(date.fromisoformat(value), say, locale)
@@ -49,6 +50,7 @@ def _get_format(say: Table, locale: str, name: str) -> Json:
 
 
 def _say_date(day: date, say: Table, locale: str) -> str:
+    """A day as the language and the country write it, with its weekday."""
     return str(_get_format(say, locale, "date")).format(
         weekday=say["weekdays"][day.weekday()],
         day=day.day,
@@ -58,6 +60,7 @@ def _say_date(day: date, say: Table, locale: str) -> str:
 
 
 def _say_time(clock: time, say: Table, locale: str) -> str:
+    """A time of day as the language and the country write it: in 24 hours, or in 12 with am and pm."""
     halves = _get_format(say, locale, "halves")
     return str(_get_format(say, locale, "time")).format(
         hour=clock.hour,
@@ -74,6 +77,7 @@ def _say_date_time(moment: datetime, say: Table, locale: str) -> str:
 
 
 def _say_duration(value: str, say: Table) -> str:
+    """An ISO 8601 duration in words. Other texts are said as they are."""
     parts = parse_duration(value)
     if not parts:
         return value
@@ -88,6 +92,7 @@ def _say_number(value: float, say: Table, locale: str) -> str:
 
 
 def _say_money(value: float, spec: FieldSpec, say: Table, locale: str) -> str:
+    """An amount with the sign of its currency; a currency without one stands before it as its code."""
     amount = _replace_signs(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}", say, locale)
     sign = say["signs"].get(spec.currency)
     if sign is None:
@@ -104,6 +109,7 @@ def _replace_signs(text: str, say: Table, locale: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _say_phone(value: str) -> str:
+    """An international number with blanks between its parts. Other texts are said as they are."""
     if not value.startswith("+"):
         return value
     import phonenumbers

@@ -68,6 +68,7 @@ def list_known_words() -> frozenset[str]:
 
 @lru_cache(1)
 def _load() -> Mapping[Subject, Regression]:
+    """The stored weights of each subject."""
     file = resources.files("convengine.engine.understanding") / FILE
     with file.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
         return {

@@ -28,7 +28,10 @@ def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]
 
 
 def _find_side(understanding: Understanding, span: Span, spans: Sequence[Span]) -> int | None:
-    """0 for the first and 1 for the last, by the nearest such word between the value before and this one."""
+    """0 for the first and 1 for the last, by the nearest such word between the value before and this one.
+
+    Returns None if there is none.
+    """
     chart = understanding.chart
     since = max((other.end for other in spans if other.end <= span.start), default=0)
     begins = max((start for start in understanding.begins if start <= span.start), default=0)

@@ -62,7 +62,7 @@ class Understanding:
         return self.words[start].start, self.words[end - 1].end
 
     def find_move(self, *kinds: MoveKind) -> Move | None:
-        """The first move of these kinds."""
+        """The first move of these kinds. Returns None if there is none."""
         return next((move for move in self.moves if move.kind in kinds), None)
 
     @property
@@ -103,9 +103,10 @@ def understand(
     *,
     learns: Collection[Subject] = (),
 ) -> Understanding:
-    """Understand a message. `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
+    """Understand a message, with at most _MOST_SPANS values of a sort.
 
-    `fillers`: the words that say nothing in this form. `learns`: what is told by sentences like a clause.
+    `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
+    `fillers`: the words that say nothing in this form. `learns`: what the learned sentences decide.
     """
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)

@@ -73,6 +73,7 @@ def fold(word: str) -> str:
 
 
 def _drop_digraphs(word: str) -> Iterator[str]:
+    """The letters of a word without the e of ae, oe and ue, but for one behind another vowel or a q."""
     for index, char in enumerate(word):
         before = word[index - 1] if index else ""
         is_digraph = char == "e" and before and before in "aou"
@@ -81,7 +82,10 @@ def _drop_digraphs(word: str) -> Iterator[str]:
 
 
 def split_text(text: str) -> list[Word]:
-    """The words, numbers and signs of a text as they are typed, with folded keys."""
+    """The words, numbers and signs of a text as they are typed, with folded keys.
+
+    Reading ends after MOST_CHARS characters or about MOST_WORDS words. Blanks and silent signs are left out.
+    """
     words: list[Word] = []
     start, size = 0, min(len(text), MOST_CHARS)
     while start < size and len(words) < MOST_WORDS:
@@ -97,6 +101,7 @@ def split_text(text: str) -> list[Word]:
 
 
 def _find_end(text: str, start: int, size: int) -> int:
+    """The end of the word, number or single sign that begins at `start`, at most `size`."""
     first, end = text[start], start + 1
     if first.isdecimal():
         while end < size and text[end].isdecimal():
@@ -156,7 +161,10 @@ class Lexicon:
         return key in self.known or (self.base is not None and self.base.has(key))
 
     def spell(self, key: str) -> str | None:
-        """The known word that this one is another spelling of: "tmrw", "dont", "soooo"."""
+        """The known word that this one is another spelling of: "tmrw", "dont", "soooo".
+
+        Returns None if there is none.
+        """
         own = self._spelling.get(key) or (self.base.spell(key) if self.base else None)
         if own is not None:
             return own
@@ -166,7 +174,7 @@ class Lexicon:
         return next((shorter for shorter in shorter_forms if shorter != key and self.has(shorter)), None)
 
     def split(self, key: str) -> tuple[str, ...] | None:
-        """The words of a compound: "Freitagnachmittag"."""
+        """The words of a compound: "Freitagnachmittag". Returns None for other words."""
         for firsts, seconds in self._compounds:
             for size in range(2, len(key) - 1):
                 if key[:size] in firsts:
@@ -176,7 +184,10 @@ class Lexicon:
         return self.base.split(key) if self.base else None
 
     def mend(self, key: str) -> str | None:
-        """The only known word that is one slip away; of several the one with the same letters: "nien" is "nein"."""
+        """The only known word that is one slip away; of several the one with the same letters: "nien" is "nein".
+
+        Returns None if no word is near or several are equally near, and for signs, numbers and very short words.
+        """
         if len(key) < _SHORTEST_MENDED or not key.isalpha():
             return None
         near_words = self._list_near(key)
@@ -215,7 +226,8 @@ def _drop_letters(word: str) -> Iterator[str]:
 def _is_slip(word: str, other: str) -> bool:
     """True for one letter too many, missing or wrong, and for two neighbours that changed places.
 
-    Of three letters, other ones are another word: "NYC" is no "nye", and "true" no "tue".
+    The first letter must be one of the first two of `other`. A word of three letters with other letters is another
+    word: "NYC" is no "nye", and "true" no "tue".
     """
     from rapidfuzz.distance import OSA
 
@@ -243,7 +255,10 @@ def _shorten_runs(word: str, longest: int) -> str:
 
 
 def read_words(text: str, lexicon: Lexicon) -> tuple[Word, ...]:
-    """The words of a message, spelled as the lexicon spells them."""
+    """The words of a message, spelled as the lexicon spells them.
+
+    Compounds and "'s" become words of their own. At most `_MOST_MENDED` words with a slip are mended.
+    """
     words: list[Word] = []
     mended = 0
     for word in split_text(text):

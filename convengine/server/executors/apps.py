@@ -19,6 +19,7 @@ class ExecutorsConfig(AppConfig):
 
 
 def _ensure_search(sender: AppConfig, using: str, **kwargs: Any) -> None:
+    """Make the search index after a migration, if it is missing."""
     from convengine.server.executors.search_index import ensure
 
     ensure(connections[using])

@@ -21,10 +21,10 @@ LONGEST_TEXT = 10_000
 
 
 def number(value: Json) -> Any:
-    """Numbers, and texts that are numbers, as decimals; others unchanged."""
+    """Numbers, and texts of up to 40 characters that are numbers, as decimals; others unchanged."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return Decimal(str(value))
-    if isinstance(value, str) and 0 < len(value) <= 40:
+    if isinstance(value, str) and value and len(value) <= 40:
         try:
             made = Decimal(value.strip().replace("_", "x"))
         except InvalidOperation:
@@ -44,7 +44,8 @@ def _round(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
 
 
-def _numbers(values: tuple[Any, ...]) -> list[Decimal]:
+def _read_numbers(values: tuple[Any, ...]) -> list[Decimal]:
+    """The numbers of a list, or of several arguments. Raises ToolFault without any, or for one that is no number."""
     listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     numbers = [number(value) for value in listed]
     if not numbers or not all(isinstance(value, Decimal) for value in numbers):
@@ -66,10 +67,10 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "floor": lambda value: value.to_integral_value(ROUND_FLOOR),
     "ceil": lambda value: value.to_integral_value(ROUND_CEILING),
     "sqrt": lambda value: value.sqrt(),
-    "min": lambda *values: min(_numbers(values)),
-    "max": lambda *values: max(_numbers(values)),
-    "sum": lambda *values: sum(_numbers(values), Decimal(0)),
-    "avg": lambda *values: sum(_numbers(values), Decimal(0)) / len(_numbers(values)),
+    "min": lambda *values: min(_read_numbers(values)),
+    "max": lambda *values: max(_read_numbers(values)),
+    "sum": lambda *values: sum(_read_numbers(values), Decimal(0)),
+    "avg": lambda *values: sum(_read_numbers(values), Decimal(0)) / len(_read_numbers(values)),
     "count": lambda values: Decimal(len(values)),
     "number": lambda value: Decimal(str(value).strip().replace(",", "").replace("_", "x")),
     "text": _text,
@@ -89,8 +90,9 @@ _PRECISION = Context(prec=28, Emax=100, Emin=-100)
 
 
 def run(job: Job) -> ToolAnswer:
-    """`{value}` of the argument `expression`; the other arguments are its names. Raises ToolFault
-    EXPRESSION_INVALID.
+    """`{value}` of the argument `expression`; the other arguments are its names.
+
+    Raises ToolFault: INVALID_ARGS without an expression, EXPRESSION_INVALID for one that cannot be worked out.
     """
     expression = job.args.get("expression")
     if not isinstance(expression, str) or not expression.strip():
@@ -105,7 +107,7 @@ def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
     try:
         tree = ast.parse(expression.strip(), mode="eval")
         with localcontext(_PRECISION):
-            return as_json(_value(tree.body, names))
+            return as_json(_evaluate(tree.body, names))
     except ToolFault:
         raise
     except ZeroDivisionError:
@@ -118,14 +120,16 @@ def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
         raise ToolFault(INVALID, f"{expression[:100]} cannot be worked out: {error}.") from None
 
 
-def _value(node: ast.expr, names: Mapping[str, Json]) -> Any:
+def _evaluate(node: ast.expr, names: Mapping[str, Json]) -> Any:
+    """The value of a part of an expression. Raises ToolFault for a kind of part that the language does not have."""
     worked_out = _KINDS.get(type(node))
     if worked_out is None:
         raise ToolFault(INVALID, f"{type(node).__name__} is not part of expressions.")
     return worked_out(node, names)
 
 
-def _constant(node: Any, names: Mapping[str, Json]) -> Any:
+def _evaluate_constant(node: Any, names: Mapping[str, Json]) -> Any:
+    """A number, a text, yes, no or nothing. Raises ToolFault for any other constant."""
     if node.value is None or isinstance(node.value, (str, bool)):
         return node.value
     if isinstance(node.value, (int, float)):
@@ -133,27 +137,33 @@ def _constant(node: Any, names: Mapping[str, Json]) -> Any:
     raise ToolFault(INVALID, f"{node.value!r} is neither a number nor text.")
 
 
-def _name(node: Any, names: Mapping[str, Json]) -> Any:
+def _evaluate_name(node: Any, names: Mapping[str, Json]) -> Any:
+    """The value of an argument. Raises ToolFault for an unknown name."""
     if node.id not in names or node.id == "expression":
         known = join_names(set(names) - {"expression"})
         raise ToolFault(INVALID, f"There is no argument {node.id}. Arguments: {known}.")
     return number(names[node.id])
 
 
-def _binary(node: Any, names: Mapping[str, Json]) -> Any:
-    left, right = _value(node.left, names), _value(node.right, names)
+def _evaluate_binary(node: Any, names: Mapping[str, Json]) -> Any:
+    """Work out `left + right` and the like; `+` also joins two texts.
+
+    Raises ToolFault for other operands, and for an exponent above the limit.
+    """
+    left, right = _evaluate(node.left, names), _evaluate(node.right, names)
     act = _BINARY.get(type(node.op))
     if act is None or not (isinstance(left, Decimal) and isinstance(right, Decimal)):
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
-            return _short(left + right)
+            return _check_length(left + right)
         raise ToolFault(INVALID, f"{type(node.op).__name__} takes two numbers, not {_quote(left)} and {_quote(right)}.")
     if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
         raise ToolFault(INVALID, f"An exponent is at most {_LARGEST_EXPONENT}.")
     return act(left, right)
 
 
-def _unary(node: Any, names: Mapping[str, Json]) -> Any:
-    value = _value(node.operand, names)
+def _evaluate_unary(node: Any, names: Mapping[str, Json]) -> Any:
+    """Work out `not value`, `-value` or `+value`. Raises ToolFault for another operator or operand."""
+    value = _evaluate(node.operand, names)
     if isinstance(node.op, ast.Not):
         return not value
     if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(value, Decimal):
@@ -161,20 +171,22 @@ def _unary(node: Any, names: Mapping[str, Json]) -> Any:
     raise ToolFault(INVALID, f"{type(node.op).__name__} takes a number, not {_quote(value)}.")
 
 
-def _both(node: Any, names: Mapping[str, Json]) -> Any:
+def _evaluate_and_or(node: Any, names: Mapping[str, Json]) -> Any:
+    """The first part that decides, else the last one, as in Python: the parts behind it are not evaluated."""
     wanted = isinstance(node.op, ast.Or)
     value: Any = None
     for part in node.values:
-        value = _value(part, names)
+        value = _evaluate(part, names)
         if bool(value) == wanted:
             break
     return value
 
 
-def _compare(node: Any, names: Mapping[str, Json]) -> bool:
-    left = _value(node.left, names)
+def _evaluate_comparison(node: Any, names: Mapping[str, Json]) -> bool:
+    """True when every comparison of a chain holds, as in Python."""
+    left = _evaluate(node.left, names)
     for how, part in zip(node.ops, node.comparators, strict=True):
-        right = _value(part, names)
+        right = _evaluate(part, names)
         act = _COMPARED.get(type(how))
         if act is None:
             raise ToolFault(INVALID, f"{type(how).__name__} is not part of expressions.")
@@ -184,23 +196,25 @@ def _compare(node: Any, names: Mapping[str, Json]) -> bool:
     return True
 
 
-def _choose(node: Any, names: Mapping[str, Json]) -> Any:
-    return _value(node.body if _value(node.test, names) else node.orelse, names)
+def _evaluate_choice(node: Any, names: Mapping[str, Json]) -> Any:
+    return _evaluate(node.body if _evaluate(node.test, names) else node.orelse, names)
 
 
-def _build_list(node: Any, names: Mapping[str, Json]) -> list[Any]:
-    return [_value(part, names) for part in node.elts]
+def _evaluate_list(node: Any, names: Mapping[str, Json]) -> list[Any]:
+    return [_evaluate(part, names) for part in node.elts]
 
 
-def _member(node: Any, names: Mapping[str, Json]) -> Any:
-    holder = _value(node.value, names)
+def _evaluate_member(node: Any, names: Mapping[str, Json]) -> Any:
+    """The member of an object. Raises ToolFault if it has none of this name."""
+    holder = _evaluate(node.value, names)
     if not isinstance(holder, Mapping) or node.attr not in holder:
         raise ToolFault(INVALID, f"There is no {node.attr} in {_quote(holder)}.")
     return number(holder[node.attr])
 
 
-def _item(node: Any, names: Mapping[str, Json]) -> Any:
-    holder, index = _value(node.value, names), _value(node.slice, names)
+def _evaluate_item(node: Any, names: Mapping[str, Json]) -> Any:
+    """A part of a list by its index, or of an object by its name. Raises ToolFault for anything else."""
+    holder, index = _evaluate(node.value, names), _evaluate(node.slice, names)
     if isinstance(holder, list) and isinstance(index, Decimal):
         return number(holder[int(index)])
     if isinstance(holder, Mapping) and isinstance(index, str):
@@ -208,15 +222,17 @@ def _item(node: Any, names: Mapping[str, Json]) -> Any:
     raise ToolFault(INVALID, f"{_quote(holder)} has no part {_quote(index)}.")
 
 
-def _call(node: Any, names: Mapping[str, Json]) -> Any:
+def _evaluate_call(node: Any, names: Mapping[str, Json]) -> Any:
+    """Call one of `FUNCTIONS`; nothing else can be called."""
     name = node.func.id if isinstance(node.func, ast.Name) else None
     function = FUNCTIONS.get(name or "")
     if function is None or node.keywords:
         raise ToolFault(INVALID, f"There is no function {name or 'of that kind'}. Functions: {', '.join(FUNCTIONS)}.")
-    return _short(function(*(_value(part, names) for part in node.args)))
+    return _check_length(function(*(_evaluate(part, names) for part in node.args)))
 
 
-def _short(value: Any) -> Any:
+def _check_length(value: Any) -> Any:
+    """The value. Raises ToolFault for a text that grew too long."""
     if isinstance(value, str) and len(value) > LONGEST_TEXT:
         raise ToolFault(INVALID, f"A text grew longer than {LONGEST_TEXT} characters.")
     return value
@@ -246,15 +262,15 @@ _COMPARED: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.NotIn: lambda value, container: value not in container,
 }
 _KINDS: Mapping[type, Callable[[Any, Mapping[str, Json]], Any]] = {
-    ast.Constant: _constant,
-    ast.Name: _name,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.BoolOp: _both,
-    ast.Compare: _compare,
-    ast.IfExp: _choose,
-    ast.List: _build_list,
-    ast.Attribute: _member,
-    ast.Subscript: _item,
-    ast.Call: _call,
+    ast.Constant: _evaluate_constant,
+    ast.Name: _evaluate_name,
+    ast.BinOp: _evaluate_binary,
+    ast.UnaryOp: _evaluate_unary,
+    ast.BoolOp: _evaluate_and_or,
+    ast.Compare: _evaluate_comparison,
+    ast.IfExp: _evaluate_choice,
+    ast.List: _evaluate_list,
+    ast.Attribute: _evaluate_member,
+    ast.Subscript: _evaluate_item,
+    ast.Call: _evaluate_call,
 }

@@ -87,7 +87,7 @@ class Sqlite:
         with closing(connection):
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_BYTES)
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-            connection.set_authorizer(_only_reading)
+            connection.set_authorizer(_authorize)
             connection.set_progress_handler(lambda: int(time.monotonic() > end), 1000)
             try:
                 cursor = connection.execute(
@@ -97,11 +97,12 @@ class Sqlite:
                 return collect_rows(names, cursor, rows)
             except (sqlite3.Error, OverflowError) as error:
                 if time.monotonic() > end:
-                    raise _timeout(milliseconds) from error
+                    raise _make_timeout(milliseconds) from error
                 raise ToolFault("DB_ERROR", f"The database rejected the statement: {error}.") from error
 
 
-def _only_reading(action: int, first: str | None, second: str | None, *where: str | None) -> int:
+def _authorize(action: int, first: str | None, second: str | None, *where: str | None) -> int:
+    """SQLite's authorizer: only reading, and no function that loads an extension."""
     harmless = action in _READING and not (action == sqlite3.SQLITE_FUNCTION and second == "load_extension")
     return sqlite3.SQLITE_OK if harmless else sqlite3.SQLITE_DENY
 
@@ -129,7 +130,7 @@ class PostgreSql:
             with self._pool().connection(timeout=_CONNECT_SECONDS) as connection:
                 return _read(connection, statement, values, rows, milliseconds)
         except psycopg.errors.QueryCanceled as error:
-            raise _timeout(milliseconds) from error
+            raise _make_timeout(milliseconds) from error
         except (PoolTimeout, psycopg.OperationalError) as error:
             raise ToolFault("DB_UNREACHABLE", f"The tool database cannot be reached: {_first_line(error)}") from error
         except psycopg.Error as error:
@@ -137,12 +138,13 @@ class PostgreSql:
 
     def _pool(self) -> "ConnectionPool[Any]":
         if self._opened is None:
-            self._opened = _pool_of(self._url)
+            self._opened = _open_pool(self._url)
         return self._opened
 
 
 @cache
-def _pool_of(url: str) -> "ConnectionPool[Any]":
+def _open_pool(url: str) -> "ConnectionPool[Any]":
+    """The pool of connections to an address, which is made once and closed at exit. Its connections are read-only."""
     import atexit
 
     from psycopg_pool import ConnectionPool
@@ -163,10 +165,15 @@ def _pool_of(url: str) -> "ConnectionPool[Any]":
 
 
 def _configure(connection: Any) -> None:
+    """Make each connection of the pool read-only."""
     connection.read_only = True
 
 
 def _read(connection: Any, statement: Readable, values: Mapping[str, Json], rows: int, milliseconds: int) -> Fetched:
+    """Run the statement with a time limit, in a read-only transaction that is rolled back.
+
+    Raises ToolFault SQL_NOT_READONLY for a function that is called like a column, and errors of psycopg.
+    """
     from psycopg import RawServerCursor
 
     with connection.transaction(force_rollback=True):
@@ -205,13 +212,13 @@ def _adapt(value: Json) -> Json:
 
 
 def collect_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], limit: int) -> Fetched:
-    """The rows as objects of JSON values, within the limits."""
+    """The rows as objects of JSON values: at most `limit`, and at most `_MAX_BYTES` together."""
     collected: list[dict[str, Json]] = []
     size = 0
     for row in rows:
         if len(collected) == limit:
             return Fetched(collected, True)
-        made = {name: _cell(value) for name, value in zip(names, row, strict=True)}
+        made = {name: _convert_cell(value) for name, value in zip(names, row, strict=True)}
         size += len(dumps(made))
         if size > _MAX_BYTES:
             return Fetched(collected, True)
@@ -219,13 +226,15 @@ def collect_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], limit: int
     return Fetched(collected, False)
 
 
-def _cell(value: Any) -> Json:
+def _convert_cell(value: Any) -> Json:
+    """A value of a column as JSON. Bytes become a text with their number."""
     if isinstance(value, (bytes, memoryview)):
         return f"<{len(value)} bytes>"
-    return value if isinstance(value, (str, int, float, bool, dict, list, type(None))) else _other(value)
+    return value if isinstance(value, (str, int, float, bool, dict, list, type(None))) else _convert_other(value)
 
 
-def _other(value: Any) -> Json:
+def _convert_other(value: Any) -> Json:
+    """A value without a JSON type: a decimal becomes a number, anything else its text."""
     from decimal import Decimal
 
     if isinstance(value, Decimal) and value.is_finite():
@@ -233,11 +242,12 @@ def _other(value: Any) -> Json:
     return str(value)
 
 
-def _timeout(milliseconds: int) -> ToolFault:
+def _make_timeout(milliseconds: int) -> ToolFault:
     return ToolFault("DB_TIMEOUT", f"The statement took longer than {milliseconds} ms and was cancelled.")
 
 
 def _first_line(error: Exception) -> str:
+    """The first line of a database error, without secrets."""
     return mask_secrets(str(error).strip().split("\n")[0])
 
 
@@ -255,7 +265,7 @@ def run(job: Job) -> ToolAnswer:
             "NO_SQL", f"The tool {job.tool_code or job.group} has no statement; add one to its database tool."
         )
     statement = check_statement(job, row)
-    source = _source(job, row)
+    source = _find_database(job, row)
     limit, values = _limit_rows(row, job.args)
     timeout = int(clip_seconds(live_settings.read(job.snapshot, STATEMENT_TIMEOUT_MS).value / 1000) * 1000)
     sent = {name: values.get(name) for name in statement.params}
@@ -263,13 +273,13 @@ def run(job: Job) -> ToolAnswer:
     try:
         fetched = source.fetch(statement, values, limit, timeout)
     except ToolFault as fault:
-        raise ToolFault(fault.code, fault.message, {_STAGE: {**about, **_failure(fault)}}) from fault
+        raise ToolFault(fault.code, fault.message, {_STAGE: {**about, **_describe_failure(fault)}}) from fault
     result = to_strict({"rows": fetched.rows, "rowCount": len(fetched.rows), "truncated": fetched.truncated})
-    return ToolAnswer(result, stage_payloads={_STAGE: {**about, **_success(job, fetched, result["rows"])}})
+    return ToolAnswer(result, stage_payloads={_STAGE: {**about, **_describe_success(job, fetched, result["rows"])}})
 
 
 def check_statement(job: Job, row: rows.DbTool) -> Readable:
-    """The statement to run. Raises ToolFault IDENTIFIER_REFUSED or SQL_NOT_READONLY."""
+    """The statement to run. Raises ToolFault SAFE_MODE_REQUIRED, IDENTIFIER_REFUSED or SQL_NOT_READONLY."""
     if not row.safe_mode and not conf.get("UNSAFE_SQL_TOOLS"):
         raise ToolFault(
             "SAFE_MODE_REQUIRED", ("This installation only allows statements that read. Turn safe mode on.")
@@ -284,7 +294,8 @@ def check_statement(job: Job, row: rows.DbTool) -> Readable:
         raise ToolFault(NOT_READONLY, str(refused)) from refused
 
 
-def _source(job: Job, row: rows.DbTool) -> Database:
+def _find_database(job: Job, row: rows.DbTool) -> Database:
+    """The database of a tool. Raises ToolFault DATABASE_UNKNOWN and DIALECT_MISMATCH."""
     urls: Mapping[str, str] = conf.get("TOOL_DATABASES")
     name = live_settings.read(job.snapshot, DB_CONNECTION, job.tool_code).value or (
         next(iter(urls)) if len(urls) == 1 else ""
@@ -306,7 +317,7 @@ def _source(job: Job, row: rows.DbTool) -> Database:
 def _limit_rows(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[str, Json]]:
     """The row limit, and the arguments with the bound `limit`.
 
-    Unless the caller set the limit, one row more is fetched to see whether there are more.
+    Unless the limit is the caller's own, one row more is fetched to see whether there are more.
     """
     given = args.get("limit")
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
@@ -315,12 +326,14 @@ def _limit_rows(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[s
     return row_limit, {**args, "limit": row_limit if given == row_limit else row_limit + 1}
 
 
-def _success(job: Job, fetched: Fetched, result: Json) -> dict[str, Json]:
+def _describe_success(job: Job, fetched: Fetched, result: Json) -> dict[str, Json]:
+    """What the audit says about a statement that ran, with the rows shortened to RESULT_MAX_BYTES."""
     shown = cap_result(result, live_settings.read(job.snapshot, RESULT_MAX_BYTES).value)
     return {"status": "SUCCESS", "error": None, "row_count": len(fetched.rows), "rows": shown}
 
 
-def _failure(fault: ToolFault) -> dict[str, Json]:
+def _describe_failure(fault: ToolFault) -> dict[str, Json]:
+    """What the audit says about a failed statement, with the database's own error as the root cause."""
     cause = fault.__cause__ or fault
     return {
         "status": "ERROR",

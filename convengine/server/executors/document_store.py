@@ -69,7 +69,10 @@ def digest(document: CeDocument) -> str:
 
 
 def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[DocumentMatch]:
-    """The best documents of these collections of a workspace, or of all its collections."""
+    """The best documents of these collections of a workspace, best first; without names, of all its collections.
+
+    Expired collections are not searched. Ranks by words and by meaning are added.
+    """
     words = list(dict.fromkeys(word for word in _WORD.findall(query.lower()) if word not in _COMMON))[:_MOST_WORDS]
     among = _find_collection_ids(workspace, collections)
     by_words = _by_words(among, words, limit * 4) if words and among else []
@@ -94,7 +97,7 @@ def is_there(workspace: str, collection: str) -> bool:
 
 
 def _find_collection_ids(workspace: str, collections: Sequence[str]) -> list[int]:
-    """The keys of the searched collections."""
+    """The keys of these collections of a workspace, or of all of them without names; expired ones are left out."""
     alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     rows = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
     rows = rows.filter(name__in=list(collections)) if collections else rows
@@ -124,7 +127,10 @@ def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> l
 
 
 def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]:
-    """The keys of documents with a similar meaning, best first."""
+    """The keys of documents with a similar meaning, best first.
+
+    Returns none where more documents than `_MOST_COMPARED` would have to be compared, or none has a vector.
+    """
     documents = CeDocument.objects.filter(collection_id__in=collections)
     listed = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
     # Documents of before have vectors of another encoder until they are loaded again.
@@ -137,7 +143,7 @@ def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]
 
 
 def excerpt(body: str, words: Sequence[str]) -> str:
-    """The part of a text with most of the words close together; its beginning if there is none."""
+    """The part of a text that has most of the words, each counted where it first occurs; its beginning without any."""
     if len(body) <= _EXCERPT:
         return body
     lowered = body.lower()

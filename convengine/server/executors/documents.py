@@ -15,16 +15,17 @@ _MOST = 20
 
 
 def run(job: Job) -> ToolAnswer:
-    """`{documents: [{id, title, collection, excerpt, score, metadata}], count}`. Raises ToolFault INVALID_ARGS.
+    """`{documents: [{id, title, collection, excerpt, score, metadata}], count}`.
 
     Arguments: `query`; `collection`, one name or a list; `limit`, default 5.
+    Raises ToolFault INVALID_ARGS, and COLLECTION_REFUSED for a collection that the tool may not search.
     """
     query, limit = job.args.get("query"), job.args.get("limit", 5)
     if not isinstance(query, str) or not query.strip():
         raise ToolFault("INVALID_ARGS", "query must be a text with the search terms.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
-    collections, stage_payloads = _find_collections(job, _collections(job))
+    collections, stage_payloads = _choose_collections(job, _list_requested(job))
     matches = document_store.search(query, job.workspace, collections, limit)
     documents = [
         {
@@ -40,10 +41,14 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer({"documents": documents, "count": len(documents)}, stage_payloads=stage_payloads)
 
 
-def _find_collections(
+def _choose_collections(
     job: Job, collections: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
-    """The session's own collection, if the call names none and the tool may use it."""
+    """The collections to search, and payloads for the audit.
+
+    If the call names no collection, the session's own one is searched instead of the tool's. If that is not possible,
+    the tool's are searched, and the payload KB_UNAVAILABLE says why.
+    """
     mounted = job.session.mounted_kb_id
     if mounted is None or job.args.get("collection"):
         return collections, {}
@@ -53,8 +58,11 @@ def _find_collections(
     return collections, {KB_UNAVAILABLE: {"knowledgeBase": mounted, "reason": reason}}
 
 
-def _collections(job: Job) -> tuple[str, ...]:
-    """The named collections that the tool may see; all of those if the call names none."""
+def _list_requested(job: Job) -> tuple[str, ...]:
+    """The collections that the call names, else those of the tool; empty for all of the workspace.
+
+    Raises ToolFault COLLECTION_REFUSED for a name that is not among the tool's.
+    """
     argument = job.args.get("collection")
     requested = (argument,) if isinstance(argument, str) else tuple(argument or ())
     known = live_settings.read(job.snapshot, DOCUMENT_COLLECTIONS, job.tool_code).value

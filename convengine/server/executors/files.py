@@ -14,7 +14,7 @@ _MOST_ENTRIES = 500
 
 
 def run(job: Job) -> ToolAnswer:
-    """A folder as `{path, entries, truncated}`, a file as `{path, size, text, truncated}`. Raises ToolFault FILE_…."""
+    """A folder as `{path, entries, truncated}`, a file as `{path, size, text, truncated}`. Raises ToolFault."""
     root = conf.get("FILES_ROOT")
     if not root:
         raise ToolFault("FILES_NOT_CONFIGURED", "File access is not configured. Set CE_FILES_ROOT.")
@@ -22,12 +22,15 @@ def run(job: Job) -> ToolAnswer:
     if not isinstance(path, str):
         raise ToolFault("INVALID_ARGS", "path must be a text.")
     base = Path(root).resolve()
-    target = _below(base, path)
-    return ToolAnswer(_list_folder(base, target) if target.is_dir() else _read(base, target))
+    target = _resolve_path(base, path)
+    return ToolAnswer(_list_folder(base, target) if target.is_dir() else _read_file(base, target))
 
 
-def _below(base: Path, path: str) -> Path:
-    """The location of a path. Raises ToolFault FILE_REFUSED for one outside of the folder, or a hidden one."""
+def _resolve_path(base: Path, path: str) -> Path:
+    """The location of a path, with links followed.
+
+    Raises ToolFault: FILE_REFUSED for one outside of the folder, or a hidden one; FILE_NOT_FOUND if nothing is there.
+    """
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     if "\x00" in path or path.startswith(("/", "\\", "~")) or any(part.startswith(".") for part in parts):
         raise ToolFault("FILE_REFUSED", f"{path[:200]} is not a path in the folder of files.")
@@ -44,6 +47,7 @@ def _below(base: Path, path: str) -> Path:
 
 
 def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
+    """The visible files and folders of a folder, by name; no links, and at most `_MOST_ENTRIES`."""
     children = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     entries = [
         {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
@@ -53,7 +57,11 @@ def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
     return {"path": _name_relative(base, folder), "entries": entries, "truncated": len(children) > _MOST_ENTRIES}
 
 
-def _read(base: Path, file: Path) -> dict[str, Json]:
+def _read_file(base: Path, file: Path) -> dict[str, Json]:
+    """The beginning of a text file; a link in its place is refused.
+
+    Raises ToolFault FILE_REFUSED and FILE_NOT_TEXT.
+    """
     if not file.is_file():
         raise ToolFault("FILE_REFUSED", f"{_name_relative(base, file)} is neither a file nor a folder.")
     try:

@@ -38,7 +38,11 @@ def run(job: Job) -> ToolAnswer:
 
 
 def call_tool(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers: Mappers, key: str) -> dict[str, Json]:
-    """The response of a request. Raises ToolFault, at the latest when the time of all attempts is over."""
+    """Make a call and map its answer: `{status, attempt, latencyMs, mapped}`.
+
+    `key` is sent as the idempotency key if the policy repeats calls that change something. Raises ToolFault, at the
+    latest when the time of all attempts is over.
+    """
     method = (request.method or "GET").strip().upper() or "GET"
     policy = policy_of(snapshot, tool_code, request.policy)
     call = Call(
@@ -63,11 +67,11 @@ def request_of(row: rows.HttpTool, args: Mapping[str, Json]) -> HttpRequest:
     """
     return HttpRequest(
         row.connection_name,
-        _fill_template(row.url_template, {name: _part_of_path(value) for name, value in args.items()}),
+        _fill_template(row.url_template, {name: _encode_for_path(value) for name, value in args.items()}),
         row.method,
         {str(name): _fill_template(str(text), args) for name, text in row.headers_json.items()},
-        {str(name): _value(text, args) for name, text in row.query_json.items()},
-        _body(row.body_template, args),
+        {str(name): _fill_value(text, args) for name, text in row.query_json.items()},
+        _fill_body(row.body_template, args),
         row.policy_json,
         row.mapping_mode,
         row.mapping_json,
@@ -75,21 +79,23 @@ def request_of(row: rows.HttpTool, args: Mapping[str, Json]) -> HttpRequest:
 
 
 def _fill_template(template: str, values: Mapping[str, Json]) -> str:
+    """The rendered template. Raises ToolFault INVALID_ARGS for one that does not render."""
     rendered = render_lenient(template, values)
     if rendered.error is not None:
         raise ToolFault("INVALID_ARGS", f"{template[:100]} cannot be filled in: {rendered.error}")
     return rendered.text
 
 
-def _part_of_path(value: Json) -> Json:
+def _encode_for_path(value: Json) -> Json:
+    """An argument for a path: its texts are encoded, so that none adds a part or a query."""
     if isinstance(value, str):
         return quote(value, safe="")
     if isinstance(value, Mapping):
-        return {name: _part_of_path(item) for name, item in value.items()}
-    return [_part_of_path(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {name: _encode_for_path(item) for name, item in value.items()}
+    return [_encode_for_path(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _value(template: Json, args: Mapping[str, Json]) -> Json:
+def _fill_value(template: Json, args: Mapping[str, Json]) -> Json:
     """A template that is one name gives the argument itself, so that numbers stay numbers and null is left out."""
     if not isinstance(template, str):
         return template
@@ -97,45 +103,59 @@ def _value(template: Json, args: Mapping[str, Json]) -> Json:
     return args.get(single_name[1]) if single_name else _fill_template(template, args)
 
 
-def _body(template: str | None, args: Mapping[str, Json]) -> Json:
+def _fill_body(template: str | None, args: Mapping[str, Json]) -> Json:
+    """The body of a call: a JSON template is filled leaf by leaf, any other as a text.
+
+    Returns None without a template. Raises ToolFault INVALID_ARGS.
+    """
     if template is None or not template.strip():
         return None
     try:
         document = loads(template)
     except ValueError:
         # Names outside of quotation marks are numbers, lists, objects. Texts cannot leave their quotation marks.
-        return _fill_template(template, {name: _json_part(value) for name, value in args.items()})
-    return _leaves(document, args)
+        return _fill_template(template, {name: _escape_for_json(value) for name, value in args.items()})
+    return _fill_leaves(document, args)
 
 
-def _leaves(document: Json, args: Mapping[str, Json]) -> Json:
+def _fill_leaves(document: Json, args: Mapping[str, Json]) -> Json:
+    """A JSON template with each of its texts filled in."""
     if isinstance(document, Mapping):
-        return {name: _leaves(item, args) for name, item in document.items()}
+        return {name: _fill_leaves(item, args) for name, item in document.items()}
     if isinstance(document, list):
-        return [_leaves(item, args) for item in document]
-    return _value(document, args)
+        return [_fill_leaves(item, args) for item in document]
+    return _fill_value(document, args)
 
 
-def _json_part(value: Json) -> Json:
+def _escape_for_json(value: Json) -> Json:
+    """A text as it stands between quotation marks of JSON; anything else unchanged."""
     return dumps(value)[1:-1] if isinstance(value, str) else value
 
 
 def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:
-    """The result. Raises ToolFault MAPPING_FAILED; a path without a match gives null."""
+    """What a mapping makes of the body of an answer; the whole document without a usable mapping.
+
+    A path without a match gives null. Raises ToolFault MAPPING_FAILED for an unreadable path and an unusable mapper.
+    """
     text = body.decode("utf-8", "replace")
     how = MappingMode.read(mode) or MappingMode.RAW_JSON
     if how == MappingMode.TEXT:
         return text
-    document = _document(text)
+    document = _parse_document(text)
     if how == MappingMode.JSON_PATH and str(mapping.get("jsonPath") or "").strip():
-        return _at(document, mapping["jsonPath"])
+        return _read_path(document, mapping["jsonPath"])
     if how == MappingMode.FIELD_TEMPLATE:
         paths = mapping.get("fieldPaths")
-        return {name: _at(document, path) for name, path in paths.items()} if isinstance(paths, Mapping) else document
-    return _by_mapper(document, mapping.get("mapper"), mappers) if how == MappingMode.MAPPER_CLASS else document
+        return (
+            {name: _read_path(document, path) for name, path in paths.items()}
+            if isinstance(paths, Mapping)
+            else document
+        )
+    return _map_by_mapper(document, mapping.get("mapper"), mappers) if how == MappingMode.MAPPER_CLASS else document
 
 
-def _document(text: str) -> Json:
+def _parse_document(text: str) -> Json:
+    """The body as JSON: `{}` for a blank one, `{text}` for one that is not JSON."""
     if not text.strip():
         return {}
     try:
@@ -144,14 +164,16 @@ def _document(text: str) -> Json:
         return {"text": text}
 
 
-def _at(document: Json, path: Json) -> Json:
+def _read_path(document: Json, path: Json) -> Json:
+    """The first value at a JSONPath, null without one. Raises ToolFault MAPPING_FAILED for an unreadable path."""
     try:
         return compile_path(str(path)).first(document)[1]
     except PathError as error:
         raise ToolFault("MAPPING_FAILED", f"The path {path} cannot be read: {error.reason}.") from error
 
 
-def _by_mapper(document: Json, name: Json, mappers: Mappers) -> Json:
+def _map_by_mapper(document: Json, name: Json, mappers: Mappers) -> Json:
+    """What a registered mapper makes of a document. Raises ToolFault MAPPING_FAILED."""
     mapper = mappers.get(str(name))
     if mapper is None:
         known = join_names(mappers)

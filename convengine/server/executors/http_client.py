@@ -83,15 +83,15 @@ def send(call: Call) -> Answer:
 
 
 async def fetch(call: Call) -> Answer:
-    """Make the call in the loop of outgoing calls."""
+    """Make the call in the loop of outgoing calls, through its circuit if the policy has one. Raises ToolFault."""
     policy = call.policy
     if not policy.circuit_breaker_enabled:
-        return await _attempts(call)
+        return await _repeat_attempts(call)
     circuit = circuits.of(call.name)
     try:
         with circuit.call(policy.circuit_failure_threshold, policy.circuit_open_ms) as attempt:
             try:
-                answer = await _attempts(call)
+                answer = await _repeat_attempts(call)
             except _Failed as failed:
                 attempt.failed = failed.counts or None
                 raise
@@ -102,7 +102,7 @@ async def fetch(call: Call) -> Answer:
 
 
 class _Failed(ToolFault):
-    """A failed attempt; `again` allows another one."""
+    """A failed attempt. `again` allows another one; `counts`: the circuit takes it for a failure of the system."""
 
     def __init__(
         self,
@@ -121,11 +121,12 @@ class _Failed(ToolFault):
         self.retry_after = retry_after
 
 
-async def _attempts(call: Call) -> Answer:
+async def _repeat_attempts(call: Call) -> Answer:
+    """Attempt the call until it succeeds, or fails in a way that allows no other attempt, or was tried often enough."""
     started, most = time.monotonic(), call.policy.attempts(call.method)
     for attempt in range(1, most + 1):
         try:
-            status, body = await _attempt(call)
+            status, body = await _attempt_once(call)
         except _Failed as failed:
             if attempt == most or not failed.again:
                 raise
@@ -135,14 +136,15 @@ async def _attempts(call: Call) -> Answer:
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _attempt(call: Call) -> tuple[int, bytes]:
+async def _attempt_once(call: Call) -> tuple[int, bytes]:
+    """Make one attempt. Returns the status, which is 2xx, and the body without the secret. Raises ToolFault."""
     import httpx2
 
     from convengine.server.outgoing.transport import AnswerRefused, AnswerTooLarge
 
     target, policy = call.target, call.policy
     try:
-        request = _request(call)
+        request = _build_request(call)
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         # Such as a header whose value has letters beyond Latin, or half of a character in the query.
         raise ToolFault("REQUEST_INVALID", f"The request cannot be made: {type(error).__name__}.") from error
@@ -173,11 +175,12 @@ async def _attempt(call: Call) -> tuple[int, bytes]:
 
 
 def _mask_secret(body: bytes, secret: str) -> bytes:
-    """The body without the secret, which some services repeat."""
+    """The body without the secret, which some services repeat. A very short secret is not masked."""
     return body.replace(secret.encode(), MASK.encode()) if len(secret) >= SHORTEST else body
 
 
 def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
+    """The status and the body of a response with status 2xx. Raises _Failed for any other."""
     status, host = response.status_code, call.target.authority
     if 200 <= status < 300:
         return status, body
@@ -196,22 +199,27 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
     )
 
 
-def _request(call: Call) -> "httpx2.Request":
+def _build_request(call: Call) -> "httpx2.Request":
+    """The request as it is sent. Raises ToolFault HEADER_REFUSED, and errors of the client for unusable values."""
     import httpx2
 
     target = call.target
     host = f"[{target.host}]" if ":" in target.host else target.host
-    query = "&".join(part for part in (target.query, urlencode(_pairs(call.query))) if part)
+    query = "&".join(part for part in (target.query, urlencode(_list_query_pairs(call.query))) if part)
     return httpx2.Request(
         call.method,
         f"{target.scheme}://{host}:{target.port}{target.path}{'?' + query if query else ''}",
-        headers=_headers(call),
-        content=_content(call.body) if call.method not in BODILESS else None,
+        headers=_build_headers(call),
+        content=_encode_body(call.body) if call.method not in BODILESS else None,
         extensions={"timeout": {"connect": call.policy.connect_timeout_ms / 1000}},
     )
 
 
-def _headers(call: Call) -> list[tuple[str, str]]:
+def _build_headers(call: Call) -> list[tuple[str, str]]:
+    """The headers of a call. The credentials are added only for the connection's own address.
+
+    Raises ToolFault HEADER_REFUSED for a header that is reserved, or could begin another one.
+    """
     for name, value in call.headers.items():
         if name.lower() in _RESERVED or not name.isascii() or any(sign in f"{name}{value}" for sign in "\r\n\x00"):
             raise ToolFault("HEADER_REFUSED", f"The header {name!r} must not be set, or not to this value.")
@@ -226,13 +234,15 @@ def _headers(call: Call) -> list[tuple[str, str]]:
     return [*headers, *(call.target.connection.credentials().items() if call.target.own else ())]
 
 
-def _content(body: Json) -> bytes | None:
+def _encode_body(body: Json) -> bytes | None:
+    """The bytes of a body: a text as it is, anything else as JSON. Returns None without a body."""
     if body is None:
         return None
     return (body if isinstance(body, str) else dumps(body)).encode()
 
 
-def _pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:
+def _list_query_pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The names and values of a query; a list gives one pair for each item. Blank names and null are left out."""
     pairs = []
     for name, value in query.items():
         for item in value if isinstance(value, (list, tuple)) else (value,):

@@ -58,7 +58,7 @@ class HttpConnection:
         return {"Authorization": f"{self.prefix} {self.secret}"} if self.auth == Auth.BEARER_STATIC else {}
 
     def target(self, path: str) -> "Target":
-        """The address of a path. Raises ToolFault PATH_REFUSED or HOST_REFUSED."""
+        """The address of a path, or of a full address. Raises ToolFault PATH_REFUSED or HOST_REFUSED."""
         if _ADDRESS.match(path):
             return self._absolute(path)
         path, _, query = path.partition("?")
@@ -68,6 +68,10 @@ class HttpConnection:
         )
 
     def _absolute(self, address: str) -> "Target":
+        """The target of a full address. Only the connection's own address gets its credentials.
+
+        Raises ToolFault HOST_REFUSED for a host that the connection does not list, and PATH_REFUSED.
+        """
         parts = split_address(address)
         host, port = (parts.hostname or "").lower(), _port(parts)
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
@@ -117,10 +121,11 @@ def connections(declared: Mapping[str, Json]) -> Mapping[str, HttpConnection]:
 
 @lru_cache(maxsize=8)
 def _read(declared: str) -> Mapping[str, HttpConnection]:
-    return {name: _connection(name, value) for name, value in loads(declared).items()}
+    return {name: _read_connection(name, value) for name, value in loads(declared).items()}
 
 
-def _connection(name: str, declared: Json) -> HttpConnection:
+def _read_connection(name: str, declared: Json) -> HttpConnection:
+    """The connection that a deployment declares under a name. Raises ConnectionInvalid."""
     if not isinstance(declared, Mapping):
         raise ConnectionInvalid(f"The HTTP connection {name} must be an object with base_url.")
     known = {"base_url", "auth", "header", "prefix", "secret", "secret_value", "hosts", "private_hosts"}
@@ -145,16 +150,20 @@ def _connection(name: str, declared: Json) -> HttpConnection:
         str(declared.get("header") or "X-API-KEY"),
         str(declared.get("prefix") or "Bearer"),
         secret,
-        _hosts(declared.get("hosts")),
-        _hosts(declared.get("private_hosts")),
+        _read_hosts(declared.get("hosts")),
+        _read_hosts(declared.get("private_hosts")),
     )
 
 
-def _hosts(value: Json) -> frozenset[str]:
+def _read_hosts(value: Json) -> frozenset[str]:
     return frozenset(str(entry).strip().lower() for entry in value) if isinstance(value, list) else frozenset()
 
 
 def split_address(address: str) -> SplitResult:
+    """The parts of an http or https address.
+
+    Raises ToolFault HOST_REFUSED for any other text, for one without a host, and for one with a user name.
+    """
     try:
         parts = urlsplit(address)
         usable = parts.scheme in _PORTS and bool(parts.hostname) and parts.username is None and parts.port != 0
@@ -172,7 +181,7 @@ def _port(parts: SplitResult) -> int:
 
 
 def _encode_path(path: str) -> str:
-    """The encoded path. Raises ToolFault for one that leaves the base path."""
+    """The encoded path. Raises ToolFault PATH_REFUSED for a part `.` or `..`, which could leave the base path."""
     decoded = path
     for _ in range(3):
         decoded = unquote(decoded)

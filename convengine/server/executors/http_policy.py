@@ -36,10 +36,15 @@ class Policy:
         return self.max_attempts if method in IDEMPOTENT or self.retry_non_idempotent else 1
 
     def backoff_ms(self, attempt: int, retry_after: str | None) -> float:
-        """The pause after an attempt (the first is 1): growing, or as the server asks, up to the maximum."""
+        """The pause after an attempt (the first is 1): growing, or longer if the server asks for it, up to the maximum.
+
+        `retry_after` is its header; only seconds count, and not a date.
+        """
         wait: float = self.initial_backoff_ms * self.backoff_multiplier ** (attempt - 1)
-        if retry_after and retry_after.strip().isdigit():
-            wait = max(wait, int(retry_after) * 1000)
+        seconds = (retry_after or "").strip()
+        # Some characters outside of ASCII are digits that `int` refuses.
+        if seconds.isascii() and seconds.isdigit():
+            wait = max(wait, int(seconds[:9]) * 1000)
         return min(wait, self.max_backoff_ms)
 
     @property
@@ -65,11 +70,14 @@ ONE_ATTEMPT = Policy(
 
 
 def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
-    """The policy of a tool. An unreadable override is ignored."""
+    """The policy of a tool: its `overrides` by name of the setting, else the settings. Unreadable ones are ignored.
+
+    `retry_non_idempotent` is no setting: without an override it is off.
+    """
     declared = overrides if isinstance(overrides, Mapping) else {}
     own = {str(name).lower().replace("-", "_"): value for name, value in declared.items()}
 
-    def value(setting: "live_settings.Setting[Any]") -> Any:
+    def read(setting: "live_settings.Setting[Any]") -> Any:
         given = own.get(setting.key.lower())
         if given is not None:
             text = ",".join(str(each) for each in given) if isinstance(given, (list, tuple)) else str(given)
@@ -80,16 +88,16 @@ def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
         return live_settings.read(snapshot, setting, tool_code).value
 
     return Policy(
-        value(executors.CONNECT_TIMEOUT_MS),
-        value(executors.READ_TIMEOUT_MS),
-        value(executors.MAX_ATTEMPTS),
-        value(executors.INITIAL_BACKOFF_MS),
-        value(executors.MAX_BACKOFF_MS),
-        value(executors.BACKOFF_MULTIPLIER),
-        frozenset(int(each) for each in value(executors.RETRY_STATUS_CODES) if str(each).strip().isdigit()),
-        value(executors.RETRY_ON_IO_EXCEPTION),
-        value(executors.CIRCUIT_BREAKER_ENABLED),
-        value(executors.CIRCUIT_FAILURE_THRESHOLD),
-        value(executors.CIRCUIT_OPEN_MS),
+        read(executors.CONNECT_TIMEOUT_MS),
+        read(executors.READ_TIMEOUT_MS),
+        read(executors.MAX_ATTEMPTS),
+        read(executors.INITIAL_BACKOFF_MS),
+        read(executors.MAX_BACKOFF_MS),
+        read(executors.BACKOFF_MULTIPLIER),
+        frozenset(int(each) for each in read(executors.RETRY_STATUS_CODES) if str(each).strip().isdigit()),
+        read(executors.RETRY_ON_IO_EXCEPTION),
+        read(executors.CIRCUIT_BREAKER_ENABLED),
+        read(executors.CIRCUIT_FAILURE_THRESHOLD),
+        read(executors.CIRCUIT_OPEN_MS),
         truthy(own.get("retry_non_idempotent")),
     )

@@ -31,7 +31,7 @@ def run(job: Job) -> ToolAnswer:
     connection, and `data`.
     """
     channel = str(job.args.get("channel") or _EMAIL).strip().lower()
-    prepare = {_EMAIL: _email, _WEBHOOK: _webhook}.get(channel)
+    prepare = {_EMAIL: _prepare_email, _WEBHOOK: _prepare_webhook}.get(channel)
     if prepare is None:
         raise ToolFault("INVALID_ARGS", f"channel must be {_EMAIL} or {_WEBHOOK}, not {channel[:50]}.")
     message, send = prepare(job)
@@ -39,6 +39,7 @@ def run(job: Job) -> ToolAnswer:
 
 
 def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
+    """Store a message and send it, unless it was sent before. Raises ToolFault NOTIFICATION_FAILED."""
     stored, new = CeNotification.objects.get_or_create(
         key=message.key,
         defaults={
@@ -59,7 +60,8 @@ def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
     return ToolAnswer({"status": Standing.SENT.value, **receipt, "reused": False})
 
 
-def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+def _prepare_email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+    """The row of an e-mail, and what sends it. Raises ToolFault INVALID_ARGS and RECIPIENT_REFUSED."""
     value = job.args.get("to")
     recipients = [str(recipient).strip() for recipient in (value if isinstance(value, list) else [value]) if recipient]
     subject, text = (job.args.get(name) for name in ("subject", "text"))
@@ -75,15 +77,18 @@ def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     def send() -> None:
         call_within(_SEND_MS, mail.send)
 
-    return _message(job, _EMAIL, ", ".join(recipients), subject, text[:_LONGEST_TEXT]), send
+    return _make_message(job, _EMAIL, ", ".join(recipients), subject, text[:_LONGEST_TEXT]), send
 
 
 def may_write_to(address: str) -> bool:
-    """Whether the deployment allows the address or its domain (`CE_NOTIFICATION_RECIPIENTS`)."""
+    """True when the deployment allows the address or its domain (`CE_NOTIFICATION_RECIPIENTS`).
+
+    An address with a character that could begin another recipient or header is never allowed.
+    """
     allowed = {entry.strip().lower() for entry in conf.get("NOTIFICATION_RECIPIENTS")}
     name, _, domain = address.lower().rpartition("@")
-    odd = any(sign in address for sign in "\r\n,;<>\"' \t")
-    return not odd and bool(name) and bool({address.lower(), f"@{domain}"} & allowed)
+    is_unsafe = any(sign in address for sign in "\r\n,;<>\"' \t")
+    return not is_unsafe and bool(name) and bool({address.lower(), f"@{domain}"} & allowed)
 
 
 def _check_recipient(address: str) -> None:
@@ -92,11 +97,12 @@ def _check_recipient(address: str) -> None:
         raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}. See CE_NOTIFICATION_RECIPIENTS.")
 
 
-def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+def _prepare_webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+    """The row of a message to a named connection, and what sends it. Raises ToolFault RECIPIENT_REFUSED."""
     name = str(job.args.get("to") or "")
     if name not in conf.get("NOTIFICATION_WEBHOOKS"):
         raise ToolFault("RECIPIENT_REFUSED", f"Tools may not notify {name[:200]!r}. See CE_NOTIFICATION_WEBHOOKS.")
-    message = _message(job, _WEBHOOK, name, "", dumps(job.args.get("data"))[:_LONGEST_TEXT])
+    message = _make_message(job, _WEBHOOK, name, "", dumps(job.args.get("data"))[:_LONGEST_TEXT])
     body = {"conversationId": job.session.conversation_id, "turnNo": job.session.turn_no, "data": job.args.get("data")}
     request = HttpRequest(name, "", "POST", body=body, policy={"retry_non_idempotent": True}, mapping_mode="TEXT")
 
@@ -106,7 +112,8 @@ def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     return message, send
 
 
-def _message(job: Job, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
+def _make_message(job: Job, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
+    """The row of a message, not stored yet. Its key is the same for every attempt of the turn."""
     return CeNotification(
         key=idempotency_key(job.session.conversation_id, job.session.version, job.tool_code, job.args),
         conversation_id=job.session.conversation_id,

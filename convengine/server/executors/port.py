@@ -64,7 +64,7 @@ class BuiltInTools:
         return http.call_tool(self._snapshot, tool_code, request, self._registry.http_mappers, key)
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
-        """Run a tool of a group; NO_EXECUTOR for an unknown group."""
+        """Run a tool of a group. Every failure is an answer with an error type: NO_EXECUTOR for an unknown group."""
         group = resolve_group(tool_group)
         executor = self._executors.get(group)
         if executor is None:

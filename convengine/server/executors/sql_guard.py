@@ -105,7 +105,10 @@ _REFUSED: Mapping[str, str] = {
 
 
 def judge(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
-    """Raises SqlRefused with the construct and the remedy."""
+    """Raises SqlRefused, with the construct and the remedy, for a tree that is not one query that only reads.
+
+    It may use only the functions and tables of `rules`, and none of their blocked words.
+    """
     from sqlglot import exp
 
     if not isinstance(tree, (exp.Select, exp.SetOperation)):
@@ -152,7 +155,7 @@ def _judge_qualified_columns(tree: "exp.Expr") -> None:
 
 
 def _read_sources(tree: "exp.Expr") -> tuple[set[str], dict[str, set[str]]]:
-    """Read the names of tables and queries, and the columns of functions used as tables."""
+    """The names of tables and queries, and by alias the columns of functions that are used as tables."""
     from sqlglot import exp
 
     relations: set[str] = set()
@@ -178,6 +181,10 @@ def _is_table_name(source: "exp.Expr") -> bool:
 
 
 def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
+    """Raises SqlRefused for a table that a tool may not read.
+
+    Without `listed` tables, it may read all but those that describe the database itself.
+    """
     from sqlglot import exp
 
     if not isinstance(table.this, exp.Identifier):
@@ -185,7 +192,7 @@ def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
     name, schema, catalog = table.name.lower(), table.db.lower(), table.catalog.lower()
     if name in _CALLED_WITHOUT_BRACKETS and not schema and not table.this.quoted:
         raise SqlRefused(f"{name.upper()} in FROM is a function. Select it as a value.")
-    if not schema and name in _visible(table):
+    if not schema and name in _list_visible_queries(table):
         return
     full = ".".join(part for part in (catalog, schema, name) if part)
     if listed is not None:
@@ -198,7 +205,7 @@ def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
         raise SqlRefused(f"{full} describes the database itself. Add it to the allowed tables if it may be read.")
 
 
-def _visible(table: "exp.Table") -> Iterator[str]:
+def _list_visible_queries(table: "exp.Table") -> Iterator[str]:
     """The WITH queries that an unqualified name can mean here.
 
     Inside a WITH query these are the ones before it, and itself if it is recursive.
@@ -224,7 +231,7 @@ def _visible(table: "exp.Table") -> Iterator[str]:
 
 
 def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
-    """Only allowed functions, no blocked word: read from the text that will run."""
+    """Raises SqlRefused for a function that is not allowed, and for a blocked word. Reads the text that will run."""
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import TokenType
@@ -244,7 +251,7 @@ def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
         quoted = token.token_type == TokenType.IDENTIFIER
         if position + 1 == len(tokens) or tokens[position + 1].token_type != TokenType.L_PAREN:
             continue
-        if not quoted and not _wordlike(token.text):
+        if not quoted and not _begins_word(token.text):
             continue
         if position and tokens[position - 1].token_type == TokenType.DOT:
             raise SqlRefused(f"{word} is called with a schema. Call functions without a schema.")
@@ -256,7 +263,8 @@ def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
         )
 
 
-def _wordlike(text: str) -> bool:
+def _begins_word(text: str) -> bool:
+    """True for a token that begins as a name does, so that a bracket behind it would make it a call."""
     return text[:1].isalpha() or text[:1] in '_"$#@' or (bool(text) and not text[:1].isascii())
 
 
@@ -277,7 +285,7 @@ class Readable(NamedTuple):
 
 
 def list_allowed_names(snapshot: Snapshot, tool: rows.DbTool) -> Allowed:
-    """What a tool's statement may use. Blocking wins."""
+    """What a tool's statement may use, by guardrail rows and the tool's tables. A blocked function is left out."""
     names_by_type: dict[str, set[str]] = {kind.value: set() for kind in GuardrailType}
     for row in snapshot.enabled_rows(rows.SqlGuardrail):
         names_by_type.setdefault(code(row.rule_type), set()).add(row.match_value.strip().lower())
@@ -298,9 +306,9 @@ def is_name(value: str) -> bool:
 
 
 def fill_identifiers(template: str, values: Mapping[str, Json], lists: Json) -> str:
-    """The template with each `${name}` replaced. Raises SqlRefused for a value of another form, or one that is not
-    listed.
+    """The template with each `${name}` replaced.
 
+    Raises SqlRefused for a value that is not a name, or one that is not listed.
     `lists` holds the allowed values by name; a name without a list has none.
     """
 
@@ -337,6 +345,7 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
 
 
 def _list_attributes(tree: "exp.Expr") -> frozenset[str]:
+    """The columns that are written with their table. A name in quotation marks keeps its case."""
     from sqlglot import exp
 
     names = [column.this for column in tree.find_all(exp.Column) if column.table]
@@ -344,7 +353,7 @@ def _list_attributes(tree: "exp.Expr") -> frozenset[str]:
 
 
 def parameters(sql: str, dialect: str) -> frozenset[str]:
-    """The names of its `:name` parameters; none for a statement that does not parse."""
+    """The names of a statement's `:name` parameters; none for a statement that does not parse."""
     from sqlglot import exp
 
     try:
@@ -359,6 +368,7 @@ _TOKEN = re.compile(r"<Token .*?text: (?P<text>.+?), line: .*?>")
 
 
 def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
+    """The tree of the one statement in a text. Raises SqlRefused for anything else, and without the parser."""
     if missing := describe_missing("sql"):
         raise SqlRefused(f"The statement cannot be checked. {missing}")
     import logging
@@ -384,6 +394,7 @@ def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
 
 
 def _write_sql(tree: "exp.Expr", dialect: str) -> Readable:
+    """The statement of a checked tree, without comments and with the database's own kind of parameters."""
     from sqlglot import exp
 
     name = parser_name(dialect)

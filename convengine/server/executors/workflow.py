@@ -37,7 +37,7 @@ class ToolTaskCall(TaskCall):
 
 def run(job: Job) -> ToolAnswer:
     """The task's result. Raises ToolFault NO_TASK, TASK_FAILED or the task's own code; TimeoutError."""
-    method = _method(job)
+    method = _find_method(job)
     call = ToolTaskCall(
         to_plain(collect_extension_facts(job.session)),
         copy.deepcopy(dict(job.session.context)),
@@ -56,7 +56,11 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer(to_strict(value))
 
 
-def _method(job: Job) -> Callable[..., Any]:
+def _find_method(job: Job) -> Callable[..., Any]:
+    """The method that a tool's code names: `run` or the function of a task, else `task.method`.
+
+    Raises ToolFault NO_TASK.
+    """
     tasks = job.registry.tasks
     task, _, method = job.tool_code.rpartition(".")
     for name, wanted in ((job.tool_code, (job.tool_code, "run")), (task, (method,))):

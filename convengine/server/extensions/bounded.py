@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable[[], None] = lambda: None) -> T:
-    """The result or exception of `call`; TimeoutError when it takes longer, or longer than the turn may.
+    """Call code with a time limit: its result or exception. TimeoutError after that time, or the turn's remaining one.
 
     The waiting thread holds no connection.
 

@@ -28,12 +28,13 @@ class Finders(RecordedPort):
         return self.registry.finders.keys() if self.recorded_kinds is None else self.recorded_kinds
 
     def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:
-        """Ask the finder of a kind."""
+        """Ask the finder of a kind, which must have one. Its fault is part of the answer."""
         request = to_plain({"kind": kind, "text": text, "fields": fields, "situation": situation})
         answer = self.tape.ask("finder", request, lambda: to_plain(asdict(self._call(kind, request))))
         return FinderAnswer(**{**answer, "spans": tuple(FoundSpan(**span) for span in answer["spans"])})
 
     def _call(self, kind: str, request: Mapping[str, Json]) -> FinderAnswer:
+        """Ask the registered finder within its time limit. Its fault is part of the answer, and reported."""
         entry = self.registry.finders[kind]
         try:
             with self.wait():
@@ -45,6 +46,7 @@ class Finders(RecordedPort):
 
 
 def _find(entry: FinderEntry, request: Mapping[str, Json]) -> tuple[FoundSpan, ...]:
+    """The spans of a finder, at most 100. Raises its exceptions, and TypeError or ValueError for an unusable span."""
     spans = entry.find(request["text"], request["fields"], request["situation"])
     return tuple(_check_span(span, request["text"]) for span in list(spans or ())[:_MOST_SPANS])
 

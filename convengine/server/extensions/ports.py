@@ -56,30 +56,36 @@ class Containers(RecordedPort):
         return ContainerAnswer(**self.tape.ask("container", to_plain(asdict(request)), call))
 
     def _measure_call(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+        """Call the provider, and trace the call with its duration."""
         started = time.monotonic()
         sent = copy.deepcopy(request)
-        value, error = self._within_limits(sent, session)
+        value, error = self._call_within_limits(sent, session)
         seconds = time.monotonic() - started
         took = int(seconds * 1000)
         answer = self._make_answer(request, sent, value, error, took)
-        trace_call("container", _name(request), seconds, answer.error_type)
+        trace_call("container", _name_container(request), seconds, answer.error_type)
         return answer
 
     def _make_answer(
         self, request: ContainerRequest, sent: ContainerRequest, value: Any, error: Exception | None, took: int
     ) -> ContainerAnswer:
+        """The answer of a call that took `took` milliseconds: its value, or the code of its error.
+
+        `sent` is the request as interceptors left it.
+        """
         if error is None:
             return ContainerAnswer(value, duration_ms=took, sent=_find_changed_params(request, sent))
         if isinstance(error, Overloaded):
             return ContainerAnswer(None, OVERLOADED, str(error), took)
         if not isinstance(error, _Refused):
-            report_fault("CONTAINER", _name(request), error)
+            report_fault("CONTAINER", _name_container(request), error)
         code = error.code if isinstance(error, _Refused) else type(error).__name__
         # After a timeout the code may still be changing the request.
         changed_params = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
         return ContainerAnswer(None, code, str(error), took, changed_params)
 
-    def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
+    def _call_within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
+        """The value and no error, or no value and the error; the limits are those of time, size and waiting turns."""
         try:
             with self.wait():
                 value = call_within(request.timeout_ms, lambda: self._call(request, session), self.afterwards)
@@ -111,7 +117,7 @@ class Containers(RecordedPort):
             raise _Refused("NOT_JSON", f"The result is not a JSON value: {error}") from error
 
 
-def _name(request: ContainerRequest) -> str:
+def _name_container(request: ContainerRequest) -> str:
     return f"{request.page_id}/{request.section_id}/{request.container_id}"
 
 
@@ -138,11 +144,11 @@ class Memories(RecordedPort):
     """The memory port."""
 
     def read(self, session: Session) -> MemoryAnswer:
-        """The text of the first store that returns one; later stores are not asked."""
+        """The text of the first store that returns one, and the faults before it; later stores are not asked."""
         return self._ask("memory.read", lambda: self._read(session))
 
     def write(self, session: Session, summary: str) -> MemoryAnswer:
-        """Give the summary to every store."""
+        """Give the summary to every store. The answer has the stores that took it, and the faults of the others."""
         return self._ask("memory.write", lambda: self._write(session, summary))
 
     def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
@@ -153,19 +159,21 @@ class Memories(RecordedPort):
         return MemoryAnswer(answer["text"], tuple(answer["stores"]), faults)
 
     def _read(self, session: Session) -> MemoryAnswer:
+        """Ask the stores in order until one returns a text; the answer has the faults of those before it."""
         faults: list[StoreFault] = []
         for name, store in self.registry.memory_stores.items():
             try:
                 with self.wait():
                     text = store.read(to_plain(collect_extension_facts(session)))
             except (Exception, SystemExit) as error:
-                faults.append(_fault(name, error))
+                faults.append(_make_store_fault(name, error))
                 continue
             if isinstance(text, str) and not blank(text):
                 return MemoryAnswer(text, (name,), tuple(faults))
         return MemoryAnswer(faults=tuple(faults))
 
     def _write(self, session: Session, summary: str) -> MemoryAnswer:
+        """Give the summary to every store; the answer has those that took it, and the faults of the others."""
         faults: list[StoreFault] = []
         written: list[str] = []
         for name, store in self.registry.memory_stores.items():
@@ -174,11 +182,12 @@ class Memories(RecordedPort):
                     store.write(to_plain(collect_extension_facts(session)), summary)
                 written.append(name)
             except (Exception, SystemExit) as error:
-                faults.append(_fault(name, error))
+                faults.append(_make_store_fault(name, error))
         return MemoryAnswer(None, tuple(written), tuple(faults))
 
 
-def _fault(store: str, error: BaseException) -> StoreFault:
+def _make_store_fault(store: str, error: BaseException) -> StoreFault:
+    """The fault of a store; it is reported, unless only too many turns wait."""
     if isinstance(error, Overloaded):
         return StoreFault(store, OVERLOADED, str(error))
     report_fault("MEMORY_STORE", store, error)
@@ -189,7 +198,7 @@ class ResponseTransformers(RecordedPort):
     """The transformers port."""
 
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
-        """Let the transformer of a stage that fits intent and state change the answer."""
+        """Let the transformer of a stage that fits intent and state change the answer. The result has its fault."""
         # Recorded even without transformers, so that a replay does not depend on those of its deployment.
         aside = Aside(
             lambda: to_plain([payload.type, payload.value, session.intent, session.state]),
@@ -205,9 +214,11 @@ class ResponseTransformers(RecordedPort):
         )
 
     def _find_transformer(self, stage: str, session: Session) -> Transformer | None:
+        """The transformer of a stage for the session's intent and state. Returns None if there is none."""
         return transformer_for(self.registry.response_transformers[stage], session.intent, session.state)
 
     def _call(self, stage: str, payload: Payload, session: Session) -> dict[str, Any]:
+        """Ask the transformer of a stage. Returns the answer as it is recorded; without a transformer it is empty."""
         transformer = self._find_transformer(stage, session)
         answer: dict[str, Any] = {"payload": None, "transformer": None, "errorType": None, "errorMessage": None}
         if transformer is None:
@@ -270,7 +281,7 @@ class RegisteredTools:
         self._make_call = make_call
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
-        """Run a tool of a group; NO_EXECUTOR when there is no executor."""
+        """Run a tool of a group. Its fault is the answer; NO_EXECUTOR when nothing can run it."""
         group = resolve_group(tool_group)
         given, facts = to_plain(dict(args)), to_plain(collect_extension_facts(session))
         entry = self._registry.tools.get(tool_code)
@@ -294,11 +305,15 @@ class RegisteredTools:
     def _answer(
         self, tool_code: str, group: str, entry: ToolEntry, session: Session, call: Callable[[], Json]
     ) -> ToolAnswer:
+        """Run a registered executor within its time limit, and make the HTTP call that it may return.
+
+        Its fault is the answer.
+        """
         try:
             value = call_within(entry.timeout_ms, call, self._afterwards)
             if isinstance(value, HttpRequest):
                 return ToolAnswer(self._call_http(tool_code, value, session))
-            return ToolAnswer(_result(to_strict(value), group))
+            return ToolAnswer(_wrap_text(to_strict(value), group))
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, stage_payloads=fault.stage_payloads)
         except Exception as error:
@@ -311,7 +326,8 @@ class RegisteredTools:
         return self._make_call(tool_code, request, session)
 
 
-def _result(value: Json, group: str) -> Json:
+def _wrap_text(value: Json, group: str) -> Json:
+    """The result of an executor; an empty one or a text of a group of `_OBJECTS` becomes an object, if it can."""
     if group not in _OBJECTS or not (value is None or isinstance(value, str)):
         return value
     try:
@@ -321,9 +337,9 @@ def _result(value: Json, group: str) -> Json:
 
 
 class TimedTools:
-    """Executors with a time limit for each call. `afterwards` ends the thread of such a call.
+    """Executors with a time limit for each call. `afterwards` is called at the end of the thread of such a call.
 
-    The turn's thread holds `wait` during a call, unless the tool only computes.
+    The turn's thread holds `wait` during a call, unless the tool only computes. With `is_measured`, calls are counted.
     """
 
     def __init__(
@@ -357,6 +373,7 @@ class TimedTools:
     def _run_in_slot(
         self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session, within_ms: int | None
     ) -> ToolAnswer:
+        """Run the tool while the turn's thread holds `wait`, unless it only computes; OVERLOADED if too many wait."""
         if resolve_group(tool_group) in _LOCAL:
             return self._run_in_time(tool_code, tool_group, args, session, within_ms)
         try:
@@ -368,6 +385,7 @@ class TimedTools:
     def _run_in_time(
         self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session, within_ms: int | None
     ) -> ToolAnswer:
+        """Run the tool; TOOL_TIMEOUT after `within_ms`, where None means without a limit of the call."""
         if within_ms is None:
             return self._tools.run(tool_code, tool_group, args, session)
         try:

@@ -22,7 +22,7 @@ from convengine.engine.understanding.field import Kind, fold_kind
 
 @dataclass(frozen=True)
 class Interceptor:
-    """Code around a fetch. `before` changes the request in place; `after` returns the response, null = unchanged."""
+    """Code around a fetch. `before` changes the request in place; `after` returns the response; None: no change."""
 
     name: str
     intent_code: str
@@ -34,7 +34,7 @@ class Interceptor:
 
 @dataclass(frozen=True)
 class Transformer:
-    """Code that transforms fetched data or an answer; null = unchanged."""
+    """Code that transforms fetched data or an answer; it returns None to leave them unchanged."""
 
     name: str
     intent_code: str
@@ -43,21 +43,24 @@ class Transformer:
 
 
 def interceptors_for(interceptors: Iterable[Interceptor], intent: str | None, state: str | None) -> list[Interceptor]:
-    """All matching ones, by ascending `order`, then name."""
+    """The interceptors that match an intent and state, by ascending `order`, then name."""
     fitting = [each for each in interceptors if in_scope(each, intent, state)]
     return sorted(fitting, key=lambda each: (each.order, each.name))
 
 
 def transformer_for(transformers: Iterable[Transformer], intent: str | None, state: str | None) -> Transformer | None:
-    """The most specific matching one; two equally specific ones cannot be registered."""
+    """The most specific transformer that matches an intent and state. Returns None if none matches.
+
+    Two for the same scope cannot be registered.
+    """
     fitting = [each for each in transformers if in_scope(each, intent, state)]
     return max(fitting, key=rank_specificity, default=None)
 
 
 def interceptor(target: type, intent: str, state: str, order: int, error: type[ConvEngineError]) -> Interceptor:
-    """A class as an interceptor. Raises `error` without either method."""
+    """A class as an interceptor. Raises `error` for a class that has neither `before` nor `after`."""
     instance = target()
-    before, after = (_method(instance, name) for name in ("before", "after"))
+    before, after = (_find_method(instance, name) for name in ("before", "after"))
     if before is None and after is None:
         raise error(
             f"{target.__qualname__} has neither a method before(request, session) nor after(response, session)."
@@ -69,7 +72,7 @@ def transformer(
     target: type, intent: str, state: str, others: Iterable[Transformer], error: type[ConvEngineError]
 ) -> Transformer:
     """A class as a transformer. Raises `error` without `transform`, or if the scope is taken by one of `others`."""
-    transform = _method(target(), "transform")
+    transform = _find_method(target(), "transform")
     if transform is None:
         raise error(f"{target.__qualname__} has no method transform.")
     made = Transformer(target.__qualname__, wildcard(intent), wildcard(state), transform)
@@ -87,14 +90,14 @@ def wildcard(value: str) -> str:
     return ANY if word == "*" else word
 
 
-def _method(instance: object, name: str) -> Callable[..., Any] | None:
+def _find_method(instance: object, name: str) -> Callable[..., Any] | None:
     method = getattr(instance, name, None)
     return method if callable(method) else None
 
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A registered task: its methods by name, and whether they may return nothing."""
+    """A registered task: its methods by name, and what `task` says about them."""
 
     methods: Mapping[str, Callable[..., Any]]
     returns_none: bool = False
@@ -159,7 +162,7 @@ class Registry:
         self.tasks[name] = entry
 
     def provider(self, page: int, section: int, container: int) -> Callable[..., Any] | None:
-        """The most specific provider of an address: container, section, page, default."""
+        """The most specific provider of an address: container, section, page, default. Returns None without any."""
         for address in ((page, section, container), (page, section, None), (page, None, None), (None, None, None)):
             if address in self.providers:
                 return self.providers[address]
@@ -289,7 +292,7 @@ def container_provider(
 def container_interceptor(intent: str = "*", state: str = "*", order: int = 0) -> Callable[[type], type]:
     """Register a class with `before(request, session)` and/or `after(response, session)` around fetches.
 
-    All matching ones run, by `order`, then class name. Raises InvalidContainerInterceptor without either method.
+    All matching ones run, by `order`, then class name. Raises InvalidContainerInterceptor for a class that has neither.
     """
 
     def register(target: type) -> type:

@@ -39,7 +39,7 @@ class TaskCall:
 
     def set_context(self, key: str, value: Any) -> None:
         """Write a top-level context field. Raises ValueError for a value that is nested too deep."""
-        self.written_context[key] = _shallow(value)
+        self.written_context[key] = _check_depth(value)
 
     def clear_context(self, key: str) -> None:
         """Remove a top-level context field."""
@@ -47,10 +47,11 @@ class TaskCall:
 
     def set_input_param(self, key: str, value: Any) -> None:
         """Write an input param. Raises ValueError for a value that is nested too deep."""
-        self.written_params[key] = _shallow(value)
+        self.written_params[key] = _check_depth(value)
 
 
-def _shallow(value: Any) -> Any:
+def _check_depth(value: Any) -> Any:
+    """The value. Raises ValueError for one that is nested too deep."""
     if is_too_deep(value):
         raise ValueError(TOO_DEEP)
     return value
@@ -126,6 +127,7 @@ class Tasks(RecordedPort):
     def _call(
         self, task: str, method: str, session: Session, rule: Rule | None, task_run: TaskRun | None
     ) -> dict[str, Any]:
+        """Run one method. Returns the fields of a TaskAnswer; a fault is part of it."""
         entry = self.registry.tasks.get(task)
         if entry is None or method not in entry.methods:
             return asdict(TaskAnswer(error_type="NOT_REGISTERED", error_message=f"There is no task {task}:{method}."))
@@ -147,11 +149,12 @@ class Tasks(RecordedPort):
         except (Exception, SystemExit) as error:
             report_fault("TASK", f"{task}:{method}", error)
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
-        answer: dict[str, Any] = to_plain(asdict(_answer(value, call, entry)))
+        answer: dict[str, Any] = to_plain(asdict(_make_answer(value, call, entry)))
         return answer
 
 
-def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
+def _make_answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
+    """The answer of a method that ran: its value, what it wrote, and its failure if it reported one."""
     result = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
     return TaskAnswer(
         # The work is done, whatever it returned.
@@ -161,11 +164,12 @@ def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
         call.written_params,
         None if result.ok else result.code or "TASK_FAILED",
         None if result.ok else result.message,
-        _refusal(value, entry),
+        _find_refusal(value, entry),
     )
 
 
-def _refusal(value: Any, entry: TaskEntry) -> str | None:
+def _find_refusal(value: Any, entry: TaskEntry) -> str | None:
+    """Why a returned value is no success by itself: NULL_RESULT or RETURNED_FALSE. Returns None if it is one."""
     if value is None:
         return None if entry.returns_none else "NULL_RESULT"
     return "RETURNED_FALSE" if value is False else None

@@ -68,7 +68,7 @@ def lease_seconds() -> int:
 
 
 def renew_lease(token: str) -> bool | None:
-    """Renew a lease. True if somebody reads the conversation, false if nobody does, null if the lease was lost."""
+    """Renew a lease. True if somebody reads the conversation, false if nobody does, None if the lease was lost."""
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -92,7 +92,7 @@ class LeaseRenewer:
 
     @contextmanager
     def renewing(self, token: str) -> Iterator[None]:
-        """While inside, the lease is renewed."""
+        """Renew the lease of a turn while the block runs."""
         with self._lock:
             self._running[token] = time.monotonic()
             self._ensure_thread()
@@ -115,6 +115,7 @@ class LeaseRenewer:
             self._thread.start()
 
     def _run(self) -> None:
+        """Every third of the duration of a lease, renew the leases of turns that run for at least that long."""
         while True:
             self._wake.wait()
             pause = lease_seconds() / 3
@@ -127,6 +128,7 @@ class LeaseRenewer:
                 self._renew(due)
 
     def _renew(self, tokens: list[str]) -> None:
+        """Renew these leases, and note which of them are watched. An error of the database ends the round."""
         try:
             for token in tokens:
                 is_watched = renew_lease(token)
@@ -172,8 +174,8 @@ def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: 
     """Acquire the lease, waiting in order of arrival as `Session/ON_CONCURRENT_TURN` says.
 
     A call whose key was answered never gets the lease, also when the answer came while it waited.
-    Raises AlreadyAnswered, TurnInProgress, ConversationNotFound (another workspace's, or client ids are off),
-    ConversationClosed, IdempotencyKeyReused.
+    `opened_by` is the prefix of the API key that calls. Raises AlreadyAnswered, TurnInProgress, ServerOverloaded,
+    ConversationNotFound (another workspace's, or client ids are off), ConversationClosed, IdempotencyKeyReused.
     """
     claim = Claim(str(uuid.uuid4()), request, key, opened_by)
     _check_unanswered(claim)
@@ -181,7 +183,10 @@ def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: 
 
 
 def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
-    """The lease, if it is free; else null. Older live tickets go first.
+    """Acquire the lease. Returns None if it is held, or if this turn may not have it.
+
+    It may not while an older ticket than `ticket` lives, nor when the conversation is missing, closed or of another
+    workspace, nor when a call with the same key was answered.
 
     PostgreSQL reads the row as it is after waiting for its lock, but everything else as it was before. Comparing the
     version as read with the row's own refuses such a mixture, which could miss a whole turn.
@@ -235,7 +240,10 @@ def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
 
 @lru_cache(maxsize=64)
 def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_durability: str, with_key: bool) -> str:
-    """The statement, which is nearly always the same text."""
+    """The statement that acquires a free lease; it is cached, because it is nearly always the same text.
+
+    `with_key`: no row is updated if a call with the same key was answered.
+    """
     unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
     may_reopen = f"{sql.json_member('lifecycle_detail', 'by')} IS NULL"
     # A lease need not be on disk: the turn's commit writes it too, and a database crash ends the turn anyway.
@@ -281,7 +289,10 @@ def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation
 
 
 def _acquire_contended(claim: Claim) -> Lease:
-    """The conversation is new, closed, of another workspace, busy, or held by a dead turn."""
+    """Acquire a lease that is not free: make a new conversation, recover a dead turn's lease, or wait for the lease.
+
+    Raises the errors of `acquire`.
+    """
     request = claim.request
     _check_unanswered(claim)
     if not _conversation_exists(request):
@@ -320,6 +331,10 @@ def _interrupt_other_turn(claim: Claim) -> None:
 
 
 def _conversation_exists(request: TurnRequest) -> bool:
+    """True if the conversation exists; false if it does not, and the request may create it.
+
+    Raises ConversationNotFound and ConversationClosed, as `acquire` says.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT workspace_id, channel, lifecycle, lifecycle_detail FROM ce_conversation WHERE conversation_id = %s",

@@ -70,7 +70,7 @@ def make_answer(
     turn: Turn, outcome: EngineOutcome, before: Conversation | None = None, at: datetime | None = None
 ) -> TurnAnswer:
     """The result of a turn that ran; `before` is the row at its start, `at` its time."""
-    began, session = turn.request.conversation_id, outcome.session
+    first_id, session = turn.request.conversation_id, outcome.session
     return TurnAnswer(
         session.conversation_id,
         turn.turn_id,
@@ -84,7 +84,7 @@ def make_answer(
         tuple(turn.verbose),
         before,
         at,
-        None if session.conversation_id == began else began,
+        None if session.conversation_id == first_id else first_id,
         {} if outcome.error else _describe_open_question(session, turn),
         turn.request,
     )
@@ -97,6 +97,7 @@ def _describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
 
 
 def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:
+    """The JSON of a turn: its payload, context and state report, or its error."""
     turn = {
         "conversationId": answer.conversation_id,
         "turnId": answer.turn_id,
@@ -212,7 +213,7 @@ def build_session_body(row: CeConversation) -> dict[str, Json]:
 
 
 def _build_row(answer: TurnAnswer) -> CeConversation:
-    """The session after the turn, before it is stored."""
+    """The row of the session after a turn that ran, as its commit stores it; it is not read from the database."""
     before, at = answer.before, answer.at
     assert before is not None  # Every turn that ran has them.
     assert at is not None

@@ -35,7 +35,7 @@ from convengine.server.webhooks.write import insert_webhook_events_stmts
 
 @dataclass
 class StepFlush:
-    """Each step's events at once, in their own transaction, for readers of the running turn.
+    """Stores each step's events at once, in their own transaction, for readers of the running turn.
 
     Raises TurnConflict when the lease was lost: the new holder has written the record of this turn.
     """
@@ -46,7 +46,10 @@ class StepFlush:
     stored: int = 0
 
     def __call__(self, turn: Turn) -> None:
-        """Store what is not stored yet. A turn that went on in a new session stores all its events with that one."""
+        """Store the events that are not stored yet, if they are wanted.
+
+        A turn that went on in a new session stores all its events at its commit.
+        """
         if turn.previous_session or self.stored == len(turn.trail.events) or not self._is_wanted(turn):
             return
         with transaction.atomic():
@@ -83,10 +86,10 @@ class EndedTurn:
         return TurnStatus.INTERRUPTED if isinstance(self.outcome.error, TurnInterrupted) else TurnStatus.FAILED
 
     def insert_stmts(self, previous: bytes | None, note: str | None = None) -> tuple[list[Statement], bytes]:
-        """The statements of the turn's row and its index, and the hash of its seal. `previous` is that of the seal
-        before it.
+        """The statements of the turn's row and its index, and the hash of its seal.
 
-        `note` says why the turn cannot be replayed, if it cannot.
+        `previous` is the hash of the seal before it. `note` says why the turn cannot be replayed, if it cannot; a
+        timeout and an interruption have notes of their own.
         """
         turn, error = self.turn, self.outcome.error
         recording, masked = write_recording(turn, self.tape, Redaction.of(turn.snapshot))
@@ -102,8 +105,9 @@ class EndedTurn:
 
 
 def commit_turn(ended: EndedTurn, answer: Sequence[Statement]) -> None:
-    """Commit everything at once: conversation, turn record, audit, deciding rows, the stored `answer`.
+    """Commit everything at once: conversation, turn record, its events, summary, units, webhook deliveries.
 
+    `answer` has the statements that store the answer with its idempotency key.
     Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn.
     """
     turn, lease, session = ended.turn, ended.lease, ended.session
@@ -135,7 +139,10 @@ def commit_turn(ended: EndedTurn, answer: Sequence[Statement]) -> None:
 
 
 def _commit_in_next_session(ended: EndedTurn, previous: Session, others: Sequence[Statement]) -> None:
-    """Commit a turn that ended one session and began the next: both rows change at once."""
+    """Commit a turn that ended one session and began the next: both rows change at once.
+
+    Raises TurnInterrupted or TurnConflict when the row of the previous session may not be changed any more.
+    """
     turn, lease = ended.turn, ended.lease
     previous = Redaction.of(turn.snapshot).session(previous)
     with transaction.atomic():
@@ -148,9 +155,9 @@ def _commit_in_next_session(ended: EndedTurn, previous: Session, others: Sequenc
 
 
 def record_failure(ended: EndedTurn, note: str | None = None) -> None:
-    """The turn record and the events of a turn that failed; the conversation stays unchanged.
+    """Store the record and the events of a failed turn, and release its lease. Only a reset changes the conversation.
 
-    `note` says why the turn cannot be replayed, if it cannot.
+    `note` says why the turn cannot be replayed, if it cannot. Raises TurnConflict when the lease was lost.
     """
     turn, session, token = ended.turn, ended.outcome.session, ended.lease.token
 
@@ -193,15 +200,19 @@ def _write_all(
 
 
 def _execute_each(statements: Sequence[Statement]) -> None:
-    """Raises TurnConflict when another call with this key committed meanwhile, in another conversation."""
+    """Execute the statements in order. Raises TurnConflict when one that must match a row matches none.
+
+    Such a case: another call with the same key committed meanwhile, in another conversation.
+    """
     if not all(execute(statement) or not statement.must_match for statement in statements):
         raise TurnConflict()
 
 
 def end_session_stmt(lease: Lease, session: Session, *, whatever_came: bool = False) -> Statement:
-    """The row of the session that a turn ended; matches no row when the lease was lost or a newer message came.
+    """The row of the session that a turn ended, with the lease released.
 
-    With `whatever_came` the newer message does not count.
+    It meets no row when the lease was lost, the row changed or was deleted, or a newer message came; with
+    `whatever_came` the newer message does not count.
     """
     sql = dialect()
     unless = "" if whatever_came else " AND lease_interrupted_by IS NULL"
@@ -222,7 +233,7 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
 
 
 def insert_next_session(turn: Turn, lease: Lease, session: Session) -> None:
-    """Make the row of the session that the turn goes on in. Needs an open transaction, with the old one closed."""
+    """Insert the row of the session that the turn goes on in. Needs an open transaction that ended the old session."""
     _insert_session(
         turn, replace(lease.conversation, version=-1, turn_count=0), session, lease.conversation.conversation_id
     )
@@ -240,7 +251,10 @@ def recreate_session(turn: Turn, lease: Lease, session: Session) -> None:
 
 
 def _insert_session(turn: Turn, row: Conversation, session: Session, previous: str | None = None) -> None:
-    """The row after this turn; `row` is the one that it read."""
+    """Insert the row of a session as it is after this turn. `row` is the one that the turn read.
+
+    `previous` is the id of the session that the turn ended, if it ended one; the new row has the same opener.
+    """
     now = turn.ports.clock.now()
     CeConversation.objects.create(
         **build_columns(session),
@@ -266,7 +280,7 @@ def update_conversation_stmt(lease: Lease, session: Session, head: bytes, *, wha
     """The conversation row after the turn, with the lease released. `head` is the hash of the turn's seal.
 
     It meets no row when the lease was lost, the row changed or was deleted, or a newer message interrupted the turn;
-    with `whatever_came` the interruption does not count.
+    with `whatever_came` the interruption does not count, and its mark in the lifecycle is overwritten.
     """
     sql, before = dialect(), lease.conversation
     rare: dict[str, Any] = {"status = %s": session.status} if session.status != before.status else {}
@@ -274,9 +288,9 @@ def update_conversation_stmt(lease: Lease, session: Session, head: bytes, *, wha
         rare[f"preferences = {sql.json}"] = dumps(session.preferences)
     if session.mounted_kb_id != before.mounted_kb_id:
         rare["mounted_kb_id = %s"] = session.mounted_kb_id
-    stands = (session.lifecycle, session.lifecycle_detail)
-    if whatever_came or stands != (before.lifecycle, before.lifecycle_detail):
-        rare |= {"lifecycle = %s": session.lifecycle, f"lifecycle_detail = {sql.json}": dumps(stands[1])}
+    lifecycle_after = (session.lifecycle, session.lifecycle_detail)
+    if whatever_came or lifecycle_after != (before.lifecycle, before.lifecycle_detail):
+        rare |= {"lifecycle = %s": session.lifecycle, f"lifecycle_detail = {sql.json}": dumps(lifecycle_after[1])}
     unless = "" if whatever_came else " AND lease_interrupted_by IS NULL"
     return Statement(
         f"""UPDATE ce_conversation

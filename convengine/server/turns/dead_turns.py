@@ -30,7 +30,10 @@ _CHOSEN_BY = (
 
 
 def recover_expired_lease(conversation_id: str) -> bool:
-    """When the lease has expired: record the dead turn and free the lease. True if it did."""
+    """Record the dead turn of an expired lease, and free the lease. Returns true if this call did it.
+
+    Returns false for a lease that is free or has not expired, and for a row that another transaction has locked.
+    """
     sql = dialect()
     with transaction.atomic(), connection.cursor() as cursor:
         # A locked row is being committed or recovered: neither may delay readers.
@@ -61,6 +64,7 @@ def _find_release(conversation_id: str, head: str) -> int:
     """The release that the turn ran on, which is not the newest one for every conversation.
 
     The conversation still stands as the turn found it, so that the choice comes out as it did then.
+    Where it cannot be repeated, the newest release of that time is returned.
     """
     newest = int(head.split(":", maxsplit=1)[0] or 0)
     row = CeConversation.objects.filter(pk=conversation_id).values(*_CHOSEN_BY).first()
@@ -80,7 +84,7 @@ def _find_release(conversation_id: str, head: str) -> int:
 
 
 def _read_beginning(info: Mapping[str, Any]) -> datetime | None:
-    """When the turn of a lease began."""
+    """When the turn of a lease began. Returns None if the lease has no readable time."""
     try:
         began = datetime.fromisoformat(info["startedAt"])
     except (KeyError, TypeError, ValueError):

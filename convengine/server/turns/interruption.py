@@ -15,7 +15,8 @@ _PAUSE = 0.1
 def interrupt_running_turn(conversation_id: str, turn_id: str, message: str | None) -> bool:
     """Mark the running turn of a conversation as interrupted by a newer one; true when this call did it.
 
-    A turn that began to run a claimed action or task is not interrupted.
+    A turn is not interrupted if it began to run a claimed action or task, is marked already, or has an
+    expired lease. `turn_id` and `message` are those of the newer turn; the message has masks.
     """
     sql = dialect()
     running_turn = sql.json_member("lease_info", "turnId")
@@ -36,9 +37,9 @@ def interrupt_running_turn(conversation_id: str, turn_id: str, message: str | No
         return bool(cursor.rowcount)
 
 
-def _without_dashes(uuid: str) -> str:
+def _without_dashes(expression: str) -> str:
     """An expression of a UUID as text without dashes, in either database."""
-    return f"REPLACE(CAST({uuid} AS TEXT), '-', '')"
+    return f"REPLACE(CAST({expression} AS TEXT), '-', '')"
 
 
 def is_interrupted(token: str) -> bool:
@@ -59,7 +60,7 @@ class InterruptionCheck:
     _looked: float = field(default_factory=time.monotonic)
 
     def __call__(self) -> bool:
-        """True when a newer message interrupted the turn."""
+        """True when a newer message interrupted the turn. Looks at most every `_PAUSE`, and is false in between."""
         if (now := time.monotonic()) - self._looked < _PAUSE:
             return False
         self._looked = now

@@ -41,12 +41,16 @@ class StoredConversation:
         """Nothing to do: the lease made the row."""
 
     def _recall_memory(self) -> str | None:
-        """The memory of an earlier session, looked up until a turn of this session is committed."""
+        """The memory of the previous session.
+
+        Returns None if there is none, memory is off, or this session has a committed turn.
+        """
         if self.lease.conversation.turn_count or not live_settings.read(self.snapshot, MEMORY_ENABLED).value:
             return None
         return recall_previous_session(self.lease.conversation)
 
     def _past(self) -> Sequence[tuple[str | None, Any]]:
+        """User text and answer of the newest committed turns, newest first; as many as the release allows."""
         limit = live_settings.read(self.snapshot, HISTORY_MAX_TURNS).value
         if limit <= self.lease.past_limit:
             return self.lease.past[:limit]

@@ -99,6 +99,7 @@ def read_recording(data: bytes | memoryview) -> StoredRecording:
 
 
 def _parse_recording(document: dict[str, Any]) -> StoredRecording:
+    """The recording from its JSON document. Raises LookupError, TypeError or ValueError for a damaged one."""
     turn, request, loaded = document["turn"], document["request"], document["loaded"]
     row = loaded["conversation"]
     if row.get("created_at"):

@@ -74,6 +74,7 @@ def _run(
     key: IdempotencyKey | None,
     observation: TurnObservation,
 ) -> TurnAnswer:
+    """Run the turn of an acquired lease, and commit it or record its failure. Raises as `take_turn` does."""
     turn, tape = open_turn(request, lease)
     observation.turn = turn
     with (
@@ -124,7 +125,7 @@ def _commit(ended: EndedTurn, answer: Sequence[Statement]) -> None:
 
 
 def _store_faults(turn_id: str, session: Session, faults: Sequence[ExtensionFault]) -> None:
-    """Store the tracebacks of a turn for its page; a turn never fails because of them."""
+    """Store up to 20 tracebacks of a turn for its page; a turn never fails because of them."""
     try:
         CeExtensionFault.objects.bulk_create(
             CeExtensionFault(conversation_id=session.conversation_id, turn_no=session.turn_no, **asdict(fault))

@@ -47,27 +47,29 @@ def wait_for_lease(
     """Draw a ticket and poll with short statements; neither transaction nor connection is held in between.
 
     When nobody is ahead, `try_with` tries for the lease with the ticket. It returns None if it did not get it.
-    `at_each_look` may raise. Returns None if the session of a thread ends meanwhile. Raises TurnInProgress when
+    `at_each_look` is called after each look without success; what it raises ends the wait. Returns None if the session
+    of a thread ends meanwhile. Raises TurnInProgress when
     `Session/LEASE_WAIT_SECONDS` are over, ServerOverloaded when too many turns of this process wait.
     """
     limit = live_settings.read(configuration().current(), LEASE_WAIT_SECONDS).value
     try:
         with for_leases.hold():
-            return _queue(conversation_id, limit, try_with, at_each_look)
+            return _wait_in_queue(conversation_id, limit, try_with, at_each_look)
     except Overloaded as error:
         raise ServerOverloaded() from error
 
 
-def _queue(
+def _wait_in_queue(
     conversation_id: str, limit: float, try_with: Callable[[int], T | None], at_each_look: Callable[[], object] | None
 ) -> T | None:
-    ticket, arrived = draw_ticket(conversation_id), time.monotonic()
+    """Wait with a ticket, which is discarded at the end, and measure the wait."""
+    ticket, arrived_at = draw_ticket(conversation_id), time.monotonic()
     metrics.LEASES_WAITING.add(1)
     try:
         return _poll_queue(conversation_id, ticket, limit, try_with, at_each_look)
     finally:
         metrics.LEASES_WAITING.add(-1)
-        metrics.LEASE_WAIT_SECONDS.observe(time.monotonic() - arrived)
+        metrics.LEASE_WAIT_SECONDS.observe(time.monotonic() - arrived_at)
         discard_ticket(conversation_id, ticket)
 
 
@@ -78,9 +80,10 @@ def _poll_queue(
     try_with: Callable[[int], T | None],
     at_each_look: Callable[[], object] | None,
 ) -> T | None:
-    arrived = refreshed = moved = time.monotonic()
+    """Look at the queue until the lease is acquired. Returns and raises as `wait_for_lease` does."""
+    arrived_at = refreshed_at = moved_at = time.monotonic()
     last_ahead: int | None = None
-    while (now := time.monotonic()) < arrived + limit:
+    while (now := time.monotonic()) < arrived_at + limit:
         queue = read_queue(conversation_id, ticket)
         if queue.closed:
             return None
@@ -88,19 +91,19 @@ def _poll_queue(
             return acquired
         if at_each_look:
             at_each_look()
-        if now > refreshed + TICKET_SECONDS / 3:
-            refreshed = now
+        if now > refreshed_at + TICKET_SECONDS / 3:
+            refreshed_at = now
             refresh_ticket(ticket)
         if queue.ahead != last_ahead:
-            last_ahead, moved = queue.ahead, now
+            last_ahead, moved_at = queue.ahead, now
         release_connections()
         # Quick while the queue moves; a long turn is polled ever more rarely.
-        time.sleep(min(max(_POLL * (queue.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
+        time.sleep(min(max(_POLL * (queue.ahead + 1), (now - moved_at) / 8), _LONGEST_POLL))
     raise TurnInProgress()
 
 
 def _is_free(conversation_id: str, queue: QueueState) -> bool:
-    """The lease is free or expired."""
+    """True when the lease is free. An expired lease is recovered first."""
     return not queue.held or (queue.expired and recover_expired_lease(conversation_id))
 
 
@@ -121,7 +124,7 @@ def draw_ticket(conversation_id: str) -> int:
 
 
 def read_queue(conversation_id: str, ticket: int = LAST_TICKET) -> QueueState:
-    """The state of the queue and the lease, in one short statement."""
+    """What the holder of this ticket sees of the queue and the lease, read in one short statement."""
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -137,7 +140,7 @@ def read_queue(conversation_id: str, ticket: int = LAST_TICKET) -> QueueState:
 
 
 def refresh_ticket(ticket: int) -> None:
-    """Let a ticket live on."""
+    """Extend the life of a ticket by `TICKET_SECONDS`."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(TICKET_SECONDS)} WHERE id = %s", [ticket]
@@ -145,7 +148,7 @@ def refresh_ticket(ticket: int) -> None:
 
 
 def discard_ticket(conversation_id: str, ticket: int) -> None:
-    """Leave the queue, and remove expired tickets."""
+    """Delete this ticket and the expired tickets of the conversation."""
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(

@@ -211,6 +211,7 @@ def _select_given_up() -> QuerySet[CeWebhookDelivery]:
 
 
 def _resend(model_admin: Any, request: HttpRequest, rows: QuerySet[CeWebhookDelivery]) -> None:
+    """Have these deliveries sent again, and say on the page how many; only those that were given up count."""
     count = send_again(rows)
     if count:
         wake_sender()

@@ -153,6 +153,7 @@ def build_schema() -> dict[str, Json]:
 
 
 def _describe_data(event: EventType) -> Json:
+    """The JSON Schema of the data of an event, with one example."""
     return {
         "type": "object",
         "description": event.sentence,

@@ -58,6 +58,10 @@ def check_address(url: str) -> None:
 
 
 def _find_target(url: str) -> Target:
+    """The address of a webhook.
+
+    Raises ToolFault for an unusable one, and for http to a host that is not in CE_WEBHOOK_PRIVATE_HOSTS.
+    """
     private_hosts = frozenset(conf.get("WEBHOOK_PRIVATE_HOSTS"))
     target = HttpConnection(url, split_address(url), private_hosts=private_hosts).target(url)
     if target.scheme != "https" and not target.connection.may_be_private(target.host, target.port):
@@ -70,7 +74,7 @@ def _find_target(url: str) -> Target:
 
 
 async def send_delivery(row: CeWebhookDelivery) -> None:
-    """Post a signed body once. Raises ToolFault."""
+    """Post a signed body once. Raises ToolFault; SendFailed, which is one, when the receiver said what to do next."""
     webhook = row.webhook
     target = _find_target(webhook.url)
     headers = build_headers(str(row.event_id), int(time.time()), row.body, (webhook.secret, webhook.old_secret))
@@ -86,7 +90,10 @@ async def send_delivery(row: CeWebhookDelivery) -> None:
 
 
 def _read_pause(retry_after: str | None) -> timedelta | None:
-    """How long a receiver asks to wait, in seconds or until a date; at most a day."""
+    """How long a receiver asks to wait, in seconds or until a date; at most a day.
+
+    Returns None if the header is missing or unreadable.
+    """
     text = (retry_after or "").strip()
     if text.isascii() and text.isdigit():
         return min(timedelta(seconds=int(text[:9])), _LONGEST_PAUSE)
@@ -98,13 +105,17 @@ def _read_pause(retry_after: str | None) -> timedelta | None:
 
 
 def deactivate(row: CeWebhookDelivery) -> None:
-    """Turn off the webhook of a delivery, because its receiver answered that it is gone (410)."""
+    """Turn off the webhook of a delivery, because its receiver answered that it is gone (410).
+
+    A webhook that has another URL by now stays on.
+    """
     at = database_time()
     webhooks = CeWebhook.objects.filter(pk=row.webhook_id, url=row.webhook.url)
     webhooks.update(is_enabled=False, deactivated_at=at)
 
 
 def _reword(fault: ToolFault, host: str) -> ToolFault:
+    """The fault with a text about webhooks, if the HTTP client's text would not fit."""
     return ToolFault(fault.code, _TEXTS[fault.code].format(host=host)) if fault.code in _TEXTS else fault
 
 
@@ -169,14 +180,14 @@ def _hand_over() -> None:
 
 
 def read_oldest_waiting() -> datetime | None:
-    """When the oldest delivery that waits was made."""
+    """When the oldest waiting delivery of a webhook that is on was made. Returns None if none waits."""
     waiting = CeWebhookDelivery.objects.filter(status=OutboxStatus.PENDING, webhook__is_enabled=True)
     oldest: datetime | None = waiting.aggregate(oldest=Min("created_at"))["oldest"]
     return oldest
 
 
 def remove_old_deliveries() -> Iterator[Counts]:
-    """Remove deliveries that are older than turns may be."""
+    """Remove deliveries that are older than turns may be, and count them. Does nothing if turns may have any age."""
     before = retention_cutoff()
     if before is None:
         return

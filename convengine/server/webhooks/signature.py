@@ -27,5 +27,6 @@ def build_headers(event_id: str, seconds: int, body: str, known_secrets: Iterabl
 
 
 def _sign(content: bytes, secret: str) -> str:
+    """The signature of a message with one secret, in Base64."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
     return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()

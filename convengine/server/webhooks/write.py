@@ -45,6 +45,7 @@ def insert_webhook_events_stmts(turn: Turn, row: Conversation, session: Session)
 
 
 def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterator[_NewEvent]:
+    """The events that stages of the turn make, and the hand-over if the turn reached that state."""
     redaction = Redaction.of(turn.snapshot)
     previous = turn.previous_session or session
     for entry in turn.trail.events:
@@ -53,14 +54,15 @@ def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterat
             keys = {name: member.payload_key for name, member in event.members.items() if member.payload_key}
             values = {name: value for name, key in keys.items() if (value := entry.payload.get(key)) is not None}
             values |= {"message": session.user_text or ""} if "message" in event.members else {}
-            stands = session if entry.session.conversation_id == session.conversation_id else previous
-            yield _NewEvent(event, _describe(row, stands, turn) | redaction.document(values))
+            event_session = session if entry.session.conversation_id == session.conversation_id else previous
+            yield _NewEvent(event, _describe_turn(row, event_session, turn) | redaction.document(values))
     if code(session.state) == HAND_OVER and (turn.previous_session or code(row.state_code) != HAND_OVER):
         texts = {"message": session.user_text or "", "reply": to_spoken_text(session.last_assistant) or ""}
-        yield _NewEvent(HANDED_OVER, _describe(row, session, turn) | redaction.document(texts))
+        yield _NewEvent(HANDED_OVER, _describe_turn(row, session, turn) | redaction.document(texts))
 
 
-def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) -> dict[str, Json]:
+def _describe_turn(row: Conversation | CeConversation, session: Session, turn: Turn) -> dict[str, Json]:
+    """The data that every event of a turn has. `row` is the conversation before the turn."""
     return {
         **_describe_conversation(row, session.conversation_id, Redaction.of(turn.snapshot)),
         "turnNo": session.turn_no,
@@ -74,7 +76,10 @@ def _describe(row: Conversation | CeConversation, session: Session, turn: Turn) 
 def _describe_conversation(
     row: Conversation | CeConversation, conversation_id: str, redaction: Redaction
 ) -> dict[str, Json]:
-    """On the plain turn API the participant is the conversation itself."""
+    """The data of an event that says which conversation it is about, with masks.
+
+    The participant is missing on the plain turn API, where it is the conversation itself.
+    """
     described: dict[str, Json] = {
         "conversationId": conversation_id,
         "workspace": row.workspace_id,
@@ -87,7 +92,7 @@ def _describe_conversation(
 
 
 def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now: datetime, config_version: int) -> None:
-    """Store that conversations ended outside of turns. Needs an open transaction."""
+    """Write the events of conversations that ended outside of turns. Needs an open transaction."""
     if not CeWebhook.objects.filter(is_enabled=True).exists():
         return
     rows = CeConversation.objects.filter(pk__in=list(conversation_ids))
@@ -111,19 +116,20 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
 
 
 def store_release(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:
-    """Store that a release was published. Needs an open transaction."""
+    """Write the event of a published release. Needs an open transaction."""
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
     _store([_NewEvent(RELEASE_PUBLISHED, data)], now)
 
 
 def _store(events: Sequence[_NewEvent], now: datetime) -> None:
+    """Insert the deliveries of events, and have them sent after the commit."""
     for statement in _insert_stmts(events, now):
         execute(statement)
         transaction.on_commit(wake_sender)
 
 
 def create_test(webhook: CeWebhook) -> CeWebhookDelivery:
-    """Store an event without meaning, and have it sent."""
+    """Store an event without meaning for a webhook, and have it sent after the commit."""
     now = database_time()
     body = {"type": TEST, "timestamp": now.isoformat(), "data": {"message": "This is a test."}}
     row = CeWebhookDelivery.objects.create(
@@ -154,7 +160,10 @@ def _insert_stmts(events: Sequence[_NewEvent], at: datetime) -> list[Statement]:
 
 
 def _list_deliveries(events: Sequence[_NewEvent]) -> Iterator[tuple[CeWebhook, _NewEvent, uuid.UUID]]:
-    """The webhooks that want an event. An event of no conversation is of all workspaces."""
+    """Each webhook with each event that it wants, and the event's id, which all webhooks share.
+
+    An event of no conversation goes to webhooks of all workspaces.
+    """
     webhooks = list(CeWebhook.objects.filter(is_enabled=True).order_by("pk")) if events else []
     for event in events:
         event_id, workspace = uuid.uuid4(), event.data.get("workspace")
@@ -165,7 +174,7 @@ def _list_deliveries(events: Sequence[_NewEvent]) -> Iterator[tuple[CeWebhook, _
 
 
 def _encode_delivery(webhook: CeWebhook, event: _NewEvent, event_id: uuid.UUID, at: datetime) -> list[Json]:
-    """The members of its row."""
+    """The values of a delivery's row, in the order of `_MEMBERS`; the last one is its proof."""
     body = dumps({"type": event.type.name, "timestamp": at.isoformat(), "data": event.data})
     values: dict[str, Any] = {
         "webhook_id": webhook.pk,
@@ -179,6 +188,7 @@ def _encode_delivery(webhook: CeWebhook, event: _NewEvent, event_id: uuid.UUID, 
 
 
 def _insert_stmt(rows: Sequence[Sequence[Json]], at: datetime) -> Statement:
+    """The statement that inserts encoded deliveries, but for webhooks that were turned off or deleted meanwhile."""
     sql = dialect()
     webhook_id, event_id, name, conversation_id, body, proof = _MEMBERS[sql.vendor]
     time = sql.time_param(at)

@@ -122,3 +122,12 @@ def test_a_file_that_is_no_anchor_is_refused(tmp_path: Path) -> None:
         call_command("audit_anchor", str(file))
     with pytest.raises(CommandError, match="line 1 is neither valid JSON nor the end of a chain"):
         call_command("audit_verify", "--conversation", str(uuid.uuid4()), "--anchor", str(file))
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    file.write_bytes(b"\xff\n")
+    with pytest.raises(CommandError, match="line 1 is neither valid JSON nor the end of a chain"):
+        call_command("audit_anchor", str(file))
+    with pytest.raises(CommandError, match="line 1 is neither valid JSON nor the end of a chain"):
+        call_command("audit_verify", "--conversation", str(uuid.uuid4()), "--anchor", str(file))

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.record.form_steps import FormStep, Step
-from audit.search import sources, text_index, walk
+from audit.search import filters, sources, text_index, walk
 from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.text_index import index_new_turns
@@ -285,8 +285,10 @@ def test_what_is_no_place_is_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FormStep)
-def test_a_cursor_names_one_source_whatever_is_asked(kind: FormStep) -> None:
+def test_a_cursor_names_one_source_whatever_is_asked(kind: FormStep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filters, "is_available", lambda: True)
     search = SearchQuery(
+        text=TextQuery.read("hours"),
         stage="FIELDS_READ",
         state="HAND_OVER",
         milestone="HANDED_OVER",

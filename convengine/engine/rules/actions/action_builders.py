@@ -26,7 +26,10 @@ from convengine.json_value import Json
 def build_code_action(
     action: RuleAction, stage: Stage, field: Literal["intent", "state"], *, value: str, help: str, any_refused: str
 ) -> Action:
-    """An action that moves the conversation to the intent or the state of its value; ANY is none of either."""
+    """An action that moves the conversation to the intent or the state of its value; ANY is none of either.
+
+    `any_refused`: the message for ANY. An intent that is switched off is reported, and the conversation stays.
+    """
 
     def parse(text: str | None) -> str:
         new_value = code(require_value(action.value, text, value))
@@ -67,6 +70,7 @@ def build_code_action(
 
 
 def _describe_switched_off(intent: str) -> Fault:
+    """The fault of a rule that leads to an intent that is switched off."""
     return Fault(
         f"{intent} is switched off, so the conversation does not move there",
         "action_value",

@@ -164,14 +164,15 @@ def read_assignments(
     `key` checks a name, `read` reads the part after the colon. Raises ActionValueError with `usage`.
     """
     if text[0] in "[{":
-        return {key(name): value for name, value in _from_json(text, usage).items()}
+        return {key(name): value for name, value in _read_json_assignments(text, usage).items()}
     name, colon, value = text.partition(":")
     if not colon and not bare:
         raise ActionValueError(usage)
     return {key(name): read(value) if colon else True}
 
 
-def _from_json(text: str, usage: str) -> Mapping[str, Json]:
+def _read_json_assignments(text: str, usage: str) -> Mapping[str, Json]:
+    """The names and values of a JSON object, or of a list of {key, value}. Raises ActionValueError with `usage`."""
     try:
         document = json.loads(text)
     except ValueError:

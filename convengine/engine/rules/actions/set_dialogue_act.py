@@ -39,7 +39,7 @@ SET_DIALOGUE_ACT = declare_stage(
 
 @dataclass(frozen=True)
 class ActOverride:
-    """The act and the other parts of the value. Returns None for missing parts."""
+    """The act and the other parts of the value; None for missing parts."""
 
     act: DialogueAct
     confidence: float | None = None
@@ -98,6 +98,7 @@ def _get_either(wanted: dict[str, Any], name: str, alias: str) -> Any:
 
 
 def _read_act(name: object) -> DialogueAct:
+    """The act of a name. Raises ActionValueError."""
     act = DialogueAct.read(name)
     if act is None:
         raise ActionValueError(USAGE)
@@ -105,6 +106,7 @@ def _read_act(name: object) -> DialogueAct:
 
 
 def _read_confidence(value: object) -> float | None:
+    """A confidence from 0 to 1. Returns None for what is no number. Raises ActionValueError for another number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if not 0 <= value <= 1:

@@ -142,7 +142,7 @@ def _run_or_reuse(
 
 
 def _derive_nonce(rule: Rule, session: Session, turn: Turn, start: Session, reference: TaskReference) -> str:
-    """The right to this run. A turn that died is taken again from the same version, and so gets the same.
+    """The key of this run, which is counted. A turn that died is taken again from the same version: it gets the same.
 
     Another message in its place gets another one. `start` is the session that the turn began in: the id of one that
     it goes on in differs in each attempt.
@@ -163,7 +163,7 @@ def _hash_request(session: Session) -> str:
 
 
 def _audit_changes(session: Session, turn: Turn, changes: Iterable[tuple[str, Session, Session]]) -> None:
-    """What each method changed."""
+    """Write what each method changed."""
     for method, before, after in changes:
         audit_changed_facts(before, after, turn, by=method, kind="TASK", session=session)
 
@@ -178,6 +178,7 @@ def build_unknown_task_error(task: str, registered: Iterable[str]) -> ActionValu
 
 
 def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
+    """Raises ActionValueError if a method that the reference names is not registered."""
     for method in reference.choose_methods(registered):
         if method not in registered:
             has = join_names(registered)

@@ -84,7 +84,7 @@ class JsonPath:
             return []
 
     def first(self, document: Json) -> tuple[bool, Json]:
-        """(True, the first value), or (False, null) without a hit."""
+        """(True, the first value), or (False, None) without a hit."""
         values = self.find(document)
         return (True, values[0]) if values else (False, None)
 
@@ -112,6 +112,8 @@ def compile_condition(condition: Condition) -> Test:
 
 
 def _compile_group(combine: Callable[[Iterable[bool]], bool], negated: bool, tests: list[Test]) -> Test:
+    """All or any of the tests, or the opposite. With `tests_all` of the scope, every member is tested."""
+
     def holds(node: Json, scope: Scope) -> bool:
         if scope.tests_all:
             return combine([test(node, scope) for test in tests]) is not negated
@@ -121,6 +123,7 @@ def _compile_group(combine: Callable[[Iterable[bool]], bool], negated: bool, tes
 
 
 def _compile_comparison(comparison: Comparison) -> Test:
+    """The test of a comparison. It records what was compared, as long as the scope has room."""
     left, right, operator = comparison.left, comparison.right, comparison.operator
     path, name, test = left.written if isinstance(left, Target) else str(left), operator.name, operator.test
     read_left, read_right = _compile_operand(left), _compile_operand(right)
@@ -152,6 +155,7 @@ def _show(value: Json) -> Json:
 
 
 def _compile_existence(path: Path) -> Test:
+    """True where the path has a value, even a blank one; records what was found."""
     text, select = str(path), _compile_path(path)
 
     def exists(node: Json, scope: Scope) -> bool:
@@ -164,6 +168,10 @@ def _compile_existence(path: Path) -> Test:
 
 
 def _compile_whole_path(condition: Finds) -> Test:
+    """The test of a rule that is only a path: its single boolean value, else whether it has a value.
+
+    Blank values count only where the rule says so, or behind a filter.
+    """
     text, select = str(condition.path), _compile_path(condition.path)
     drops_blank = not condition.null_matches and not condition.path.filtered
 
@@ -183,6 +191,7 @@ def _compile_whole_path(condition: Finds) -> Test:
 
 
 def _compile_operand(operand: Operand) -> Value:
+    """The value of one side of a comparison; of a path that may have several values, the list of them."""
     match operand:
         case Literal(value):
             return lambda node, scope: value
@@ -221,6 +230,7 @@ def _compile_field(name: str) -> Value:
 
 
 def _walk_names(value: Json, names: list[str]) -> Json:
+    """The value behind these keys and indexes. Returns MISSING if there is none."""
     for name in names:
         if isinstance(value, Mapping) and name in value:
             value = value[name]
@@ -275,6 +285,7 @@ def _compile_walk(path: Path) -> Value:
 
 
 def _get_child(value: Json, key: str | int) -> Json:
+    """The member of an object, or the element of a list. Returns MISSING if there is none."""
     if isinstance(key, str):
         return value.get(key, MISSING) if isinstance(value, OBJECTS) else MISSING
     if isinstance(value, LISTS) and -len(value) <= key < len(value):
@@ -283,6 +294,7 @@ def _get_child(value: Json, key: str | int) -> Json:
 
 
 def _compile_step(step: Step, before: Step | None) -> Callable[[Json, Scope], Iterable[Json]]:
+    """The values that one step leads to. `before` is the step before it; a filter after `..` tests other nodes."""
     match step:
         case Members(names):
             return _compile_pick(names)
@@ -300,6 +312,8 @@ def _compile_step(step: Step, before: Step | None) -> Callable[[Json, Scope], It
 
 
 def _compile_pick(keys: Iterable[str | int]) -> Callable[[Json, Scope], Iterable[Json]]:
+    """The values behind some keys or indexes, in their order; none for those that are missing."""
+
     def pick(node: Json, scope: Scope) -> Iterator[Json]:
         for key in keys:
             scope.spend(1)

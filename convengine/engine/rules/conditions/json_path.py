@@ -91,6 +91,7 @@ class DialectLexer(ExtendedJsonPathLexer):
 
 
 def _read_token(match: re.Match[str]) -> Token:
+    """The token of a match of `_TOKEN`, with its value. Raises PathError for what cannot begin one."""
     kind, text, start = match.lastgroup or "", match[0], match.start()
     value: Any = text
     if kind == "LITERAL":
@@ -267,7 +268,7 @@ class DialectParser(ExtendedJsonPathParser):
 
     def p_condition_regex(self, p: Any) -> None:
         """condition : operand REGEX"""
-        p[0] = _matches(p[1], p[2], p.lexpos(2) + 1)
+        p[0] = _make_match(p[1], p[2], p.lexpos(2) + 1)
 
     def p_operand_path(self, p: Any) -> None:
         """operand : query
@@ -315,6 +316,7 @@ def _join(combinator: str, *conditions: Condition) -> Group:
 
 
 def _negate(condition: Condition) -> Condition:
+    """The opposite of a condition; two negations around a single member cancel out."""
     if not isinstance(condition, Group):
         return Group("and", True, (condition,))
     if condition.negated and len(condition.members) == 1:
@@ -322,7 +324,8 @@ def _negate(condition: Condition) -> Condition:
     return replace(condition, negated=not condition.negated)
 
 
-def _matches(operand: Any, token: str, position: int) -> Comparison:
+def _make_match(operand: Any, token: str, position: int) -> Comparison:
+    """The comparison `operand =~ /pattern/flags`. Raises PathError for an unknown flag or an invalid pattern."""
     written = token[2:].lstrip()
     pattern, _, flags = written[1:].rpartition("/")
     if unknown := set(flags) - _FLAGS:

@@ -220,6 +220,7 @@ Condition = Comparison | Exists | Finds | Group
 
 
 def _write_step(step: Step, *, after_dots: bool) -> str:
+    """A step as it is written in a path; a filter without its condition."""
     match step:
         case Members((name,)) if name.replace("-", "_").isidentifier():
             return name if after_dots else f".{name}"

@@ -61,6 +61,7 @@ def _is_list(value: Json) -> bool:
 
 
 def _is_range(value: Json) -> bool:
+    """True for two numbers, or two dates or times."""
     ends = list_values(value)
     return len(ends) == 2 and (
         all(read_number(end) is not None for end in ends) or all(is_time_point(end) for end in ends)
@@ -157,11 +158,7 @@ class Needs(Enum):
     NOTHING = "no value", lambda value: True, _list_usual
     TEXT = "a value", lambda value: is_plain(value) and not is_blank(value), _list_near
     PATTERN = "a regular expression", _is_pattern, _list_near
-    LIST = (
-        "at least one value",
-        lambda value: not isinstance(value, Mapping) and bool(list_values(value)),
-        _list_near_list,
-    )
+    LIST = "at least one value", _is_list, _list_near_list
     COUNT = "a whole number from 0 to 100000", _is_count, _list_near_count
     TIME = "a date or a time, such as 2026-12-05, 16:30, today+2d or now-3h", is_time_point, _list_near
     RANGE = "two numbers, dates or times", _is_range, _list_near_range
@@ -296,6 +293,7 @@ def _is_between(value: Json, wanted: Json, scope: Scope) -> bool:
 
 
 def _is_on(value: Json, wanted: Json, scope: Scope) -> bool:
+    """True for two moments of one day; other points in time must be equal."""
     points = read_time_point(value, scope.now), read_time_point(wanted, scope.now)
     if isinstance(points[0], date) and isinstance(points[1], date):
         return get_day(points[0]) == get_day(points[1])
@@ -336,6 +334,8 @@ def _build_distance(unit: timedelta, *, ago: bool) -> Test:
 
 
 def _build_count(compare: Callable[[int, int], bool]) -> Test:
+    """Whether the length of a list compares so with a number; false for a value that is no list."""
+
     def holds(value: Json, count: Json, scope: Scope) -> bool:
         number = read_number(count)
         return isinstance(value, LISTS) and number is not None and compare(len(value), int(number))
@@ -448,6 +448,8 @@ OPERATORS: Mapping[str, Operator] = {each.name: replace(each, test=_guard(each))
 
 
 def _build_path_order(compare: Callable[[Any, Any], bool]) -> Test:
+    """Whether two numbers or two texts are in this order; a text counts as a number beside one."""
+
     def holds(left: Json, right: Json, scope: Scope) -> bool:
         if (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str)):
             return compare(left, right)
@@ -458,6 +460,7 @@ def _build_path_order(compare: Callable[[Any, Any], bool]) -> Test:
 
 
 def _is_member(value: Json, members: Json, scope: Scope) -> bool:
+    """True when a list has the value, compared exactly."""
     if not isinstance(members, LISTS):
         return False
     scope.spend(len(members))
@@ -465,6 +468,7 @@ def _is_member(value: Json, members: Json, scope: Scope) -> bool:
 
 
 def _has_part(left: Json, right: Json, scope: Scope) -> bool:
+    """True when a text has another one in it, or a list has the value."""
     if isinstance(left, str):
         scope.spend(len(left) // 1000)
         return isinstance(right, str) and right in left
@@ -492,7 +496,7 @@ def _has_size(left: Json, right: Json, scope: Scope) -> bool:
 
 
 def _fits(value: Json, pattern: Json, scope: Scope) -> bool:
-    """The pattern matches the whole text, number or boolean."""
+    """True when the pattern matches the whole text, number or boolean."""
     if isinstance(value, str):
         scope.spend(min(len(value), MAX_INPUT) // 100)
     return is_plain(value) and bool(pattern.fits(write_text(value)))
@@ -556,7 +560,10 @@ _BY_SPELLING: Mapping[str, Operator] = {
 
 
 def get_operator(name: str) -> Operator | None:
-    """The operator of a row by name, label or alias, or null: `startsWith`, `starts with`, `beginsWith` are one."""
+    """The operator of a row by name, label or alias: `startsWith`, `starts with`, `beginsWith` are one.
+
+    Returns None if there is none.
+    """
     return OPERATORS.get(name) or _BY_SPELLING.get(_fold_name(name))
 
 

@@ -56,6 +56,10 @@ def list_fields(condition: Group) -> list[str]:
 
 
 def _parse_group(document: Json, path: str, level: int) -> Group:
+    """A group with its members. Raises ConditionError.
+
+    `path` names the group in messages; `level` is 1 for the whole condition.
+    """
     if not isinstance(document, Mapping):
         raise ConditionError("A group must be an object with combinator and rules.", path)
     _refuse_unknown_keys(document, _GROUP_KEYS, path)
@@ -74,12 +78,14 @@ def _parse_group(document: Json, path: str, level: int) -> Group:
 
 
 def _parse_member(document: Json, path: str, level: int) -> Group | Comparison:
+    """A row, or a group one level deeper. Raises ConditionError."""
     if isinstance(document, Mapping) and "field" in document:
         return _parse_comparison(document, path)
     return _parse_group(document, path, level + 1)
 
 
 def _parse_comparison(document: Mapping[str, Json], path: str) -> Comparison:
+    """A row, with a value that fits its operator or the name of another field. Raises ConditionError."""
     _refuse_unknown_keys(document, _COMPARISON_KEYS, path)
     field, name, value = document["field"], document.get("operator"), document.get("value")
     if not isinstance(field, str) or not field.strip() or len(field) > MAX_NAME:

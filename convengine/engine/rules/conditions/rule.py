@@ -33,7 +33,7 @@ class UnknownTarget(ValueError):
     """A text rule with a match target that does not exist."""
 
     def fault(self, field: str, text: str) -> Fault:
-        """The fault of a row with this target."""
+        """The fault of a row with this target. Both arguments are unused: other errors of UNREADABLE need them."""
         target = str(self)
         return Fault(f"unknown match target {target}", "match_target", target, f"Choose one of: {', '.join(_TARGETS)}.")
 
@@ -48,8 +48,9 @@ class RuleCondition:
 
     tree: Condition
     test: Test
-    #: The text or document that it is tested on, and the fact that this is; blank for all facts.
+    #: The text or document that it is tested on.
     get_document: Callable[[Session], Json]
+    #: The key of the fact that the document is; blank for a text, and for all facts.
     root: str = ""
     #: Rows: all are tested, so that each has its result.
     tests_all: bool = False
@@ -67,6 +68,10 @@ def read_condition(rule: Rule) -> RuleCondition | None:
 def _read_condition(
     kind: str, target: str | None, written: str | None, null_leaf_matches: bool
 ) -> RuleCondition | None:
+    """The condition of a rule with these columns, cached. Returns None for a type of the deployment.
+
+    Raises one of UNREADABLE.
+    """
     pattern = written or ""
     match kind:
         case RuleType.EXACT | RuleType.REGEX:
@@ -78,10 +83,10 @@ def _read_condition(
             return RuleCondition(tree, compile_condition(tree), _TARGETS[code(target) or MatchTarget.USER_TEXT])
         case RuleType.JSON_PATH | RuleType.CONTEXT_JSON_PATH:
             path = parse_path(pattern)
-            test = compile_condition(of_path := path.filter or Finds(path, pattern, null_leaf_matches))
+            test = compile_condition(condition := path.filter or Finds(path, pattern, null_leaf_matches))
             if kind == RuleType.JSON_PATH:
-                return RuleCondition(of_path, test, collect_facts)
-            return RuleCondition(of_path, test, lambda session: session.context, root="context")
+                return RuleCondition(condition, test, collect_facts)
+            return RuleCondition(condition, test, lambda session: session.context, root="context")
         case RuleType.CONDITION:
             rows = parse_condition(pattern)
             return RuleCondition(rows, compile_condition(rows), collect_facts, tests_all=True)
@@ -129,7 +134,7 @@ def get_target(rule: Rule) -> str:
 def find_fault(rule: Rule) -> Fault | None:
     """Why a row can never hold: its pattern, path or rows cannot be read, or its target is unknown.
 
-    Returns None if usable.
+    Returns None if usable, and for every type that is not built in.
     """
     try:
         read_condition(rule)
@@ -157,6 +162,7 @@ def evaluate_rule(
 def _evaluate_custom(
     rule: Rule, session: Session, on_fault: Callable[[str, str, BaseException], None] | None
 ) -> Verdict:
+    """Test a rule of a type of the deployment. It does not hold if the type is unknown, or if its matcher raises."""
     kind = code(rule.rule_type)
     matcher = _custom.get(kind)
     if matcher is None:

@@ -29,6 +29,7 @@ def build_condition_schema() -> dict[str, Any]:
 
 
 def _build_group(level: int) -> Mapping[str, Any]:
+    """The schema of a group; at the last level it has no groups as members."""
     comparison = {"$ref": "#/$defs/comparison"}
     members = [comparison, {"$ref": f"#/$defs/group{level + 1}"}] if level < MAX_LEVELS else [comparison]
     return {
@@ -45,6 +46,7 @@ def _build_group(level: int) -> Mapping[str, Any]:
 
 
 def _build_comparison() -> Mapping[str, Any]:
+    """The schema of a comparison; whether its value fits the operator is checked on saving."""
     return {
         "type": "object",
         "required": ["field", "operator"],

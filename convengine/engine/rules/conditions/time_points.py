@@ -28,7 +28,10 @@ _LONGEST = 40
 
 
 def read_time_point(value: Any, now: datetime | None) -> TimePoint | None:
-    """The day, time or moment that a text names, or null. Relative ones need the turn's clock."""
+    """The day, time or moment that a text names. Returns None if it names none.
+
+    Relative ones need the clock of the turn, `now`. Moments are given in its time zone.
+    """
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     text = value.strip()
@@ -84,6 +87,7 @@ def get_day(point: date) -> date:
 
 
 def _compare_clocks(left: TimePoint, right: TimePoint) -> int | None:
+    """-1, 0 or 1 for the times of the day, without microseconds. Returns None where one side is a day."""
     clocks = [
         point if isinstance(point, time) else point.time().replace(microsecond=0)
         for point in (left, right)
@@ -93,6 +97,7 @@ def _compare_clocks(left: TimePoint, right: TimePoint) -> int | None:
 
 
 def _read_relative(match: re.Match[str], now: datetime) -> TimePoint | None:
+    """The day or moment that is so far from now. Returns None for a day with a part of a day: `today+3h`."""
     base, unit = match["base"].lower(), (match["unit"] or "").lower()
     offset = _UNITS[unit][1] * int(f"{match['sign']}{match['count']}") if unit else timedelta()
     if base == "now":
@@ -104,6 +109,7 @@ def _read_relative(match: re.Match[str], now: datetime) -> TimePoint | None:
 
 @lru_cache(maxsize=1024)
 def _read_absolute(text: str) -> TimePoint | None:
+    """The day, time or moment as written. Returns None for another text, and for a date that does not exist."""
     try:
         if _DATE.fullmatch(text):
             return date.fromisoformat(text)

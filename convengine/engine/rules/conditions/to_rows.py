@@ -40,6 +40,7 @@ def _build_group(combinator: str, rules: list[Json], *, negated: bool = False) -
 
 
 def _convert(condition: Condition) -> dict[str, Json]:
+    """A condition as a row or a group of rows. Raises _NoCounterpart for what rows cannot say."""
     match condition:
         case Group(combinator, negated, members) if not negated or _is_comparison(members):
             return _build_group(combinator, [_convert(member) for member in members], negated=negated)
@@ -59,6 +60,7 @@ def _is_comparison(members: tuple[Condition, ...]) -> bool:
 
 
 def _choose_equality(value: Json) -> dict[str, Json]:
+    """The operator and the value of a row for "is equal". Raises _NoCounterpart for lists, objects and null."""
     if isinstance(value, bool):
         return {"operator": "isYes" if value else "isNo"}
     if isinstance(value, (str, int, float)):
@@ -67,6 +69,7 @@ def _choose_equality(value: Json) -> dict[str, Json]:
 
 
 def _name_field(path: Path) -> str:
+    """The name that rows have for a path. Raises _NoCounterpart for a path that is more than names."""
     dotted = path.dotted
     if dotted is None or any("." in name for step in path.steps if isinstance(step, Members) for name in step.names):
         raise _NoCounterpart

@@ -65,7 +65,7 @@ class Scope:
 
     @property
     def now(self) -> datetime | None:
-        """The turn's clock."""
+        """The turn's clock. Returns None without a session."""
         return self.session.now if self.session else None
 
     def spend(self, work: int) -> None:
@@ -170,7 +170,10 @@ def list_values(value: Json) -> list[Json]:
 
 
 def are_equal(left: Json, right: Json, scope: Scope) -> bool:
-    """Equal in a path: null equals only null, a boolean only itself, a number also its text."""
+    """True for values that are equal in a path.
+
+    Null equals only null, a boolean only itself; a number equals its text, too.
+    """
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if (isinstance(left, str) and is_number(right)) or (isinstance(right, str) and is_number(left)):
@@ -190,7 +193,10 @@ def _all_equal(pairs: Any, count: int, scope: Scope) -> bool:
 
 
 def are_alike(left: Json, right: Json) -> bool:
-    """Equal in a row: texts ignoring case, numbers by value, yes and no also as words; a number is also its text."""
+    """True for values that are equal in a row.
+
+    Texts are compared ignoring case, numbers by value, yes and no also as words; a number is also its text.
+    """
     if isinstance(left, bool) or isinstance(right, bool):
         return _are_same(read_yes_no(left), read_yes_no(right))
     if isinstance(left, str) and isinstance(right, str):

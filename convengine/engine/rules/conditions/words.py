@@ -117,6 +117,7 @@ def describe(condition: Condition, root: str = "") -> str:
 
 
 def _describe(condition: Condition, root: str) -> str:
+    """A condition as a clause. `describe` also sets commas between the rows of a list."""
     match condition:
         case Group():
             return _describe_group(condition, root)
@@ -129,6 +130,7 @@ def _describe(condition: Condition, root: str) -> str:
 
 
 def _describe_group(group: Group, root: str, *, conjunction: str = " and ") -> str:
+    """A group as a clause: alternatives with "either … or", all others joined by `conjunction`."""
     match group:
         case Group(_, True, (Exists(path),)):
             return _describe_presence(path, root, present=False)
@@ -147,6 +149,7 @@ def _describe_member(member: Condition, root: str) -> str:
 
 
 def _describe_comparison(comparison: Comparison, root: str) -> str:
+    """A comparison as a clause, by its meaning if it has one, else by its name, operator and value."""
     left, operator, right = comparison.left, comparison.operator, comparison.right
     name, value = _name(left, root), right.value if isinstance(right, Literal) else ...
     if claim := _describe_claim(left, operator.name, value, root):
@@ -194,6 +197,7 @@ def act_words(act: str) -> str | None:
 
 
 def _name(operand: Operand, root: str = "") -> str:
+    """The name of an operand in words; for a literal, its value."""
     match operand:
         case Target(name, written):
             return _TARGETS.get(name, f"the text {written}")
@@ -249,6 +253,7 @@ def _fill_phrase(operator: Operator, name: str, say: Callable[[str], str]) -> st
 
 
 def _describe_right(operator: Operator, value: Json, unit: str) -> str:
+    """The right side of an operator in words. `unit`: the unit of a number, such as days; blank for none."""
     if unit:
         return describe_count(value, unit)
     match operator.needs:

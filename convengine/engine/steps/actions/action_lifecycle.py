@@ -55,7 +55,10 @@ def advance_record(session: Session, turn: Turn) -> Session:
 
 
 def find_runnable_record(session: Session, turn: Turn, action: Action) -> Record | None:
-    """The record under which an action may run or be rejected now; without limits if the lifecycle is off."""
+    """The record under which an action may run or be rejected now. Returns None without a record of it.
+
+    If the lifecycle is off, there is always one, without limits.
+    """
     current = record.read_record(session)
     if turn.config(session, ACTION_LIFECYCLE_ENABLED):
         return current if current and current.is_for(action) else None
@@ -76,7 +79,7 @@ def reopen_action(session: Session, turn: Turn) -> Session:
 
 
 def close_record(session: Session, turn: Turn, current: Record, status: ActionStatus) -> Session:
-    """The session after an action was executed, rejected or failed, without the action's data.
+    """The session after an action was executed, rejected or failed (`status`), without the action's data.
 
     A failed one keeps its key, so that another yes means the same action, but not its approval.
     """
@@ -88,7 +91,7 @@ def close_record(session: Session, turn: Turn, current: Record, status: ActionSt
 
 
 def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
-    """A late yes runs nothing; it is handled like any other message."""
+    """Let the record expire. A late yes runs nothing; it is handled like any other message."""
     late = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
     expired = current.with_status(ActionStatus.EXPIRED, _now(session, turn))
     session = record.end_record(record.store_record(clear_proposal(session), expired))
@@ -101,7 +104,7 @@ def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
 
 
 def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
-    """Add a record of the action: the existing one, or a new one if none counts any more."""
+    """The session with a record of the action: the existing one, or a new one if that does not count any more."""
     current = record.read_record(session)
     if current and not _needs_new_record(session, current, action):
         return session
@@ -110,6 +113,7 @@ def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
 
 
 def _needs_new_record(session: Session, current: Record, action: Action) -> bool:
+    """True when the current record is of another action, or has ended and the action is wanted again."""
     if current.settles(action):
         # The action opens again only if the message names it, because its key was removed when it ended.
         return bool(session.params.get("pending_action_key"))
@@ -117,7 +121,10 @@ def _needs_new_record(session: Session, current: Record, action: Action) -> bool
 
 
 def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
-    """Apply the decision of the turn to the record."""
+    """Apply the decision of the turn to the record.
+
+    A yes that confirms no open action is handled like any other message.
+    """
     current = record.read_record(session)
     decision = PolicyDecision.read(session.routing.policy_decision)
     if current is None:

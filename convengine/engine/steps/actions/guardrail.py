@@ -56,7 +56,7 @@ class Assessment:
     approved: bool
 
     @property
-    def denied(self) -> bool:
+    def is_denied(self) -> bool:
         """True when approval is required and missing."""
         return self.required and not self.approved
 
@@ -77,11 +77,12 @@ class GuardrailStep(Step):
         if turn.config(session, SANITIZE_INPUT):
             session = session.with_values(ActionParams(sanitized_user_text=assessment.text))
         return Continue(
-            _deny_turn(session, turn, assessment) if assessment.denied else _allow_turn(session, turn, assessment)
+            _deny_turn(session, turn, assessment) if assessment.is_denied else _allow_turn(session, turn, assessment)
         )
 
 
 def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
+    """Record that the turn is allowed."""
     # Keep the skip flags of this turn: an expired action must not run because its text is harmless.
     session = session.with_values(ActionParams(guardrail_blocked=False))
     turn.audit(
@@ -98,7 +99,10 @@ def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session
 
 
 def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
-    """Deny. The policy's decision about intents stays, and so does a rejection."""
+    """Set the flags that keep tools and actions from running, and record it. A rejection of the action stays.
+
+    A confirmed action is open again afterwards.
+    """
     rejecting = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
     decision = PolicyDecision.REJECT_PENDING_ACTION if rejecting else PolicyDecision.RECLASSIFY_INTENT
     session = session.with_values(
@@ -142,13 +146,14 @@ def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
 
 
 def _find_confirmed_action(session: Session, turn: Turn) -> Action | None:
+    """The action that a yes of this turn would run. Returns None if the decision is another."""
     if session.routing.policy_decision != PolicyDecision.EXECUTE_PENDING_ACTION:
         return None
     return choice.choose_action(session, turn, Scope.of(session)).action
 
 
 def _list_subjects(session: Session, text: str, action: Action | None) -> Iterator[tuple[str, str]]:
-    """All texts to test, each with its name."""
+    """(name, text) of all that is tested: the message, the action that a yes would run, and the requested tool."""
     # A long text is tested in overlapping pieces, so that padding cannot hide a word.
     for start in range(0, len(text), MAX_INPUT // 2):
         yield "TEXT", text[start : start + MAX_INPUT]
@@ -162,6 +167,7 @@ def _list_subjects(session: Session, text: str, action: Action | None) -> Iterat
 
 
 def _find_requested_tool(session: Session) -> str:
+    """The code of the tool that rules or the request want to call; blank without one."""
     request = session.tools.tool_request
     if isinstance(request, str):
         try:
@@ -173,6 +179,10 @@ def _find_requested_tool(session: Session) -> str:
 
 
 def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str, str]]) -> SensitiveMatch | None:
+    """The first pattern that matches one of the (name, text) `subjects`. Returns None if none matches.
+
+    An unusable pattern counts as a match if APPROVAL_GATE_FAIL_CLOSED is set.
+    """
     named_texts = [(name, text) for name, text in subjects if not blank(text)]
     patterns = turn.config(session, SENSITIVE_PATTERNS)
     closed = turn.config(session, APPROVAL_GATE_FAIL_CLOSED)
@@ -189,6 +199,7 @@ def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str
 
 
 def _compile_or_audit(session: Session, turn: Turn, text: str) -> Pattern | None:
+    """The pattern. Returns None for an unusable one, and records it."""
     try:
         return compile_pattern(text)
     except PatternError as error:
@@ -197,7 +208,7 @@ def _compile_or_audit(session: Session, turn: Turn, text: str) -> Pattern | None
 
 
 def _is_approved(session: Session, action: Action | None) -> bool:
-    """True when the request approves, or the context does for this action or turn."""
+    """True when a param of this request approves, or the context has an approval of this action and time."""
     sent: Any = session.user_input_params
     if truthy(sent.get("approval_granted")) or truthy(sent.get("approvalGranted")):
         return True
@@ -217,4 +228,5 @@ def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
 
 
 def _covers_action(key: Any, action: Action | None) -> bool:
+    """True when the approval names this action, or none."""
     return key is None or (action is not None and code(str(key)) == code(action.key))

@@ -108,6 +108,7 @@ def _find_decided_scope(session: Session) -> Scope:
 
 
 def _reject_action(session: Session, turn: Turn, action: Action, current: Record | None) -> Session:
+    """Drop the refused action. One that has run already is not rejected."""
     if current and current.status is ActionStatus.EXECUTED:
         return _skip_action(session, turn, _REJECT, current, "RUNTIME_STATUS_EXECUTED", actionKey=action.key)
     if current and (current.status in LIVE or current.status is ActionStatus.REJECTED):
@@ -121,6 +122,7 @@ def _reject_action(session: Session, turn: Turn, action: Action, current: Record
 
 
 def _execute_action(session: Session, turn: Turn, action: Action, current: Record) -> Session:
+    """Run the action once, or say why it does not run."""
     started = turn.ports.clock.elapsed_ms()
     try:
         run = run_once(session, turn, action, current)
@@ -137,6 +139,7 @@ def _execute_action(session: Session, turn: Turn, action: Action, current: Recor
 
 
 def _describe_run(run: Run) -> dict[str, Json]:
+    """The keys of the event that say what ran, and whether a stored result was used."""
     methods = ",".join(run.reference.methods) or run.reference.task
     reused = {} if run.execution.claimed else {"reused": True, "sameRequest": run.same_request}
     return {
@@ -150,8 +153,9 @@ def _describe_run(run: Run) -> dict[str, Json]:
 def _apply_outcome(
     session: Session, turn: Turn, action: Action, current: Record, outcome: Outcome, run_details: Mapping[str, Json]
 ) -> Session:
-    """The session after the run: the record with its result, then the task's changes, which may include a new
-    proposal.
+    """The session after the run, with the events: the record's result, then the changes of the task.
+
+    These may include a new proposal.
     """
     session = close_record(session, turn, current.with_result(outcome.summarize_result()), outcome.status)
     before, after = session, outcome.apply_to(session)
@@ -178,6 +182,7 @@ def _apply_outcome(
 def _skip_action(
     session: Session, turn: Turn, decision: PolicyDecision, current: Record | None, reason: str, **more: Json
 ) -> Session:
+    """Record why no action runs; the session is unchanged."""
     turn.audit(
         session,
         PENDING_ACTION_SKIPPED,
@@ -194,6 +199,7 @@ def _skip_action(
 
 
 def _audit(session: Session, turn: Turn, stage: Stage, decision: PolicyDecision, reference: str, **more: Json) -> None:
+    """Record the end of an action in its stage."""
     turn.audit(
         session,
         stage,

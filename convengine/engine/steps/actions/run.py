@@ -60,6 +60,7 @@ def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[
 def _run_methods(
     session: Session, turn: Turn, action: Action, record: Record, reference: TaskReference, methods: Sequence[str]
 ) -> Outcome:
+    """Run the methods of the task in order, each with the time limit and the same idempotency key."""
     limit = turn.config(session, ACTION_TIMEOUT_MS, action.key)
     task_run = TaskRun(f"{session.conversation_id}:{record.nonce}", limit)
     return run_methods(

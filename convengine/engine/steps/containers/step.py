@@ -84,13 +84,14 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
 
 
 def _find_skip_reason(session: Session, turn: Turn) -> str | None:
-    """Why nothing is fetched, whatever the rows say."""
+    """Why nothing is fetched, whatever the rows say. Returns None if rows decide."""
     if session.reset_only:
         return "RESET_ONLY"
     return None if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
 
 
 def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ...]:
+    """The rows to fetch for the session's scope, and for that of a question in between; recorded."""
     if not turn.snapshot.rows(rows.ContainerConfig):
         return ()
     # A question in between is answered with the data of its own intent.
@@ -104,6 +105,7 @@ def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ..
 
 
 def _audit_choice(choice: ContainerChoice, scope: Session | Digression, session: Session, turn: Turn) -> None:
+    """Record the decision, and each chosen row as a deciding one."""
     turn.decide(
         session,
         DecisionKind.CONTAINER,
@@ -117,6 +119,7 @@ def _audit_choice(choice: ContainerChoice, scope: Session | Digression, session:
 
 
 def _fetch_row(row: rows.ContainerConfig, session: Session, turn: Turn) -> ContainerAnswer:
+    """Ask the provider of a row, and record its answer with masked params, or its failure."""
     request = build_request(row, session, turn)
     answer = turn.ports.containers.fetch(request, session)
     address: dict[str, Any] = {
@@ -148,6 +151,7 @@ def _fetch_row(row: rows.ContainerConfig, session: Session, turn: Turn) -> Conta
 
 
 def _attach_data(session: Session, turn: Turn, root: dict[str, Any]) -> Session:
+    """The session with the fetched data by name, or without the data of an earlier turn."""
     if not root:
         return session.without_context(BRANCH) if BRANCH in session.context else session
     session = session.with_context({BRANCH: root}).evolve(has_container_data=True)
@@ -173,8 +177,9 @@ def build_request(row: rows.ContainerConfig, session: Session, turn: Turn) -> Co
 
 
 def collect_params(name: str, session: Session) -> dict[str, Any]:
-    """The context's value of that name, else the user's text, combined with all params; the request's own params
-    win.
+    """The context's value of that name, else the user's text, and all params that are not internal.
+
+    Where names are equal, the request's own params win.
     """
     value = session.context.get(name)
     fetched_for = session.resolved_user_input if value is None else value
@@ -197,7 +202,7 @@ def _format_address(row: rows.ContainerConfig) -> str:
 
 
 def choose_containers(snapshot: Snapshot, intent: str | None, state: str | None) -> ContainerChoice:
-    """Only the first scope with a row is used: intent and state, intent, state, everywhere."""
+    """The rows of the first scope that has any: intent and state, intent, state, everywhere."""
     by_scope = snapshot.index(rows.ContainerConfig, scope_key, _order)
     tiers = [
         by_scope[bucket]

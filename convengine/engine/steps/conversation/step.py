@@ -88,7 +88,7 @@ class LoadOrCreateConversationStep(Step):
 
 
 def _apply_release_choice(session: Session, turn: Turn) -> Session:
-    """Record the choice, and move the conversation if the release does."""
+    """Record the release unless it is simply the newest, and move the conversation if the release does."""
     choice = turn.release_choice
     if choice is None:
         return session
@@ -117,7 +117,7 @@ class CacheInspectAuditStep(Step):
     rank = 200
 
     def active(self, session: Session, turn: Turn) -> bool:
-        """Only while the switch is on; otherwise the step is not in the trace."""
+        """True while the switch is on; otherwise the step is not in the trace."""
         return turn.config(session, CACHE_INSPECTOR)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
@@ -139,7 +139,10 @@ class ResetConversationStep(Step):
     rights = (RESET,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Reset on request. Only params of this request count; a stored one must not reset again."""
+        """Reset for a param or a text of this request; a stored param must not reset again.
+
+        With a command or without a text, the turn does nothing else.
+        """
         command = turn.request.resolved == EXPLICIT_RESET or is_reset_command(session, turn)
         reason = next((why for key, why in _RESET_PARAMS if truthy(session.user_input_params.get(key))), None)
         if reason is None and not command:
@@ -150,8 +153,9 @@ class ResetConversationStep(Step):
 
 
 def is_reset_command(session: Session, turn: Turn) -> bool:
-    """True when the whole text is one of TEXT_COMMANDS, trimmed and in any case; a setting decides about
-    punctuation.
+    """True when the whole text is one of TEXT_COMMANDS, trimmed and in any case.
+
+    A setting allows punctuation at its end.
     """
     text = (session.user_text or "").strip().lower()
     commands = {command.lower() for command in turn.config(session, TEXT_COMMANDS)}
@@ -182,7 +186,7 @@ class AuditUserInputStep(Step):
     requires_persisted = True
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Write USER_INPUT. A text beyond MAX_TEXT_CHARS is cut and marked."""
+        """Write USER_INPUT, and report unreadable rows. A text beyond MAX_TEXT_CHARS is cut and marked in the event."""
         text, limit = session.user_text, turn.config(session, MAX_TEXT_CHARS)
         cut: dict[str, Any] = {}
         if text is not None and len(text) > limit:
@@ -217,7 +221,7 @@ class PersistConversationStep(Step):
     )
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Raises PipelineNoResponsePayload when no step produced an answer."""
+        """Complete the session and set its final result. Raises PipelineNoResponsePayload without an answer."""
         payload = session.payload
         if payload is None:
             raise PipelineNoResponsePayload()
@@ -252,7 +256,10 @@ def _add_question_to_summary(session: Session) -> Session:
 
 
 def _trim_context(session: Session, turn: Turn) -> Session:
-    """Reduce a context beyond MAX_CONTEXT_BYTES: first container data, then observations."""
+    """Drop container data from a context beyond MAX_CONTEXT_BYTES, then observations if that is not enough.
+
+    It may still be too large afterwards; nothing else is dropped.
+    """
     limit = turn.config(session, MAX_CONTEXT_BYTES)
     size = len(dumps(session.context).encode())
     dropped: list[str] = []
@@ -286,7 +293,7 @@ class PipelineEndGuardStep(Step):
     terminal = True
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Raises PipelineNoFinalResult when there is no result."""
+        """Write the record. Raises PipelineNoFinalResult when there is no result."""
         if session.final_result is None or session.payload is None:
             raise PipelineNoFinalResult()
         audit_timing(session, turn, "COMPLETED")

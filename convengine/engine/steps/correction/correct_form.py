@@ -86,7 +86,7 @@ def _apply_correction(session: Session, turn: Turn, row: OutputSchema, form: For
 
 
 def _find_own_extractor(session: Session, turn: Turn, row: OutputSchema) -> str | None:
-    """Who reads the form of this state. It is null for the form of an earlier state, which no model reads."""
+    """Who reads the form of this state. Returns None for the form of an earlier state, which no model reads."""
     is_own = find_schema(turn.snapshot, session.intent, session.state) is row
     return find_extractor(session, turn) if is_own else None
 
@@ -159,6 +159,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
 
 
 def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: Mapping[str, Json]) -> None:
+    """Record each corrected field with its value now and before."""
     for path in paths:
         turn.audit(
             session,
@@ -173,6 +174,7 @@ def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: M
 
 
 def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedValue]) -> None:
+    """Record each refused value."""
     for refusal in refused:
         turn.audit(
             session,
@@ -188,7 +190,10 @@ def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedVa
 def _route(
     session: Session, turn: Turn, row: OutputSchema, form: Form, reasons: dict[str, str] | None = None
 ) -> Session:
-    """The session that needs no intent and no extraction, with the facts of the changed form."""
+    """The session that needs no intent and no extraction, with the facts of the changed form.
+
+    `reasons` says by field why a value was refused.
+    """
     is_own = find_schema(turn.snapshot, session.intent, session.state) is row
     if is_own:
         decide_schema(session, turn)

@@ -74,12 +74,13 @@ def route_turn(session: Session, turn: Turn) -> Session:
 
 
 def _asks_for_retry(session: Session, turn: Turn) -> bool:
+    """True when the whole message is a request to try again."""
     text = norm(session.user_text)
     return bool(text) and get_pattern(session, turn, REGEX_RETRY).fits(text)
 
 
 def _find_allowed_interactions(session: Session, turn: Turn) -> frozenset[str]:
-    """What the current template allows, with its DECISION event."""
+    """What the current template allows; nothing without a template. Records the decision."""
     if not turn.snapshot.rows(PromptTemplate):
         return frozenset()
     intent, state = session.intent, session.state
@@ -89,7 +90,7 @@ def _find_allowed_interactions(session: Session, turn: Turn) -> frozenset[str]:
 
 
 def _accept_confirmation(session: Session, turn: Turn) -> Session:
-    """A yes to a complete form goes on; to an incomplete one it reports the missing fields."""
+    """Go on after a yes to a complete form; after one to an incomplete form, record the missing fields."""
     row = decide_schema(session, turn)
     form = get_usable_form(session, turn, row)
     if row is None or form is None:
@@ -110,6 +111,7 @@ def _set_routing(session: Session, decision: RoutingDecision) -> Session:
 
 
 def _audit_routing(session: Session, turn: Turn, stage: Stage, **details: Any) -> None:
+    """Record a stage of the routing with the session's intent, state and decision."""
     turn.audit(
         session,
         stage,

@@ -77,7 +77,7 @@ class ResolvedAct:
     reason: str | None = None
 
     @property
-    def guarded(self) -> bool:
+    def is_guarded(self) -> bool:
         """True when the patterns' act replaced the model's reset or yes."""
         return self.source == REGEX_GUARD
 
@@ -100,7 +100,7 @@ class ResolvedAct:
             dialogue_act_llm_candidate=self.candidate,
             dialogue_act_llm_confidence=model_act.act.confidence if model_act else None,
             dialogue_act_llm_standalone_query=model_act.query if model_act else None,
-            dialogue_act_guard_applied=self.guarded,
+            dialogue_act_guard_applied=self.is_guarded,
             dialogue_act_guard_reason=self.reason,
             dialogue_act=self.classified.act.value,
             dialogue_act_confidence=self.classified.confidence,
@@ -158,7 +158,10 @@ def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
 
 
 def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:
-    """The act by the mode of the turn, with the guards on a model's reset and on its yes to a confirmation."""
+    """The act by the mode of the turn; the patterns' act in place of a model's that is missing, unsure or guarded.
+
+    Guards are on a model's reset and on its yes to a confirmation. `regex` is the act by patterns.
+    """
     mode = turn.config(session, RESOLUTE) if turn.ports.model.configured else REGEX_ONLY
     is_sure = mode != LLM_ONLY and regex.confidence >= turn.config(session, LLM_THRESHOLD)
     if mode == REGEX_ONLY or is_sure or (mode == AUTO and is_explained(session, turn)):
@@ -175,7 +178,7 @@ def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedA
 
 
 def _find_guard(session: Session, turn: Turn, act: DialogueAct, mode: str) -> str | None:
-    """Why the act of the model does not count."""
+    """Why the act of the model does not count. Returns None if it does."""
     if act is DialogueAct.RESET and not means_reset(session, turn):
         return _GUARD_RESET
     if mode == AUTO and act is DialogueAct.AFFIRM and confirms_own_form(session, turn):
@@ -199,7 +202,7 @@ def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
         state=session.state,
         regexAct=resolved.regex.act.value,
         llmCandidate=resolved.candidate,
-        guardApplied=resolved.guarded,
+        guardApplied=resolved.is_guarded,
         guardReason=resolved.reason,
     )
 
@@ -228,11 +231,12 @@ def ask_act(session: Session, turn: Turn) -> ModelAct | None:
 
 
 def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
+    """The question to the model. Raises ConvEngineError for a prompt that cannot be filled."""
     system, user, schema = _REWRITING if rewriting else _PLAIN
     prompts = fill_prompts(
         session, turn, system=turn.config(session, system), user=turn.config(session, user), selected=user.name
     )
-    # Not asked again, because the patterns have an act already, and a second call would cost more than it is worth.
+    # Lenient: after an unreadable answer the model is not asked again, because the patterns have an act already.
     return Question(
         "DIALOGUE_ACT",
         prompts.system,
@@ -244,6 +248,7 @@ def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
 
 
 def _read_answer(answer: Mapping[str, Any], session: Session, turn: Turn) -> ModelAct | None:
+    """The act of a readable answer. Returns None for an unknown act, which is recorded."""
     act = DialogueAct.read(answer.get("dialogueAct"))
     if act is None:
         return _report_no_answer(

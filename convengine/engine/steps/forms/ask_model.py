@@ -98,6 +98,7 @@ def read_by_model(
 
 
 def _build_question(session: Session, turn: Turn, template: PromptTemplate, form: Form) -> Question:
+    """The question to the model: the template's prompts, and the form's schema without its demands."""
     prompts = fill_prompts(
         session,
         turn,
@@ -146,7 +147,7 @@ def make_optional(schema: Json) -> Json:
 
 
 def _audit_reading(session: Session, turn: Turn, reply: Reply, sanitised: SanitisedValues) -> None:
-    """Record the raw answer, with the omitted names and the reasons."""
+    """Record the raw answer, with the paths of rejected values and the reasons; nothing for an empty answer."""
     if not blank(reply.text):
         turn.audit(
             session,
@@ -168,7 +169,7 @@ def sanitise_values(form: Form, answer: Json, situation: Situation, settled: Col
 def _sanitise_object(
     result: SanitisedValues, form: Form, schema: Mapping[str, Json], values: Mapping[str, Json], prefix: str
 ) -> dict[str, Json]:
-    """The declared members of an object that are not empty."""
+    """The usable members of an object. `result` notes the accepted and the rejected ones, by path."""
     declared = schema.get("properties")
     declared = declared if isinstance(declared, Mapping) else {}
     required = schema.get("required")
@@ -195,7 +196,7 @@ def _find_own_field(form: Form, path: str, declared: Mapping[str, Json]) -> Fiel
 
 
 def _sanitise_value(result: SanitisedValues, form: Form, form_field: Field, value: Json) -> Json:
-    """The value of one field. Returns None if there is none."""
+    """The usable value of one field. Returns None if there is none; `result` notes why."""
     if isinstance(value, Mapping) and isinstance(form_field.declared.get("properties"), Mapping):
         return _sanitise_object(result, form, form_field.declared, value, f"{form_field.path}.")
     if form_field.path in result.settled:
@@ -235,7 +236,7 @@ def _sanitise_items(result: SanitisedValues, form: Form, form_field: Field, valu
 
 
 def _coerce_value(result: SanitisedValues, form: Form, form_field: Field, value: Json) -> tuple[Json, str | None]:
-    """The value after one safe type conversion, or the code of the reason."""
+    """The value, converted if it is safe, and None; or no usable value and the code of the reason."""
     fits = not form.breaks(form_field, value, partly=True)
     if isinstance(value, float) and value.is_integer() and "integer" in form_field.types:
         return (int(value), None) if fits else (value, VALUE_VIOLATES_SCHEMA)
@@ -264,6 +265,7 @@ def _read_text(form: Form, form_field: Field, text: str, situation: Situation) -
 
 
 def _list_readings(form_field: Field, text: str, situation: Situation) -> Iterator[Json]:
+    """What a text may mean for a field: as an answer to its question, then as a JSON literal of its type."""
     if form_field.spec.kind not in (Kind.TEXT, Kind.PATTERN):
         yield from (item.value for item in read_value(text, form_field.spec, situation).taken)
     try:
@@ -275,6 +277,7 @@ def _list_readings(form_field: Field, text: str, situation: Situation) -> Iterat
 
 
 def _describe_fault(form_field: Field, value: Json) -> str:
+    """Why a value that is no text does not fit: it has the field's type, or it has not."""
     scalar = isinstance(value, bool) and "boolean" in form_field.types
     whole = (isinstance(value, Mapping) and "object" in form_field.types) or (
         isinstance(value, list) and "array" in form_field.types

@@ -137,6 +137,7 @@ def _leaves_open(
 def _build_question(
     session: Session, turn: Turn, row: OutputSchema, form: Form, doubted: Mapping[str, Sequence[Json]]
 ) -> Question:
+    """The question to the model: the message, the form's fields, and the values in doubt by field."""
     asked_path, held = find_asked_path(session, turn, row, form), list_held(session, form)
     situation = describe_situation(session, turn, form)
     fields = [
@@ -179,6 +180,7 @@ def _list_readable(turn: Turn, form: Form) -> list[Field]:
 
 
 def _describe_field(spec: FieldSpec, candidates: Sequence[Json]) -> dict[str, Json]:
+    """A field for the model: only what it has of these details."""
     labels = {option.value: option.label for option in spec.options}
     details = {
         "title": spec.title,
@@ -219,9 +221,10 @@ def _read_entry(entry: Json) -> tuple[str, str]:
 def _read_finding(
     session: Session, turn: Turn, form: Form, finding: _Finding, candidates: Sequence[Json]
 ) -> Taken | Offered | Refused | None:
-    """The words, read as an answer to the question of their field; else what they mean.
+    """The value of the words, read as an answer to the question of their field; else of what they mean.
 
     The meaning is only offered, unless the tables offer it, too (`candidates`).
+    Returns None if neither is a value of the field.
     """
     situation, path = describe_situation(session, turn, form), finding.spec.name
     reading = read_value(finding.words, finding.spec, situation)

@@ -47,7 +47,10 @@ class _Move(NamedTuple):
 
 
 def find_words(text: str, words: str, reading: Reading) -> tuple[int, int] | str:
-    """The position of the words in the message, as whole words; the reason to drop them where there is none."""
+    """The position of the words in the message, as whole words; or the reason to drop them.
+
+    They are dropped if the message does not have them, or if `reading` took a value from them.
+    """
     folded, wanted = _fold(text), _fold(words)
     start = folded.find(wanted)
     while start >= 0 and not _is_whole(folded, start, start + len(wanted)):
@@ -139,7 +142,7 @@ def _apply(
 
 
 def _answer_field(reading: Reading, asked_field: Field, kind: MoveKind, position: tuple[int, int]) -> Reading | None:
-    """The reading with a yes or no to the question, or with the question skipped."""
+    """The reading with a yes or no to the question, or with the question skipped. Returns None if it takes neither."""
     if asked_field.spec.kind is Kind.YES_NO and kind is not MoveKind.SKIP:
         value = Taken(asked_field.path, kind is MoveKind.AFFIRM, *position, MODEL, is_echoed=True)
         return replace(reading, taken=(*reading.taken, value))

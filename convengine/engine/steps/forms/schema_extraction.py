@@ -124,7 +124,7 @@ class SchemaExtractionStep(Step):
 
 
 def _changes_values(session: Session, before: Session) -> bool:
-    """Whether this turn changed a value of the form: in an earlier step, or since `before`."""
+    """True when this turn changed a value of the form: in an earlier step, or since `before`."""
     is_earlier = before.fields_read is not NOTHING_READ
     return any(
         is_earlier or find_value(session.context, path) != find_value(before.context, path)
@@ -159,7 +159,7 @@ def _skips_extraction(session: Session) -> bool:
 
 
 def refresh_form(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
-    """The session with the facts of its form; the lock ends when the form is complete."""
+    """The session with the facts of its form, which was not read in this turn; a complete form ends the lock."""
     session = set_form_facts(session, row, form.status(session.context))
     if session.schema_complete:
         session = lock_intent(session, True)
@@ -168,7 +168,7 @@ def refresh_form(session: Session, turn: Turn, row: OutputSchema, form: Form) ->
 
 
 def seed_from_params(session: Session, form: Form) -> Session:
-    """Fill empty fields from input params of the same name; otherwise the same session."""
+    """Fill empty fields from input params of the same name. Returns the same session if there are none."""
     values = {
         field.path: session.input_params[field.path]
         for field in form.fields
@@ -180,7 +180,7 @@ def seed_from_params(session: Session, form: Form) -> Session:
 
 
 def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, *, known: bool = False) -> Session:
-    """Read the message into the form, evaluate and lock. `session` comes from `seed_from_params`.
+    """Read the message into the form, set the facts and the lock, and ask back what is in doubt.
 
     `known`: the form is that of an earlier state, which no model reads.
     """
@@ -221,7 +221,11 @@ def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Sessi
 
 
 def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, known: bool) -> _MessageReading:
-    """Read the message with the tables, the model, or both in that order."""
+    """Read the message with the tables, the model, or both in that order; store what is read.
+
+    Only the tables read the form of an earlier state (`known`), and a message that may be a question in between. A
+    complete form that a model reads in other states is not read.
+    """
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
@@ -283,6 +287,7 @@ def _has_nothing_to_ask(session: Session, turn: Turn, form: Form) -> bool:
 
 
 def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:
+    """Record which fields of the form are known and missing, with the lock of the intent."""
     turn.audit(
         session,
         SCHEMA_STATUS,

@@ -23,7 +23,7 @@ class HandOverStep(Step):
     writes = frozenset({"last_assistant", "payload"})
 
     def active(self, session: Session, turn: Turn) -> bool:
-        """Only while a person has the conversation. A reset gives it back to the bot."""
+        """True while a person has the conversation. A reset gives it back to the bot."""
         return is_with_person(session, turn)
 
     def execute(self, session: Session, turn: Turn) -> Outcome:

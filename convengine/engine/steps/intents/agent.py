@@ -85,7 +85,7 @@ def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str], *, m
 
 
 def _find_skip_reason(session: Session, turn: Turn) -> str | None:
-    """Why the agent is not asked."""
+    """Why the agent is not asked. Returns None if it is."""
     if blank(session.user_text):
         return "blank text"
     if not turn.snapshot.allowed_intents:
@@ -107,6 +107,10 @@ def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
 
 
 def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
+    """Ask the model and act on its answer; an unreadable answer is rejected, a fault reported.
+
+    Raises the fault if FAIL_TURN_ON_LLM_ERROR is set.
+    """
     try:
         question = _build_agent_question(session, turn)
     except ConvEngineError as error:
@@ -125,6 +129,7 @@ def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
 
 
 def _build_agent_question(session: Session, turn: Turn) -> Question:
+    """The question to the model. Raises ConvEngineError for a prompt that cannot be filled."""
     system, user = turn.config(session, SYSTEM_PROMPT), turn.config(session, USER_PROMPT)
     prompts = fill_prompts(session, turn, system=system, user=user, selected=AGENT_FAMILY)
     prompt_texts = {"systemPrompt": prompts.system, "userPrompt": prompts.user}
@@ -148,8 +153,9 @@ def _build_agent_question(session: Session, turn: Turn) -> Question:
 def _report_unavailable(
     session: Session, turn: Turn, error: ConvEngineError, name: str, message: str | None = None
 ) -> AgentResult:
-    """Handle an unavailable model: the turn goes on, and an open question of the agent may still be answered by number
-    or name.
+    """Handle an unavailable model: the turn goes on, and the message may still choose an option of the open question.
+
+    Raises the error if FAIL_TURN_ON_LLM_ERROR is set.
     """
     details: dict[str, Any] = {"message": message or error.message, "exception": name, "errorCode": error.code}
     turn.audit(session, INTENT_AGENT_LLM_ERROR, **details)
@@ -162,7 +168,7 @@ def _report_unavailable(
 
 
 def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, may_stay: bool = True) -> AgentResult:
-    """Evaluate a readable answer."""
+    """Act on a readable answer: ask the user, accept its intent, or reject it. `may_stay` as in `resolve_by_agent`."""
     session = _store_scores(session, turn, answer)
     answer, session = _find_collision(answer, session, turn)
     if _is_held_by_schema(answer, turn.snapshot):
@@ -186,7 +192,10 @@ def reject_answer(session: Session, turn: Turn, reason: str, **details: Any) -> 
 def accept_intent(
     session: Session, turn: Turn, intent: str, state: str, confidence: float, scores: tuple[Score, ...], **details: Any
 ) -> AgentResult:
-    """Accept: set the intent in its row's spelling and the state, drop questions, run POST_AGENT_INTENT rules."""
+    """Set the intent in its row's spelling and the state, drop questions, run POST_AGENT_INTENT rules, and record it.
+
+    `intent` must be an allowed one. `details` are further keys of the event.
+    """
     wanted, note = _choose_state(session, turn, intent, state)
     moved = session.move_to(intent=map_spellings(turn.snapshot)[intent], state=wanted, cause="INTENT_RESOLUTION")
     moved = (
@@ -216,7 +225,10 @@ def _store_scores(session: Session, turn: Turn, answer: AgentAnswer) -> Session:
 
 
 def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[AgentAnswer, Session]:
-    """The answer with its scores that are too close and a question about them, unless a question was asked before."""
+    """The answer with its scores that are too close and a question about them, and the session with the candidates.
+
+    Both are unchanged if the best is clear or too unsure, or if a question between intents is open already.
+    """
     scores = answer.scores
     if len(scores) < 2 or collision.is_pending(session):
         return answer, session
@@ -254,7 +266,10 @@ def _is_held_by_schema(answer: AgentAnswer, snapshot: Snapshot) -> bool:
 
 
 def _ensure_question(answer: AgentAnswer, session: Session, turn: Turn) -> AgentAnswer:
-    """The answer with a missing question filled in: the follow-up, else a built one, unless it was asked before."""
+    """The answer with a missing question filled in: the follow-up, else a built one between two intents.
+
+    An answer that needs no question is unchanged. A collision for which there is no question counts as none.
+    """
     needs_question = answer.needs_clarification or answer.state == INTENT_COLLISION
     if answer.question or not needs_question:
         return replace(answer, needs_clarification=needs_question)
@@ -269,7 +284,7 @@ def _ensure_question(answer: AgentAnswer, session: Session, turn: Turn) -> Agent
 
 
 def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
-    """Ask the question, in state INTENT_COLLISION for a collision."""
+    """Ask the question, in state INTENT_COLLISION for a collision. An answer without one is rejected."""
     if not answer.question:
         if answer.clarification_resolved and collision.is_pending(session):
             session = session.evolve(clarification=None)
@@ -293,7 +308,7 @@ def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
 
 
 def _accept_or_reject(answer: AgentAnswer, session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
-    """Accept one allowed intent with enough confidence, or reject."""
+    """Accept an allowed intent with enough confidence, or reject it. With `may_stay`, an open question may stay."""
     allowed = map_spellings(turn.snapshot)
     scores = [score.to_json() for score in answer.scores]
     if not answer.intent:
@@ -309,7 +324,7 @@ def _accept_or_reject(answer: AgentAnswer, session: Session, turn: Turn, *, may_
 
 
 def _choose_state(session: Session, turn: Turn, intent: str, wanted: str) -> tuple[str | None, dict[str, Any]]:
-    """The new state or null, and a note if the model wrote an unknown state."""
+    """The new state, or None to keep the state, and a note if the model wrote an unknown state."""
     if wanted == INTENT_COLLISION:
         return wanted, {}
     known = wanted in turn.snapshot.known_states

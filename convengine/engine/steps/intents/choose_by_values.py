@@ -19,7 +19,10 @@ from convengine.engine.understanding.moves import MoveKind
 
 
 def find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
-    """The row for a choice of the intent collision, or for one more of the form that was done last."""
+    """The row for a choice between the offered intents, or for one more of the form that was done last.
+
+    Returns None if the message does neither.
+    """
     if chosen := collision.find_chosen_row(session, turn) or _find_row_by_values(session, turn):
         return chosen
     done = DialogueState.of(session).done_schema
@@ -33,7 +36,10 @@ def find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
 
 
 def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
-    """The offered row with the form that the reply fills best: "tomorrow at 3" is most of a viewing."""
+    """The offered row with the form that the reply fills best: "tomorrow at 3" is most of a viewing.
+
+    Returns None if the reply fills none.
+    """
     shares: list[tuple[float, rows.Classifier]] = []
     for row in collision.list_offered_rows(session, turn.snapshot):
         schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
@@ -70,6 +76,7 @@ def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
 
 
 def _count_typed_fields(session: Session, turn: Turn, schema: rows.OutputSchema, *, is_opener: bool) -> int:
+    """How many fields of a form have a value in the message, taken or offered; texts do not count."""
     form = get_form(turn.snapshot, schema)
     if form.problem:
         return 0

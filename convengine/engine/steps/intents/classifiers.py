@@ -55,7 +55,7 @@ class Classification:
         return tuple(dict.fromkeys(code(row.intent_code) for row in self.hits))
 
     @property
-    def collided(self) -> bool:
+    def has_collision(self) -> bool:
         """True when rows of several intents match."""
         return self.winner is None and len(self.intents) > 1
 
@@ -93,7 +93,7 @@ def order_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
 
 
 def _index_by_id(snapshot: Snapshot) -> Mapping[Hashable, int]:
-    """The index of each row in that order, by id, to sort matches without visiting other rows."""
+    """The index of each row in `order_classifiers`, by id, to sort matches without visiting other rows."""
     return snapshot.memo.get(
         "classifier places",
         lambda: {row.classifier_id: position for position, row in enumerate(order_classifiers(snapshot))},
@@ -101,7 +101,7 @@ def _index_by_id(snapshot: Snapshot) -> Mapping[Hashable, int]:
 
 
 def _find_invalid(snapshot: Snapshot) -> Mapping[rows.Classifier, Fault]:
-    """The unusable rows of that order, with the reason; computed once per snapshot."""
+    """The patterns that cannot be used, with the reason; computed once per snapshot."""
     invalid = get_classifier_bank(snapshot).invalid
     return snapshot.memo.get(
         "invalid classifiers",
@@ -120,7 +120,7 @@ def get_classifier_bank(snapshot: Snapshot) -> TextBank:
 
 
 def list_compared_rows(snapshot: Snapshot, *, interrupting: bool = False) -> tuple[rows.Classifier, ...]:
-    """The phrases of that order; on demand only those that are tried while a form is open."""
+    """The phrases, in the order of `order_classifiers`; if `interrupting`, only those tried beside a form."""
     return snapshot.memo.get(
         ("compared classifiers", interrupting),
         lambda: tuple(row for row in _list_candidates(snapshot, interrupting) if row.is_phrase),
@@ -175,7 +175,7 @@ def classify(
 
 
 def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
-    """The intents that a message means outside of forms; several if the user is asked."""
+    """The intents that a message means outside of forms; several if the user is asked, none if nothing matches."""
     classification = classify_text(snapshot, text)
     return classification.intents if classification.winner is None else (code(classification.winner.intent_code),)
 
@@ -214,14 +214,17 @@ def _try_groups(
 
 
 def _choose_answer(session: Session, result: Classification, answers: Collection[str]) -> Classification:
-    """The result with the best answer, if all that match besides the current intent are answers."""
+    """The result with the best answer as winner, if several intents match, and all but the current one are `answers`.
+
+    It is unchanged if two of them match equally.
+    """
     scores: dict[rows.Classifier, float] = {
         compared.row: float(str(compared.operands.get("score", 0)))
         for compared in (result.comparison.near if result.comparison else ())
     }
     others = [row for row in result.hits if code(row.intent_code) != code(session.intent)]
     intents = {code(row.intent_code) for row in others}
-    if not result.collided or not intents or not intents.issubset(answers):
+    if not result.has_collision or not intents or not intents.issubset(answers):
         return result
     ranked = sorted(others, key=lambda row: -scores.get(row, 0))
     best, rivals = ranked[0], [row for row in ranked if code(row.intent_code) != code(ranked[0].intent_code)]
@@ -233,6 +236,7 @@ def _choose_answer(session: Session, result: Classification, answers: Collection
 def _find_pattern_hits(
     snapshot: Snapshot, text: str | None, group: Sequence[ClassifierType], interrupting: bool
 ) -> tuple[rows.Classifier, ...]:
+    """The rows of a group's types whose pattern matches, in order; none for a group of phrases only."""
     if group == (ClassifierType.PHRASE,):
         return ()
     ordered, positions = order_classifiers(snapshot), _index_by_id(snapshot)
@@ -262,6 +266,7 @@ def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bo
 
 
 def _audit_decision(session: Session, turn: Turn, text: str | None, result: Classification) -> None:
+    """Record the decision between the rows, with those that lost and how many took no part."""
     key = {"phrases": UNLISTED} if result.comparison else {}
     turn.decide(
         session,
@@ -282,7 +287,7 @@ def _audit_decision(session: Session, turn: Turn, text: str | None, result: Clas
 
 
 def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | None:
-    """The new state after a match, or null: a keyword must not restart a flow."""
+    """The new state after a match. Returns None to keep the state: a keyword must not restart a flow."""
     wanted = code(row.state_code) or UNKNOWN
     same_intent = code(session.intent) == code(row.intent_code)
     if wanted == ANY or (same_intent and wanted == UNKNOWN):
@@ -304,6 +309,7 @@ def begins_again(session: Session, turn: Turn, state: str) -> bool:
 
 
 def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.Classifier | None:
+    """The first row, if all are of one intent, or if `by_priority` it alone has the lowest number. Else None."""
     if not hits:
         return None
     others = [row for row in hits if code(row.intent_code) != code(hits[0].intent_code)]
@@ -313,12 +319,12 @@ def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.C
 
 
 def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
+    """A matching row for the record of the decision, with the reason why it lost."""
     compared = result.comparison.operands(row) if result.comparison else None
     operands = (compared,) if compared else ()
     if row is result.winner:
         return Candidate(row.classifier_id, True, None, operands)
-    same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
-    reason = "LOWER_PRIORITY" if result.winner is not None or same else "INTENT_COLLISION"
+    reason = "LOWER_PRIORITY" if result.winner is not None else "INTENT_COLLISION"
     reason = PHRASE_NOT_BEST if result.by_score else reason
     return Candidate(row.classifier_id, False, reason, operands)
 
@@ -356,6 +362,7 @@ def _count_by_type(snapshot: Snapshot, interrupting: bool) -> Mapping[str, int]:
 
 
 def _audit_classification(session: Session, turn: Turn, result: Classification) -> None:
+    """Record the result in its stage. Beside a form, no match is not recorded."""
     if result.comparison and result.comparison.substitution:
         turn.audit(session, INTENT_CLASSIFIER_SUBSTITUTED, reason=result.comparison.substitution)
     matched = {str(row.classifier_id): row.intent_code for row in result.hits}
@@ -368,7 +375,7 @@ def _audit_classification(session: Session, turn: Turn, result: Classification) 
             matchedByRule=matched,
             **result.details,
         )
-    elif result.collided:
+    elif result.has_collision:
         turn.audit(
             session,
             INTENT_CLASSIFIER_COLLISION,

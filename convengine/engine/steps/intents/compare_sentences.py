@@ -37,7 +37,7 @@ class Comparison:
     substitution: str = ""
 
     def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
-        """The compared values of a row. Returns None if there is none."""
+        """The compared values of a row. Returns None if the row did not come near."""
         return next((compared.operands for compared in self.near if compared.row is row), None)
 
     def candidates(self) -> list[Candidate]:
@@ -54,7 +54,10 @@ UNLISTED = PHRASE_NOT_BEST
 
 
 def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bool) -> Comparison:
-    """The nearest phrase of each intent that counts or came near."""
+    """Compare a message with the phrases, in this turn: the phrases that count or came near.
+
+    `interrupting`: only those that are tried while a form is open.
+    """
     own = turn.snapshot.list_questions_beside(session.intent)
     matches = match_in_turn(turn, text, interrupting=interrupting, own=own)
     return build_comparison(turn.snapshot, _drop_greeting(matches, greets=says_only(session, turn, MoveKind.GREET)))
@@ -75,7 +78,7 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
 
 
 def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:
-    """Drop the matches of a greeting that only resembles a phrase: "can you hear me?"."""
+    """The matches; none for a greeting that is not word by word a phrase: "can you hear me?"."""
     if not greets or not matches.hits or matches.hits[0].is_identical:
         return matches
     return replace(matches, hits=(), near=(), min_near=1.0)

@@ -33,8 +33,8 @@ _ROUTES = (RoutingDecision.PROCEED_CONFIRMED, RoutingDecision.RETRY_IN_PLACE)
 def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     """The phrase that the message matches while a form or a slot keeps the intent.
 
-    Only the phrases that may interrupt are tried; without any, nothing happens. In a message that also says something
-    else, the question counts.
+    Returns None if none matches. Only the phrases that may interrupt are tried; without any, nothing happens. In a
+    message that also says something else, the question counts.
     """
     if not turn.snapshot.interrupting_classifiers or not _may_interrupt(session, turn):
         return None
@@ -98,7 +98,7 @@ def list_answers(session: Session, turn: Turn) -> frozenset[str]:
 def find_returning_row(session: Session, turn: Turn, classification: Classification) -> rows.Classifier | None:
     """The matching phrase of an intent that answers and returns, while a question is open and no lock holds.
 
-    Phrases of the current intent may match too.
+    Phrases of the current intent may match too. Returns None if there is none.
     """
     answers = list_answers(session, turn)
     if not answers:
@@ -122,7 +122,10 @@ def digress(session: Session, turn: Turn, row: rows.Classifier) -> Session | Non
 
 
 def digress_by_agent(session: Session, turn: Turn, intent: str) -> Session | None:
-    """The session that answers the intent which a model recognised while a question is open; else None."""
+    """The session that answers the intent which a model recognised beside an open question.
+
+    Returns None if no question is open, the intent is not one that answers and returns, or it has no answer.
+    """
     others = turn.snapshot.returning_intents - collision.list_offered_intents(session)
     if intent not in others or intent == code(session.intent):
         return None
@@ -136,6 +139,7 @@ def digress_by_agent(session: Session, turn: Turn, intent: str) -> Session | Non
 
 
 def _note_digression(session: Session, turn: Turn, digression: Digression) -> Session | None:
+    """The session with the digression. Returns None if no answer is there for its intent and state."""
     intent, state = digression.intent, digression.state
     scopes = ((intent, state), (ANY, state), (intent, ANY), (ANY, ANY))
     if not any(turn.snapshot.has_scope(rows.Response, *scope) for scope in scopes):

@@ -20,7 +20,7 @@ _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
 
 def find_forcing_signal(session: Session, turn: Turn) -> str | None:
-    """The signal that asks for another intent, unless the message answers a pending action; else null."""
+    """The signal that asks for another intent. Returns None without one, and for an answer to a pending action."""
     if session.routing.policy_decision in _DECIDED:
         return None
     return _find_explicit_signal(session, turn)
@@ -50,7 +50,7 @@ def _is_collecting(session: Session, turn: Turn) -> bool:
 
 
 def _find_explicit_signal(session: Session, turn: Turn) -> str | None:
-    """The signal in this request: a reset word, a switch phrase, or a param; else null."""
+    """The signal: a reset word, a switch phrase, or a param. Returns None if there is none."""
     text = norm(session.user_text)
     if text and text in {command.lower() for command in turn.config(session, TEXT_COMMANDS)}:
         return f"TEXT:{text}"

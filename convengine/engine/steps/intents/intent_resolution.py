@@ -149,7 +149,7 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
 
 
 def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
-    """The reason to keep the intent. It is null if the message may have another one."""
+    """The reason to keep the intent. Returns None if the message may have another one."""
     if session.reset_only:
         return "reset_only"
     if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
@@ -168,7 +168,7 @@ def _has_confirmed_form(session: Session, turn: Turn) -> bool:
 
 
 def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Session:
-    """Leave the form, ask whether to leave it, or go on with it."""
+    """Leave the form, ask whether to leave it, or go on with it, and move to the intent that the user wants instead."""
     following = DialogueState.of(session).leaving or ""
     if decision is LeaveDecision.STAY:
         return _audit_no_change(stay(session), turn, "FORM_STAYS")
@@ -187,6 +187,7 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
 
 
 def _keep_intent(session: Session, turn: Turn) -> Session | None:
+    """The session whose intent is kept, or left for what the message asks for. Returns None if nothing keeps it."""
     stage = find_keeping_stage(session, turn)
     if stage is None:
         return None
@@ -237,7 +238,7 @@ def _unlock(session: Session) -> Session:
 
 
 def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Session:
-    """Ask the phrases, then the agent, then the user if neither could decide."""
+    """Ask the phrases, then the agent, then the user if neither could decide. `forced`: nothing may hold it."""
     classification = _classify_message(session, turn)
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
@@ -250,7 +251,7 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
             return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
-    collided = classification.intents if classification.collided else ()
+    collided = classification.intents if classification.has_collision else ()
     agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
     return _follow_agent(agent_result, turn) or _leave_unresolved(agent_result, turn, classification)
 
@@ -274,7 +275,7 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
     session = agent_result.session
     if agent_result.outcome is AgentOutcome.UNAVAILABLE and _asks_only_to_undo(session, turn, classification):
         return _audit_no_change(session, turn, "FORM_DONE")
-    if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
+    if classification.has_collision and agent_result.outcome is AgentOutcome.UNAVAILABLE:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
         repeated = None if says_only(session, turn, MoveKind.NEGATE) else collision.repeat_question(session)
@@ -312,6 +313,7 @@ def _classify_message(session: Session, turn: Turn) -> Classification:
 
 
 def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
+    """Move to the intent and state of a phrase, and run the POST_CLASSIFIER_INTENT rules."""
     moved = session.move_to(
         intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
     )
@@ -379,7 +381,7 @@ class FallbackIntentStateStep(Step):
     writes = frozenset({"intent", "state"})
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """The events have the values before that."""
+        """Set what is missing. The events have the values before that."""
         before: dict[str, Any] = {
             "intent": session.intent,
             "state": session.state,

@@ -61,7 +61,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 
 def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
-    """False for a question in between, and for a form that the message may not open."""
+    """True unless the row only answers and returns, or begins what the message may not open."""
     is_between = code(row.intent_code) in turn.snapshot.returning_intents
     return not is_between and may_open(session, turn, row, classification)
 
@@ -69,8 +69,11 @@ def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classificatio
 def find_deciding_row(
     session: Session, turn: Turn, classification: Classification, *, forced: bool
 ) -> rows.Classifier | None:
-    """The phrase that decides the intent. Beside an open form, only one that may open another."""
-    row = classification.winner or (None if classification.collided else find_unnamed_row(session, turn))
+    """The phrase that decides the intent; beside an open form, only one that may open another.
+
+    Returns None if none decides. `forced`: an open form does not count.
+    """
+    row = classification.winner or (None if classification.has_collision else find_unnamed_row(session, turn))
     if row is None or forced or find_left_schema(session, turn) is None:
         return row
     return row if may_open(session, turn, row, classification) else None
@@ -93,7 +96,7 @@ def may_open(session: Session, turn: Turn, row: rows.Classifier, classification:
 
 
 def _refuses(session: Session, turn: Turn) -> bool:
-    """True for a word of correction or of denial."""
+    """True for a message with a word of correction or of denial."""
     understanding = understand_message(session, turn)
     return understanding.find_move(MoveKind.CORRECT, MoveKind.CLEAR) is not None or any(
         clause.force is Force.DENIES for clause in understanding.clauses
@@ -133,7 +136,10 @@ def accepts_offered_subject(session: Session, turn: Turn) -> bool:
 
 
 def stay_at_question(session: Session, turn: Turn, intent: str) -> Session | None:
-    """The session that keeps its open question when a model recognised this intent; null to go on with the intent."""
+    """The session that keeps its open question when a model recognised this intent.
+
+    Returns None to go on with the intent.
+    """
     if digressing := digress_by_agent(session, turn, intent):
         return digressing
     return ask_to_leave(session, turn, intent) if asks_before_leaving(session, turn, intent) else None

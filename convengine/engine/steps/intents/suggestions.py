@@ -29,7 +29,7 @@ class SuggestedIntent(NamedTuple):
 
 
 def suggest_intents(snapshot: Snapshot, texts: Sequence[str], most: int) -> list[SuggestedIntent]:
-    """The nearest first."""
+    """At most `most` intents that these messages may mean, the nearest first, then those whose pattern matches."""
     prepare_messages(snapshot, texts)
     titles = map_intent_titles(snapshot)
     best: dict[str, tuple[float, SuggestedIntent]] = {}

@@ -91,7 +91,10 @@ class InteractionPolicyStep(Step):
 
 
 def _read_action_reply(session: Session, turn: Turn, act: DialogueAct) -> tuple[Session, PolicyOutcome | None]:
-    """The reply to "which action do you mean?"."""
+    """Read the reply to "which action do you mean?".
+
+    The outcome is None if that is not asked, or the message does not answer it.
+    """
     session = disambiguation.close_question_for_named_action(session)
     if not disambiguation.is_open(session):
         return session, None
@@ -112,7 +115,7 @@ def _find_awaited_input(session: Session, turn: Turn) -> AwaitedInput:
 
 
 def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: AwaitedInput) -> PolicyOutcome:
-    """Decide. The reply to an open question of the engine comes first."""
+    """The decision of the first line that applies: P1 no known intent, P2 matrix, P3 to P5 settings, P6 the rest."""
     if not awaited.resolved:
         return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P1")
     if awaited.action and act is DialogueAct.AFFIRM and _is_mere_praise(session, turn):
@@ -136,7 +139,7 @@ def _is_mere_praise(session: Session, turn: Turn) -> bool:
 
 
 def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:
-    """The matrix's decision for a key; an invalid entry is recorded and ignored."""
+    """The matrix's decision for a key. Returns None without one, and for an invalid entry, which is recorded."""
     entry = _merge_matrix(turn.config(session, settings.MATRIX)).get(key)
     if entry is None or entry == "":
         return None

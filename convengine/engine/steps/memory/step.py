@@ -36,6 +36,7 @@ class MemoryStep(Step):
 
 
 def _update_memory(session: Session, turn: Turn) -> Session:
+    """Store the running summary, by a model if one was made, and give it to the memory stores."""
     by_model = get_model_summary(session, turn)
     summary = by_model or build_session_summary(
         session,

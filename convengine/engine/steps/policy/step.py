@@ -87,6 +87,7 @@ class PolicyEnforcementStep(Step):
 
     @staticmethod
     def _choose_policy(session: Session, turn: Turn) -> Policy | None:
+        """The policy that blocks the message, by patterns or by the model; recorded. Returns None if none does."""
         choice = choose_policy(turn.snapshot, session.user_text)
         for row, fault in choice.invalid.items():
             turn.audit_invalid_row(session, row, fault)
@@ -108,6 +109,7 @@ class PolicyEnforcementStep(Step):
 
 
 def _block_turn(session: Session, turn: Turn, text: str, **details: Any) -> Stop:
+    """Stop the turn with a text; the conversation is BLOCKED. `details` are further keys of the event."""
     payload = TextPayload(text)
     session = session.evolve(
         status=ConversationStatus.BLOCKED.value, payload=payload, last_assistant=to_document(payload)
@@ -156,6 +158,7 @@ def judge_policies(session: Session, turn: Turn) -> ModelJudgement:
 
 
 def _judge_row(session: Session, turn: Turn, row: Policy, reply: Reply) -> Candidate:
+    """The policy as a candidate: it matches if the model is sure enough, or if no judgement blocks, too."""
     answer = reply.value if isinstance(reply.value, Mapping) else {}
     if not isinstance(answer.get("violates"), (bool, str)):
         closed = _audit_error(session, turn, row, reply)
@@ -174,7 +177,7 @@ def _build_question(row: Policy, text: str) -> Question:
 
 
 def _audit_error(session: Session, turn: Turn, row: Policy, reply: Reply) -> bool:
-    """Record that a policy was not judged; true if it blocks anyway."""
+    """Record that a policy was not judged. Returns true if it blocks nevertheless (LLM_FAIL_MODE)."""
     mode = turn.config(session, LLM_FAIL_MODE)
     fault = reply.error
     turn.audit(
@@ -222,14 +225,14 @@ def order_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
 
 
 def _list_text_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
-    """Those with text patterns."""
+    """The ordered policies with text patterns."""
     return snapshot.table(rows.Policy).memo.get(
         "by text", lambda: tuple(policy for policy in order_policies(snapshot) if policy.rule_type != "LLM")
     )
 
 
 def list_judged_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
-    """Those that a model judges."""
+    """The ordered policies that a model judges."""
     return snapshot.table(rows.Policy).memo.get(
         "judged", lambda: tuple(policy for policy in order_policies(snapshot) if policy.rule_type == "LLM")
     )
@@ -265,7 +268,7 @@ def get_policy_bank(snapshot: Snapshot) -> TextBank:
 
 
 def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
-    """The policies that match the text, in order. A blank text matches none."""
+    """The policies whose patterns match the text, in order. A blank text matches none; a model is not asked."""
     by_text, invalid = _list_text_policies(snapshot), _find_invalid(snapshot)
     keys = get_policy_bank(snapshot).hits(text)
     hits = tuple(by_text[position] for position in sorted(_index_by_id(snapshot)[key] for key in keys))
@@ -279,7 +282,7 @@ def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
 
 
 def find_matched_excerpt(policy: rows.Policy, text: str | None) -> str:
-    """The matching part of the text; for a model's judgement, the whole text."""
+    """The matching part of the text; the whole text for a model's judgement, the pattern for plain patterns."""
     if policy.rule_type == "LLM":
         return text or ""
     if policy.rule_type != "REGEX" or text is None:

@@ -87,6 +87,7 @@ def ask_again(session: Session, turn: Turn, row: Response | None) -> Session:
 
 
 def _find_question(session: Session, turn: Turn, row: Response | None, before: DialogueState) -> str:
+    """The text of the open question; blank if there is none. `before` is the dialogue before this answer."""
     if session.clarification:
         return session.clarification.question
     known = find_known_schema(session, turn)
@@ -113,6 +114,7 @@ def _list_roots(template: str) -> set[str]:
 
 
 def _write_return(question: str, session: Session, turn: Turn) -> str:
+    """The open question with the words that lead back to it: those of the setting, else of the language."""
     template = turn.config(session, RETURN_TEXT)
     text = ""
     if template:

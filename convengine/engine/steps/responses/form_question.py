@@ -88,11 +88,12 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
 
 
 def _ask_nothing(session: Session) -> Session:
+    """The session that waits for no field."""
     return update_dialogue(session, asked_field=None, misses=0, listed_options=(), known_part="", echoed=())
 
 
 def _note_question(session: Session, before: DialogueState, field: Field, fields: Sequence[Field]) -> Session:
-    """The session that waits for a value of the field."""
+    """The session that waits for a value of the field. `before` is the dialogue before this answer."""
     options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
     return update_dialogue(
         session,
@@ -105,7 +106,10 @@ def _note_question(session: Session, before: DialogueState, field: Field, fields
 
 
 def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field | None:
-    """The field that is asked for: first what the last answer repeated, and a "no" emptied; last what is offered."""
+    """The field to ask for: first what the last answer repeated, and a "no" emptied; last what is offered.
+
+    Returns None without open fields.
+    """
     ranked = sorted(fields, key=lambda field: (field.path not in before.echoed, field.path in before.open_offers))
     return ranked[0] if ranked else None
 
@@ -187,6 +191,7 @@ def _find_known_part(session: Session, field: Field) -> str:
 
 
 def _find_refused_part(refusal: RefusedValue, kind: Kind) -> str:
+    """The part of a refused value that is known: its hour or day, its week, or its date or time; else blank."""
     data = refusal.data
     if refusal.reason == Reason.OUT_OF_BOUNDS and kind in (Kind.TIME, Kind.DATE):
         return str(data.get("value") or "")  # "6 in the morning", then "7"; "7.8.2062", then "sorry, 2022"
@@ -215,7 +220,7 @@ def _keep_known_part(session: Session, before: DialogueState, fields: Sequence[F
 
 
 def _summarize(session: Session, turn: Turn, form: Form) -> str:
-    """`Name: John Smith, date: Friday 27 November 2026`."""
+    """The filled fields with their titles: `Name: John Smith, date: Friday 27 November 2026`."""
     locale = find_form_locale(session, turn, form)
     values = [(field, session.context.get(field.path)) for field in form.fields]
     return ", ".join(
@@ -240,5 +245,6 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
 
 
 def _find_pending_slot(session: Session, form: Form) -> Field | None:
+    """The field that rules or tasks named in `pending_slot`. Returns None if it is none of the form."""
     slots = (session.context.get(key) for key in _SLOTS)
     return next((field for slot in slots if isinstance(slot, str) and (field := form.field(slot))), None)

@@ -11,7 +11,10 @@ from convengine.engine.turn.turn import Turn
 
 
 def is_given_up(session: Session, turn: Turn) -> bool:
-    """True when the asked field was missed too often and no rule went on."""
+    """True when the asked field was missed too often and no rule went on.
+
+    The form's `x-max-misses` is the limit, else the setting.
+    """
     schema = session.resolved_schema
     if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
         return False
@@ -21,7 +24,7 @@ def is_given_up(session: Session, turn: Turn) -> bool:
 
 
 def give_up(session: Session, turn: Turn) -> Session:
-    """The session after leaving its form, with FORM_GIVEN_UP."""
+    """The session after leaving its form, if it has one; writes FORM_GIVEN_UP."""
     state, schema = DialogueState.of(session), session.resolved_schema
     turn.audit(
         session,

@@ -59,13 +59,16 @@ def _has_new_tool_result(session: Session) -> bool:
 
 
 def lacks_model(turn: Turn) -> bool:
-    """Whether the last model call of the turn failed with a fault that may pass."""
+    """True when the last model call of the turn failed with a fault that may pass."""
     fault = turn.model_calls[-1].answer.error_code if turn.model_calls else None
     return fault is not None and ModelFault(fault, "").recoverable
 
 
 def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> Session:
-    """The session with the number of such messages in a row, and with the facts; writes NOT_UNDERSTOOD."""
+    """The session with the number of messages in a row that were not understood; 0 after one that was.
+
+    One that was not also sets the facts for rules and writes NOT_UNDERSTOOD.
+    """
     if not not_understood:
         return update_dialogue(session, not_understood_count=0)
     state = DialogueState.of(session)
@@ -76,7 +79,7 @@ def count_not_understood(session: Session, turn: Turn, not_understood: bool) -> 
 
 
 def offers_hand_over(session: Session, turn: Turn) -> bool:
-    """True outside of forms when too many messages in a row were not understood."""
+    """True when too many messages in a row were not understood."""
     return DialogueState.of(session).not_understood_count >= turn.config(session, MAX_MISSES)
 
 

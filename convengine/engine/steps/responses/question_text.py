@@ -45,7 +45,7 @@ SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME,
 
 
 def asks_for_all(session: Session, turn: Turn, form: Form) -> bool:
-    """True for a form that asks for all open fields in one question."""
+    """True for a form that asks for all open fields in one question (`x-ask-mode`, else a setting)."""
     return str(form.schema.get("x-ask-mode") or turn.config(session, ASK_MODE)) == "ALL"
 
 
@@ -105,7 +105,7 @@ class FormQuestion:
 
     @cached_property
     def _is_missed(self) -> bool:
-        """True when this message was meant as an answer: thanks, a request to wait and a wish to leave are none."""
+        """True when this message missed the question: not for thanks, a greeting, a wish to wait or to leave."""
         if not self._misses or self.session.form.form_leave or lacks_model(self.turn):
             return False
         return not says_only(self.session, self.turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
@@ -143,7 +143,7 @@ class FormQuestion:
         return write_question(self.field, self._language) if not own or (repeats and self._hides_options(own)) else own
 
     def _hides_options(self, question: str) -> bool:
-        """True when the own question of a choice names none of its options."""
+        """True when the field is a choice, and the question names none of its options."""
         options = self.field.spec.options
         return bool(options) and not any(option.label in question for option in options)
 

@@ -103,8 +103,9 @@ class ResponseResolutionStep(Step):
     )  # fmt: skip
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Raises ResponseMappingNotFound when no row matches and ON_MISSING is ERROR, and the errors of a model's
-        answer.
+        """Set the answer of the turn.
+
+        Raises ResponseMappingNotFound when no row matches and ON_MISSING is ERROR, and the errors of a model's answer.
         """
         override = session.reply_override
         if override and override.source in _FIRST:
@@ -123,6 +124,7 @@ class ResponseResolutionStep(Step):
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
+    """The session with the answer of the state, or with what replaces it: small talk, a person, another question."""
     session = update_dialogue(note_small_talk(session, turn), offered={})
     answering, choice = _choose_row(session, turn)
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
@@ -153,7 +155,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
 def _answer_by(
     choice: Choice[Response], session: Session, turn: Turn, intent: str | None, state: str | None
 ) -> Session:
-    """The session with the answer of the chosen row of a scope."""
+    """The session with the answer of the chosen row of a scope, or with the answer without one."""
     row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=intent, state=state)
     if row is None:
         return _answer_without_row(session, turn)
@@ -175,7 +177,7 @@ def _choose_row(session: Session, turn: Turn) -> tuple[str | None, Choice[Respon
 def _choose_special_row(
     session: Session, turn: Turn, special_state: str | None
 ) -> tuple[Session, Choice[Response] | None]:
-    """The row for a special state, and the session, which a hand-over moves to its intent."""
+    """The session, which a hand-over moves to its intent, and the rows of a special state; None without any."""
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
     if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):
         return move_to_hand_over(session, intent), choose_response(turn.snapshot, intent, HAND_OVER)
@@ -187,8 +189,9 @@ def _choose_special_row(
 
 
 def _answer_digression(session: Session, turn: Turn, digression: Digression) -> Session:
-    """The session with the answer of the intent that was asked in between, and with the whole answer if the message
-    has nothing else.
+    """The session with the answer of the intent that was asked in between.
+
+    If the message asks nothing else, the whole answer of the turn is set. Without a row there is no digression.
     """
     view = view_digression(session, digression)
     choice = choose_response(turn.snapshot, digression.intent, digression.state)
@@ -209,7 +212,10 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
 
 
 def _find_special_state(session: Session, turn: Turn, answer: Response | None) -> tuple[Session, str | None]:
-    """The state whose answer replaces `answer` because nobody understood, or because a form is given up."""
+    """The state whose answer replaces `answer`, and the session after it was found. The state is None for no change.
+
+    Such states: HAND_OVER, NOT_UNDERSTOOD, and MODEL_UNAVAILABLE, which has no rows.
+    """
     if is_given_up(session, turn):
         return give_up(session, turn), HAND_OVER
     wants_person = _wants_person(session, turn)
@@ -259,6 +265,7 @@ def _hand_over(session: Session, turn: Turn) -> Session | None:
 
 
 def _can_hand_over(session: Session, turn: Turn) -> bool:
+    """True when an answer or an intent of the release hands over."""
     is_own = choose_exact_response(turn.snapshot, session.intent, HAND_OVER) is not None
     finders = (find_hand_over_intent, find_hand_over_answer)
     return is_own or any(find(turn.snapshot) is not None for find in finders)
@@ -269,13 +276,17 @@ def _get_asking_form(session: Session, turn: Turn) -> Form | None:
 
 
 def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
+    """The text of a hand-over without a row: the setting's, else the one of the language."""
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
     return text or str(get_texts(find_form_language(session, turn, form))["hand_over"])
 
 
 def _answer_without_row(session: Session, turn: Turn) -> Session:
-    """Without a row, acknowledge a reset; else fail the turn, or use the fallback text."""
+    """The answer without a row: to a reset, the question of a form, or the fallback text.
+
+    Raises ResponseMappingNotFound unless ON_MISSING is FALLBACK.
+    """
     if session.reset_only:
         return _override(session, turn, read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
     if session.form_question:
@@ -310,6 +321,10 @@ def _override(session: Session, turn: Turn, text: str, source: str) -> Session:
 
 
 def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
+    """The session with its answer: joined with that to a question in between, and transformed; recorded.
+
+    `details` are further keys of the event.
+    """
     row_id = details.get("responseId")
     if session.digression:
         asks = isinstance(payload, TextPayload) and is_question_open(session, turn)

@@ -44,7 +44,10 @@ STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE
 
 
 def write_answer(row: Response, session: Session, turn: Turn) -> tuple[Payload, str]:
-    """What the row answers, and the stage that tells how."""
+    """What the row answers, and the stage that tells how.
+
+    Raises NoResponseConfigured for a row of an unknown type or format, and the errors of `derive_payload`.
+    """
     _check_kind(row)
     derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
     if derived:
@@ -53,6 +56,7 @@ def write_answer(row: Response, session: Session, turn: Turn) -> tuple[Payload, 
 
 
 def _check_kind(row: Response) -> None:
+    """Raises NoResponseConfigured for a row of an unknown type or format."""
     if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
         raise NoResponseConfigured(
             f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
@@ -95,6 +99,10 @@ def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | Non
 
 
 def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> Question:
+    """The question to the model: the template's prompts, the hints, and the row's schema for JSON.
+
+    Raises the errors of the prompt.
+    """
     is_json = code(row.output_format) == OutputFormat.JSON
     schema = row.json_schema if is_json and isinstance(row.json_schema, Mapping) else None
     prompts = fill_prompts(
@@ -157,7 +165,10 @@ def _describe_response(row: Response) -> Mapping[str, Json]:
 
 
 def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
-    """The rendered text of an EXACT row; a blank or failed text is replaced by a fallback and recorded."""
+    """The rendered text of an EXACT row; for JSON the document that it is, or the text if it is none.
+
+    A rendered text that is blank or failed is replaced by a fallback, and recorded.
+    """
     template = row.exact_text or ""
     text = template
     if has_expressions(template):

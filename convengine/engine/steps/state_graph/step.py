@@ -35,6 +35,7 @@ class StateGraphStep(Step):
 
 
 def _report_violation(session: Session, turn: Turn, verdict: GraphVerdict, bad: Hop) -> Session:
+    """Record the first move that the graph does not allow, and act on it as ON_VIOLATION says."""
     mode = turn.config(session, ON_VIOLATION)
     soft = mode == "SOFT_BLOCK"
     reason = f"NO_EDGE:{bad.from_state}->{bad.to_state}"

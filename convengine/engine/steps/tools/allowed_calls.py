@@ -34,7 +34,7 @@ def _is_confirmed(session: Session) -> bool:
 
 
 def find_refusal(session: Session, turn: Turn, current: str, following: str | None) -> str | None:
-    """Why `following` may not be called after `current`. Returns None if there is none."""
+    """Why the tool `following` may not be called after `current`. Returns None if it may."""
     if not turn.config(session, TOOL_GUARDRAIL_ENABLED):
         return None
     if not code(following):

@@ -27,7 +27,7 @@ def call_tool(
     args: Mapping[str, Json],
     within_ms: int | None = None,
 ) -> ToolAnswer:
-    """The tool's answer; `tool` is null for a group alone. Never raises for a fault of the tool or its arguments.
+    """The tool's answer; `tool` is None for a group alone. Never raises for a fault of the tool or its arguments.
 
     Invalid arguments give INVALID_ARGS without a call.
     """
@@ -46,7 +46,7 @@ def call_tool(
 def call_tool_once(
     session: Session, turn: Turn, tool_code: str | None, call: tuple[str, str], ask: Callable[[], ToolAnswer]
 ) -> ToolAnswer:
-    """The answer of a tool that changes something. A call that a dead turn made before is not made again.
+    """Call a tool that changes something. A call that a dead turn made before is not made again.
 
     `call` identifies equal calls; `ask` makes it. Raises ConversationPersistFailed: without a claim nothing may run.
     """

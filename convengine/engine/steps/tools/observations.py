@@ -29,7 +29,10 @@ def build_observation(tool_code: str, result: Json, limit: int) -> Observation:
 
 
 def bound_observations(observations: Sequence[Observation], limit: int) -> list[Observation]:
-    """The observations within `limit` bytes in total: a note with the size replaces the oldest."""
+    """The observations, with notes of their size in place of the oldest while there are more than `limit` bytes.
+
+    The newest one stays, whatever its size.
+    """
     remaining = list(observations)
     sizes = [len(observation["json"].encode()) for observation in remaining]
     for index in range(len(remaining) - 1):
@@ -43,7 +46,7 @@ def bound_observations(observations: Sequence[Observation], limit: int) -> list[
 
 
 def find_latest_summary(observations: Sequence[Observation]) -> str | None:
-    """The `summary` of the latest observation that has one."""
+    """The `summary` of the latest observation that has one. Returns None if none has."""
     for observation in reversed(observations):
         value = _read_content(loads(observation["json"]))
         if isinstance(value, Mapping) and isinstance(value.get("summary"), str) and not blank(value["summary"]):
@@ -52,7 +55,10 @@ def find_latest_summary(observations: Sequence[Observation]) -> str | None:
 
 
 def compact_observations(observations: Sequence[Observation], count: int, max_chars: int) -> list[Json]:
-    """What the planner sees: the newest `count`, each reduced, without duplicates, at most `max_chars` in total."""
+    """What the planner sees: the newest `count` observations, each reduced, without duplicates.
+
+    Beyond `max_chars` in total, the oldest are omitted, and of the newest at least its beginning is left.
+    """
     shown: list[Json] = []
     for observation in observations[-count:]:
         entry = {

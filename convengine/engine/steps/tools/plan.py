@@ -138,7 +138,10 @@ def describe_tools(prompts: Prompts, tools: Sequence[rows.Tool], turn: Turn) -> 
 
 
 def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen: Sequence[Observation]) -> Plan:
-    """The planner's next step. Raises PlannerFailed, or with ON_PLANNER_ERROR = FAIL the error of the turn."""
+    """Ask for the planner's next step. A reply that is no plan gives an answer with the reason.
+
+    Raises PlannerFailed, or with ON_PLANNER_ERROR = FAIL the error of the turn.
+    """
     prompts = choose_prompts(session, turn)
     if prompts.row:
         turn.record_deciding_row(prompts.row, DecisionKind.TEMPLATE)
@@ -167,6 +170,7 @@ def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen
 
 
 def _build_failure(session: Session, turn: Turn, error: ConvEngineError) -> Exception:
+    """The exception for a planner without a reply, as ON_PLANNER_ERROR says."""
     if turn.config(session, ON_PLANNER_ERROR) == "FAIL":
         return error
     return PlannerFailed(f"{error.code}: {error.message}")
@@ -175,6 +179,7 @@ def _build_failure(session: Session, turn: Turn, error: ConvEngineError) -> Exce
 def _build_question(
     prompts: Prompts, texts: FilledPrompts, seen: Sequence[Observation], shown: Sequence[Json]
 ) -> Question:
+    """The question to the model. `shown` is what the prompt has of the observations `seen`."""
     audit_payload = {
         "templateFromCeConfig (McpPlanner)": f"{prompts.system}\n\n{prompts.user}",
         **prompts.source,
@@ -197,7 +202,7 @@ def _build_question(
 
 
 def find_shown_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
-    """The schema for the planner: the tool's own, else its group's, else null."""
+    """The schema for the planner: the tool's own, else its group's. Returns None if neither has one."""
     return find_argument_schema(snapshot, tool) or GROUP_SCHEMAS.get(resolve_group(tool.tool_group))
 
 

@@ -107,6 +107,7 @@ class _PlannerRun:
             self._call(plan, number)
 
     def _accept_answer(self, plan: Plan) -> None:
+        """End the run with the planner's answer, or with the text of a setting if the plan has a reason."""
         answer = self._read_text(FALLBACKS[plan.reason]) if plan.reason else plan.answer
         if plan.reason == ACTION_UNKNOWN:
             self._end("FALLBACK", "FALLBACK", answer)
@@ -116,6 +117,7 @@ class _PlannerRun:
         self._turn.audit(self.session, MCP_FINAL_ANSWER, answer=answer, **why)
 
     def _block(self, plan: Plan, fallback: Setting[str], reason: str) -> None:
+        """End the run, because a check forbids the planned step."""
         self._turn.audit(
             self.session,
             MCP_TOOL_ERROR,
@@ -127,6 +129,7 @@ class _PlannerRun:
         self._end("GUARDRAIL_BLOCKED_NEXT_TOOL", _BLOCKED, self._read_text(fallback), reason)
 
     def _suppress_duplicate(self, plan: Plan) -> None:
+        """End the run instead of a second equal call, with the latest summary of a tool if there is one."""
         answer = find_latest_summary(self._observations) or self._read_text(catalogue.MCP_FALLBACK_UNSAFE_STEP)
         self._end("ANSWER", "ANSWERED", answer)
         self._turn.audit(
@@ -160,6 +163,7 @@ class _PlannerRun:
         return ask() if tool.read_only else call_tool_once(self.session, self._turn, plan.tool_code, plan.call, ask)
 
     def _observe_answer(self, plan: Plan, tool: rows.Tool, answer: ToolAnswer) -> None:
+        """Record the answer of a tool, and let the planner see it, or end the run after an error (ON_TOOL_ERROR)."""
         if answer.error_type == INVALID_ARGS:
             self._refuse(plan, tool, INVALID_ARGS, answer.error_message or INVALID_ARGS)
             return
@@ -217,6 +221,7 @@ class _PlannerRun:
         return True
 
     def _record_plan(self, plan: Plan) -> None:
+        """Write the planned step to the params and the context."""
         self._last_step["lastAction"] = plan.action
         if plan.action == CALL_TOOL:
             self._last_step |= {
@@ -258,6 +263,7 @@ class _PlannerRun:
         self._write(params, _IN_PROGRESS, observations=self._observations)
 
     def _record_error(self, plan: Plan, tool: rows.Tool, message: str, error: str) -> None:
+        """Write the error of a tool to the params and the context, and record it."""
         self._last_step["lastToolGroup"] = tool.tool_group
         described = {
             "toolCode": plan.tool_code,
@@ -284,6 +290,7 @@ class _PlannerRun:
         )
 
     def _end(self, status: str, outcome: str, answer: str, error: str | None = None) -> None:
+        """End the run with an answer; `error` says what went wrong, if anything did."""
         self._write(
             ToolParams(mcp_final_answer=answer, mcp_status=status),
             outcome,

@@ -49,7 +49,10 @@ class McpToolStep(Step):
     rights = (RUN_RULES,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Rules may allow or prevent the planner by moving the state, so they run first; with an override none run."""
+        """Run the planner, or record why it does not run.
+
+        Rules may allow or prevent it by moving the state, so they run first; with an override none run before it.
+        """
         if session.only_digresses:
             where = {"intent": session.intent, "state": session.state}
             turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **where)
@@ -141,7 +144,7 @@ NO_TOOLS = Skip("NO_TOOLS_FOR_SCOPE", "NO_TOOLS", "NO_TOOLS", stage=MCP_NO_TOOLS
 
 
 def _check_tools(session: Session, turn: Turn) -> Skip | None:
-    """Servers are asked for their tools only if no other reason applies."""
+    """Check that rows or servers may have a tool here. Servers are asked for theirs only if no gate is shut."""
     if turn.snapshot.in_scope(rows.Tool, session.intent, session.state) or list_servers_in_scope(session, turn):
         return None
     return NO_TOOLS

@@ -42,7 +42,7 @@ class ToolRequest:
 def read_request(value: Json) -> ToolRequest | None:
     """The request in a param, an object or a JSON text. Returns None if there is none.
 
-    Arguments that are not an object are ignored. Raises InvalidToolRequest for everything else.
+    Arguments that are not an object are ignored. Raises InvalidToolRequest for any other value.
     """
     if value is None or blank(value):
         return None
@@ -61,6 +61,7 @@ def read_request(value: Json) -> ToolRequest | None:
 
 
 def _read_name(request: Mapping[str, Json], key: str) -> str | None:
+    """The name under a key. Returns None if it is missing or blank. Raises InvalidToolRequest for another value."""
     value = request.get(key)
     if value is None or blank(value):
         return None
@@ -82,14 +83,15 @@ def build_row_request(row: rows.DirectTool, session: Session, turn: Turn) -> Too
     args = row.args_template if isinstance(row.args_template, Mapping) else {}
     group = None if row.tool_code else resolve_group(row.tool_group)
     variables = cache(partial(build_variables, session, turn))
-    return ToolRequest((row.tool_code or "").strip() or None, group, _fill_in(args, variables))
+    return ToolRequest((row.tool_code or "").strip() or None, group, _fill_templates(args, variables))
 
 
-def _fill_in(value: Json, variables: Callable[[], Mapping[str, Json]]) -> Json:
+def _fill_templates(value: Json, variables: Callable[[], Mapping[str, Json]]) -> Json:
+    """The arguments with each template in them rendered. Raises InvalidToolRequest for one that does not render."""
     if isinstance(value, Mapping):
-        return {key: _fill_in(item, variables) for key, item in value.items()}
+        return {key: _fill_templates(item, variables) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_fill_in(item, variables) for item in value]
+        return [_fill_templates(item, variables) for item in value]
     if not isinstance(value, str) or not has_expressions(value):
         return value
     rendered = render_lenient(value, variables())

@@ -30,7 +30,7 @@ def list_tools_in_scope(session: Session, turn: Turn) -> list[rows.Tool]:
 
 
 class ToolLookup(NamedTuple):
-    """The tool of a code in the current scope, or null; and what its server answered that has no tools now."""
+    """The tool of a code in the current scope, or None; and the answer of its server if that could not be asked."""
 
     tool: rows.Tool | None = None
     failed: ServerTools | None = None
@@ -63,7 +63,7 @@ def split_tool_name(tool_code: str) -> str:
 
 
 def find_server(snapshot: Snapshot, tool_code: str) -> rows.McpServer | None:
-    """The enabled server of a code. Returns None if there is none."""
+    """The enabled server that a code `mcp.<server>.<tool>` names. Returns None if there is none."""
     prefix, _, rest = tool_code.partition(".")
     name, dot, tool = rest.partition(".")
     if f"{prefix.lower()}." != _PREFIX or not (dot and tool):
@@ -103,6 +103,7 @@ def list_offered_tools(server: rows.McpServer, listing: ServerTools) -> Iterator
 
 
 def _build_row(server: rows.McpServer, name: str, listed: Mapping[str, Json]) -> rows.Tool:
+    """The row of a tool that a server lists. An unusable schema is left out."""
     schema, hints = listed.get("inputSchema"), listed.get("annotations") or {}
     return rows.Tool(
         tool_id=0,

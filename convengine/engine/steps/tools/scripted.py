@@ -71,6 +71,7 @@ class ScriptedTools:
         )
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
+        """The answer of the first stub that fits and is not used up; UNSCRIPTED if there is none."""
         for number, stub in enumerate(self.stubs):
             if stub.times is not None and self._used[number] >= stub.times:
                 continue

@@ -89,7 +89,7 @@ def _refuse_by_guardrail(session: Session, turn: Turn) -> Session:
 
 
 def _find_held_result(session: Session, request: ToolRequest) -> dict[str, Any] | None:
-    """The stored result of the same successful call, or null (run_once)."""
+    """The stored result of the same successful call, for `run_once`. Returns None if there is none."""
     held = get_mcp_branch(session).get("toolExecution")
     if not isinstance(held, Mapping):
         return None
@@ -106,6 +106,7 @@ def _find_held_result(session: Session, request: ToolRequest) -> dict[str, Any] 
 
 
 def _run_in_scope(request: ToolRequest, session: Session, turn: Turn) -> ToolOutcome:
+    """Run the requested tool if it may be used here. Every obstacle is an outcome."""
     if request.tool_code is None:
         if not turn.config(session, ALLOW_GROUP_ONLY):
             return _build_failure(request, None, "GROUP_ONLY_NOT_ALLOWED: the request names a group but no tool.")
@@ -126,6 +127,7 @@ def _run_in_scope(request: ToolRequest, session: Session, turn: Turn) -> ToolOut
 def _call_and_cap(
     request: ToolRequest, tool: rows.Tool | None, group: str, session: Session, turn: Turn
 ) -> ToolOutcome:
+    """Call the tool. The outcome has the result, shortened to RESULT_MAX_BYTES, or the error."""
     code = tool.tool_code if tool else None
     answer = call_tool(session, turn, tool, group, request.args)
     if answer.error_type is not None:
@@ -140,6 +142,7 @@ def _build_failure(request: ToolRequest, tool: rows.Tool | None, error: str) -> 
 
 
 def _store_outcome(session: Session, turn: Turn, outcome: ToolOutcome) -> Session:
+    """Store and record the outcome, and run the rules of POST_TOOL_EXECUTION."""
     result = outcome.to_result(session)
     session = session.with_values(ToolParams(tool_status=outcome.status, tool_result=result))
     session = session.with_context({"mcp": {**get_mcp_branch(session), "toolExecution": outcome.to_execution()}})

@@ -58,6 +58,7 @@ def get_indexes(specs: tuple[FieldSpec, ...], grammar: Grammar) -> tuple[OptionI
 
 
 def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
+    """The index of the options of one field."""
     index, equals = OptionIndex(spec.name, len(spec.options)), _get_equals(grammar)
     own_name = {key for text in (spec.title, spec.name) for key in split_spelling(text)}
     for position, option in enumerate(spec.options):
@@ -76,6 +77,7 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
 
 
 def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
+    """Add a word of an option: its forms, and if it is long enough, its beginnings and ends."""
     for form in {word, stem(word, get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
         index.words.setdefault(form, set()).add(position)
     if len(word) > _SHORTEST_PART:
@@ -149,7 +151,10 @@ class ChoiceFinder:
         return [span for spans in named.values() for span in spans]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The value of the option, or of the options that are equally near."""
+        """The value of the option, or of the options that are equally near.
+
+        Returns None for what only nearly names an option, unless the field was asked for or is named.
+        """
         means, slots = span.phrase.means, span.phrase.slots
         if means in (PART, ALIKE, NEAR, PLACE) and not is_meant:
             return None
@@ -215,6 +220,7 @@ def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Spa
 
 
 def _close_run(index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
+    """The span of a run of words: the options that most of them name; none if all options are named as often."""
     counts = Counter(position for _, places in run for position in places)
     best = [position for position, count in counts.items() if count == max(counts.values())]
     if 0 < len(best) < index.size or (best and index.size == 1):
@@ -238,7 +244,10 @@ def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
 
 
 def _join_next(words: Sequence[Word], index: OptionIndex, at: int) -> set[int] | None:
-    """The options of a word that is written apart: "mail box", "e-mail", at each of both words."""
+    """The options of a word that is written apart: "mail box", "e-mail", at each of both words.
+
+    Returns None for another word.
+    """
     around = [word.key for word in words[max(0, at - 2) : at] if word.key != "-"][-1:]
     behind = [word.key for word in words[at + 1 : at + 3] if word.key != "-"][:1]
     own = words[at].key

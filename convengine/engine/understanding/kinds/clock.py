@@ -23,7 +23,10 @@ class ClockFinder:
         return find_phrases(chart, Sort.CLOCK)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The time within the bounds of a field."""
+        """The time within the bounds of a field.
+
+        Returns None for a time of another day ("in 24 hours"), and for a phrase without any time.
+        """
         now = find_now(situation)
         day, clock = split_zoned(span.phrase)
         times = read_times(clock, now, read_time_bound(situation.held.get(spec.name)))
@@ -51,7 +54,6 @@ class ClockFinder:
 
 def move_times(times: Times, day: date, zone: tzinfo, situation: Situation) -> Times:
     """The times of a day in the conversation's zone instead of another one."""
-
     starts = [move_start(start, zone, situation) for start in list_starts(day, times)]
     moved = tuple(start.hour * HOUR + start.minute for start in starts)
     return Times(moved, written=moved[times.minutes.index(times.written)] if times.written in times.minutes else None)

@@ -64,7 +64,7 @@ def list_starts(day: date, times: Times) -> list[datetime]:
 
 
 def narrow_times(times: Times, hours: tuple[int, ...]) -> Times:
-    """The times within a part of the day."""
+    """The times within a part of the day, `hours`; a refusal if there are none."""
     first, last = hours
     inside = tuple(
         minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // HOUR % 24, first, last)
@@ -79,6 +79,7 @@ def _is_within(hour: int, first: int, last: int) -> bool:
 
 
 def _read_clock(slots: Slots) -> Times:
+    """ "5", "17:30", "05:45 pm": both halves of the day unless the words say which."""
     hour = next(slots[name] for name in ("hour", "hour_of", "two_digits", "early_hour") if name in slots)
     minute = slots.get("minute", slots.get("minutes_of", 0))
     if slots.get("exact"):

@@ -57,7 +57,8 @@ class PhoneFinder:
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The number in the form of E.164; without a country as its digits. The locale's country is supplied.
 
-        A number that is not valid in that country is kept as typed.
+        Returns None for an invalid number, unless its field was asked for or is named. Then one that may be of another
+        country is kept as typed.
         """
         text = str(span.phrase.slots["text"])
         resolved = check_phone(text, find_own_country(spec, situation))
@@ -98,7 +99,7 @@ def _find_phone_end(words: Sequence[Word], start: int) -> int:
 
 
 def check_phone(text: str, country: str) -> Resolved:
-    """The number as E.164, with the country as supplied where it was assumed; without a country as its digits."""
+    """The number as E.164, or why it is none; without a country and its code, the digits."""
     digits = "".join(filter(str.isdecimal, text))
     plain = text.strip().replace("(0)", "")
     plain = f"+{plain[2:]}" if plain.startswith("00") else plain
@@ -122,6 +123,7 @@ def _find_calling_code(country: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _check_with_library(text: str, country: str) -> Resolved:
+    """The number as E.164, or why it is none. A number that is reserved for examples is valid, too."""
     import phonenumbers
 
     try:
@@ -160,12 +162,15 @@ class EmailFinder:
         return whole or [span for span in spoken if span] or [span for span in written if span]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The address, normalised."""
+        """The address, normalised, or why it is none."""
         return check_email(str(span.phrase.slots["text"]))
 
 
 def _find_email(chart: Chart, at: int) -> Span | None:
-    """The address around an @, or its beginning before one that ends it."""
+    """The address around an @, or its beginning before one that ends it.
+
+    Returns None if nothing stands before the @.
+    """
     words, start, end = chart.words, at, at + 1
     while start and words[start].is_glued and _is_email_part(words[start - 1]):
         start -= 1
@@ -182,7 +187,10 @@ def _is_email_part(word: Word) -> bool:
 
 
 def _find_spoken_email(chart: Chart, at: int) -> Span | None:
-    """The address around the "at" of "ann dot bell at example dot org". It is weak: "look at example dot org"."""
+    """The address around the "at" of "ann dot bell at example dot org". It is weak: "look at example dot org".
+
+    Returns None for another word, and without a dot behind it.
+    """
     sign = chart.match_longest("at_sign", at)
     if sign is None:
         return None
@@ -207,7 +215,10 @@ def _read_spoken_name(chart: Chart, start: int) -> tuple[int, str]:
 
 
 def _find_joint(chart: Chart, at: int) -> Match | None:
-    """What joins two words of an address: nothing or a sign without blanks, or the word for a sign."""
+    """What joins two words of an address: nothing or a sign without blanks, or the word for a sign.
+
+    Returns None if they are not joined.
+    """
     words = chart.words
     if at < len(words) and words[at].is_glued and not words[at].is_sign:
         return Match(at, "")
@@ -219,7 +230,7 @@ def _find_joint(chart: Chart, at: int) -> Match | None:
 
 @lru_cache(maxsize=1024)
 def check_email(text: str) -> Resolved:
-    """The address, normalised."""
+    """The address, normalised, or why it is none."""
     from email_validator import EmailNotValidError, validate_email
 
     try:
@@ -245,7 +256,10 @@ class PostcodeFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The code as its country writes it; of an unknown country in capitals."""
+        """The code as its country writes it; of an unknown country in capitals.
+
+        Returns None for a code of another country, unless the field was asked for or is named: then it is refused.
+        """
         resolved = check_postcode(str(span.phrase.slots["text"]), find_own_country(spec, situation))
         return resolved if resolved.is_value or is_meant else None
 
@@ -285,7 +299,7 @@ def _strip_prefix(compact: str, rules: Mapping[str, object]) -> str:
 
 
 def check_postcode(text: str, country: str) -> Resolved:
-    """The post code as its country writes it; of an unknown country in capitals."""
+    """The post code as its country writes it, or why it is none; of an unknown country in capitals."""
     rules = get_countries().get(country)
     if rules is None:
         return accept(" ".join(text.upper().split()))
@@ -313,7 +327,7 @@ class IbanFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The account without blanks, if its length and its check digits are right."""
+        """The account without blanks, or why it is none: its country, its length or its check digits."""
         return check_iban(str(span.phrase.slots["text"]))
 
 

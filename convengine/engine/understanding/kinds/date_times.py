@@ -37,7 +37,10 @@ class MomentFinder:
         return find_phrases(chart, Sort.MOMENT)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The moment within the bounds of a field; its day or time alone is refused, with the half that is known."""
+        """The moment within the bounds of a field; its day or time alone is refused, with the half that is known.
+
+        Returns None where neither is known.
+        """
         slots = span.phrase.slots
         now, zone = find_now(situation), get_zone(situation.time_zone)
         context = make_context(spec, situation)
@@ -59,7 +62,9 @@ class MomentFinder:
         if not (days and minutes):
             times = Times(hours=(0, 24)) if other_zone else times  # Which day decides which time it is here.
             return _refuse_half(day, days or (), times, context)
-        starts = [datetime.combine(day, time()) + timedelta(minutes=minute) for day in days for minute in minutes]
+        starts = [
+            datetime.combine(each_day, time()) + timedelta(minutes=minute) for each_day in days for minute in minutes
+        ]
         if other_zone:
             starts = [move_start(start, other_zone, situation) for start in _prefer_usual(starts, times)]
             times = Times(times.minutes[: len(starts)])
@@ -70,7 +75,7 @@ class MomentFinder:
 
 
 def _split(slots: Mapping[str, Any]) -> tuple[Phrase | None, Phrase | None]:
-    """The day and the time of a phrase; what it does not have is null."""
+    """The day and the time of a phrase; None for what it does not have."""
     day, clock = slots.get("date"), slots.get("clock") or slots.get("marked_clock")
     if clock:
         own_day, clock = split_zoned(clock)
@@ -143,6 +148,10 @@ def _write(start: datetime, zone: ZoneInfo | None) -> str:
 
 
 def _refuse_half(day: Phrase | None, days: tuple[date, ...], times: Times, context: DayContext) -> Resolved | None:
+    """Why a day or a time alone is no moment: the other half is missing, or the day is out of bounds.
+
+    Returns None if neither is known.
+    """
     if days:
         allowed = [item for item in days if context.bounds.allows(item)]
         if not allowed and day:

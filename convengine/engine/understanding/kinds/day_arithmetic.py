@@ -29,7 +29,10 @@ class DateBounds:
 
 
 def add_units(day: date, number: int, unit: str) -> date:
-    """A day some units later. A month later on the 31st is the last day of a shorter month."""
+    """A day some units later: days, nights, weeks, fortnights, months or years.
+
+    A month later on the 31st is the last day of a shorter month.
+    """
     if unit in _DAYS:
         return day + timedelta(days=number * _DAYS[unit])
     months = number * (12 if unit == "year" else 1)
@@ -53,7 +56,7 @@ def find_monday(day: date) -> date:
 
 
 def make_date(year: int, month: int, day: int) -> date | None:
-    """The day, or null if the calendar has none such."""
+    """The day. Returns None if the calendar has no such day."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -100,7 +103,10 @@ def read_date_bound(bound: Json, today: date) -> date | None:
 
 
 def read_moment_bound(bound: Json, now: datetime, *, is_last: bool) -> datetime | None:
-    """A bound as a local time. A day as the last bound means its end."""
+    """A bound as a local time. A day as the last bound means its end.
+
+    Returns None if there is none, or if it is not understood.
+    """
     if not isinstance(bound, str):
         return None
     text = bound.strip().lower()
@@ -118,7 +124,7 @@ def read_moment_bound(bound: Json, now: datetime, *, is_last: bool) -> datetime 
 
 
 def read_time_bound(bound: Json) -> int | None:
-    """A bound as minutes since midnight. 24:00 is the end of the day."""
+    """A bound as minutes since midnight. 24:00 is the end of the day. Returns None for what is no time."""
     parts = bound.strip().split(":") if isinstance(bound, str) else []
     if len(parts) not in (2, 3) or not all(part.isdecimal() and len(part) <= 2 for part in parts):
         return None
@@ -126,7 +132,10 @@ def read_time_bound(bound: Json) -> int | None:
 
 
 def _shift_anchor(bound: str, base: datetime) -> datetime | None:
-    """`today+90d`, `now + 2h`, counted from `base`. Returns None for another text."""
+    """`today+90d`, `now + 2h`, counted from `base`.
+
+    Returns None for another text, and for a day that no calendar has: `today+9000y`.
+    """
     text = bound.lower().replace(" ", "")
     anchor = next((word for word in _ANCHORS if text.startswith(word)), None)
     if anchor is None:
@@ -138,7 +147,14 @@ def _shift_anchor(bound: str, base: datetime) -> datetime | None:
     unit = _UNITS.get(rest[1 + len(digits) :])
     if rest[0] not in "+-" or not 0 < len(digits) <= 5 or unit is None:
         return None
-    number = int(digits) * (-1 if rest[0] == "-" else 1)
-    if unit in ("hour", "minute"):
-        return base + timedelta(minutes=number * (60 if unit == "hour" else 1))
-    return datetime.combine(add_units(base.date(), number, unit), base.time())
+    return _shift_moment(base, int(digits) * (-1 if rest[0] == "-" else 1), unit)
+
+
+def _shift_moment(base: datetime, number: int, unit: str) -> datetime | None:
+    """A moment some units later. Returns None if the calendar has no such day."""
+    try:
+        if unit in ("hour", "minute"):
+            return base + timedelta(minutes=number * (60 if unit == "hour" else 1))
+        return datetime.combine(add_units(base.date(), number, unit), base.time())
+    except (ValueError, OverflowError):
+        return None

@@ -22,7 +22,7 @@ from convengine.engine.understanding.span import Reason, Resolved, refuse
 from convengine.json_value import Json
 
 Slots = Mapping[str, Json]
-#: The days that a phrase may mean; or why it means none; or null where it is no day here.
+#: The days that a phrase may mean; or why it means none; or None where it is no day here.
 Days = tuple[date, ...] | Resolved | None
 #: The number of weeks, and of months, in which a day without its month or year is looked for.
 _WEEKS, _MONTHS = 3, 13
@@ -55,7 +55,10 @@ class DayContext:
         return self.bounds.lies_in_past(self.today)
 
     def choose(self, days: Sequence[date]) -> tuple[date, ...]:
-        """The next of the days that the field allows; the last one where its bounds say past."""
+        """The next of the days, if possible one that the field allows; the last one where its bounds say past.
+
+        All days in the period that the last answer named, if there are any.
+        """
         days = sorted(days)
         if self.period and (inside := [day for day in days if self.period[0] <= day <= self.period[1]]):
             return tuple(inside)
@@ -69,7 +72,10 @@ class DayContext:
 
 
 def read_days(phrase: Phrase, context: DayContext) -> Days:
-    """The days that a phrase may mean, the most likely first."""
+    """The days that a phrase may mean, the most likely first; or why it means none.
+
+    Returns None where it is no day here: "a week later" without a day that it follows.
+    """
     try:
         return _MEANINGS[phrase.means](phrase.slots, context)
     except (OverflowError, ValueError):
@@ -90,6 +96,7 @@ def _read_relative_day(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_weekday(slots: Slots, context: DayContext) -> Days:
+    """ "Friday" alone: in the period, else the next one or the last; on that day itself, both are meant."""
     today, weekday = context.today, slots["weekday"]
     base = context.earlier if context.earlier and not context.is_past else today
     before, after = find_weekday_before(base, weekday), find_weekday_after(base, weekday)
@@ -169,6 +176,7 @@ def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
 
 
 def _read_day_only(slots: Slots, context: DayContext) -> Days:
+    """ "The 5th", with or without a weekday: near the day that the field holds, else the next one."""
     number = next(slots[name] for name in _NUMBERS if name in slots)
     base = context.held if context.held and context.held >= context.today else context.earlier or context.today
     days = _list_near_days(number, base, context)
@@ -192,6 +200,7 @@ def _read_day_of_relative_month(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_weekday_of_month(slots: Slots, context: DayContext) -> Days:
+    """ "The first Monday in May", "the last Friday of next month"."""
     if "months" in slots:
         months = [add_units(context.today.replace(day=1), slots["months"], "month")]
     else:
@@ -214,6 +223,7 @@ def _read_month_end(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_numeric(slots: Slots, context: DayContext) -> Days:
+    """ "5.12." or "12/5": in the order that the phrase or the language says, else both days."""
     first, second = slots["two_digits"], slots["two_digits_2"]
     order = slots.get("order") or context.order
     pairs = [(second, first), (first, second)] if order == "MDY" else [(first, second), (second, first)]
@@ -234,6 +244,7 @@ def _read_iso(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_holiday(slots: Slots, context: DayContext) -> Days:
+    """The days of a feast. One that lasts several days is refused as a period, of which a day is missing."""
     years = _list_years(slots, context)
     first, _, last = slots["holiday"].partition("/")[0].partition("..")
     if not last:
@@ -259,6 +270,7 @@ def _read_holiday_shift(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_weekday_by_holiday(slots: Slots, context: DayContext) -> Days:
+    """ "The Friday after Easter": the weekday before or after the days of a feast."""
     find, years = find_weekday_after if slots["sign"] > 0 else find_weekday_before, _list_years(slots, context)
     weekday = slots["weekday"]
     chosen = [
@@ -278,6 +290,7 @@ def _read_weekend(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_month_period(slots: Slots, context: DayContext) -> Days:
+    """ "In May", "next month": refused as a period, of which a day is missing."""
     if "months" in slots:
         first = add_units(context.today.replace(day=1), slots["months"], "month")
     else:
@@ -306,12 +319,13 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
 
 
 def _find_year(slots: Slots, context: DayContext) -> int | None:
-    """The year that is named; "+1" stands for the next one."""
+    """The year that is named; "+1" stands for the next one. Returns None if none is named."""
     year = next((slots[name] for name in YEARS if name in slots), None)
     return context.today.year + int(year) if isinstance(year, str) else year
 
 
 def _list_years(slots: Slots, context: DayContext) -> list[int]:
+    """The year that is named, else those around today; of two digits, the one that the field is likely to mean."""
     year = _find_year(slots, context)
     if year is None:
         period = [context.period[0].year] if context.period else []

@@ -71,7 +71,7 @@ def find_order(locale: str) -> str:
 
 
 def read_day(value: Json) -> date | None:
-    """The day that a stored value begins with."""
+    """The day that a stored value begins with. Returns None for what does not begin with one."""
     try:
         return date.fromisoformat(value[:10]) if isinstance(value, str) else None
     except ValueError:
@@ -79,7 +79,7 @@ def read_day(value: Json) -> date | None:
 
 
 def read_period(text: str) -> tuple[date, date] | None:
-    """`2026-12-07..2026-12-13` as its first and last day."""
+    """`2026-12-07..2026-12-13` as its first and last day. Returns None for another text."""
     first, _, last = text.partition("..")
     days = read_day(first), read_day(last)
     return (days[0], days[1]) if days[0] and days[1] else None
@@ -98,7 +98,10 @@ class DayFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The day within the bounds of a field. A day of birth that nobody asked for has its year."""
+        """The day within the bounds of a field. A day of birth that nobody asked for has its year.
+
+        Returns None for a day of birth without a year, and where the phrase is no day here.
+        """
         day, clock = split_zoned(span.phrase)
         phrase = day or span.phrase
         has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
@@ -108,7 +111,8 @@ class DayFinder:
         days = read_days(phrase, context)
         zone = find_zone(clock) if day else None
         if zone and isinstance(days, tuple):
-            starts = [start for day in days for start in list_starts(day, read_times(clock, find_now(situation)))[:1]]
+            times = read_times(clock, find_now(situation))
+            starts = [start for each_day in days for start in list_starts(each_day, times)[:1]]
             days = tuple(move_start(start, zone, situation).date() for start in starts)
         if days is None:
             return None
@@ -135,7 +139,7 @@ def _borrow_month(first: Phrase, last: Phrase) -> Phrase:
 
 
 def narrow_days(phrase: Phrase, days: tuple[date, ...] | Resolved, context: DayContext) -> Resolved:
-    """The days within the bounds of a field."""
+    """The days within the bounds of a field; a refusal if there are none."""
     if isinstance(days, Resolved):
         return days
     bounds = context.bounds

@@ -21,7 +21,10 @@ _LONGEST_OF_RANGE = 2
 
 
 def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
-    """The longest phrase of a sort at each word, without those that are part of a longer one."""
+    """The longest phrase of a sort at each word, without those inside of another one.
+
+    A weak one does not count either where it is part of a longer phrase of a rival sort.
+    """
     spans = [
         Span(sort, start, match.end, match.value, is_weak(chart, start, match.end, match.value))
         for start, match in _list_longest(chart, sort)
@@ -33,6 +36,7 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
 
 
 def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
+    """The longest phrase at each word that reaches further than those before; none that splits a number."""
     last = 0
     for start in range(len(chart.words)):
         if starts_inside_number(chart.words, start):

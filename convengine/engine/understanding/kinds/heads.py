@@ -71,6 +71,7 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
 
 
 def _list_parts(chart: Chart, span: Span, means: str) -> Iterator[Span]:
+    """The numbers inside of a span that have this meaning, each as a span of its own."""
     at = span.start
     while at < span.end:
         match = next((item for item in chart.match(Sort.NUMBER, at) if item.value.means == means), None)
@@ -114,6 +115,10 @@ def bind_counts(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec])
 
 
 def _bind(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> Span:
+    """The span of a number, for the only field that its counter or its noun names.
+
+    Unchanged if there is no such field, or if there are several.
+    """
     slots = span.phrase.slots
     if span.phrase.means == "number":
         is_article = span.end == span.start + 1 and chart.match("one_thing", span.start)

@@ -18,7 +18,7 @@ LONGEST_IBAN = 34
 
 
 def check_iban(compact: str) -> Resolved:
-    """The account without blanks, if its length and its check digits are right."""
+    """The account without blanks, or why it is none: its country, its length or its check digits."""
     length = IBAN_LENGTHS.get(compact[:2])
     if length is None or not (compact.isascii() and compact.isalnum()):
         return refuse(Reason.INVALID_IBAN, country=compact[:2])

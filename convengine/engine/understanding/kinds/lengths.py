@@ -33,7 +33,10 @@ class LengthFinder:
         return find_phrases(chart, Sort.LENGTH)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The length within the bounds of a field."""
+        """The length within the bounds of a field.
+
+        Returns None for one that is not exact, and for a number alone unless the field was asked for or is named.
+        """
         if span.phrase.means == "bare":
             return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
         parts = read_parts(span.phrase)
@@ -41,7 +44,7 @@ class LengthFinder:
 
 
 def take_length(spec: FieldSpec, parts: Parts) -> Resolved:
-    """A length, if it is within the bounds of its field."""
+    """A length within the bounds of its field; a refusal for another one."""
     value, length = format_iso(parts), count_seconds(parts)
     first, last = (_read_bound(bound) for bound in (spec.minimum, spec.maximum))
     if (first is not None and length < first) or (last is not None and length > last):
@@ -66,6 +69,7 @@ def read_parts(phrase: Phrase) -> Parts:
 
 
 def _add_amounts(slots: Mapping[str, Json]) -> Parts:
+    """The units and numbers of an enumeration; empty if a unit is said twice, or a larger one after a smaller."""
     named = [(slots["amount"], slots.get("any_unit") or slots["time_unit"])]
     named += [(slots["minutes_of"], "minute")] if "minutes_of" in slots else []
     named += [(slots[f"amount_{n}"], slots[f"any_unit_{n}"]) for n in (2, 3) if f"amount_{n}" in slots]

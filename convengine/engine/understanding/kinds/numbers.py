@@ -52,7 +52,11 @@ class NumberFinder:
         return _mark_parts([span for span in spans if not _is_article(chart, span)]) or spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The number within the bounds of a field."""
+        """The number within the bounds of a field.
+
+        Returns None for a number that counts or measures something else. An ordinal counts only for a field that was
+        asked for or is named, and "two more" only for one that holds a number.
+        """
         means, slots, locale = span.phrase.means, span.phrase.slots, situation.locale
         if means == "heads":
             return _take_heads(span.phrase, spec, locale)
@@ -75,7 +79,10 @@ class NumberFinder:
 
 
 def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None:
-    """The sum of people, for a field that counts them."""
+    """The sum of people, for a field that counts them.
+
+    Returns None for another field, and where a number may be read in two ways.
+    """
     heads = [(read_values(value, locale), counter) for value, counter in read_heads(phrase.slots["heads"])]
     if not counts_heads(spec, get_tables(locale).grammar) or any(len(values) != 1 for values, _ in heads):
         return None
@@ -212,7 +219,10 @@ def to_json(value: Decimal) -> int | float:
 def _take_money(
     spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_meant: bool
 ) -> Resolved | None:
-    """A sum in the currency of the field, else of the locale's country. A number whose name means money takes any."""
+    """A sum in the currency of the field, else of the locale's country. A number whose name means money takes any.
+
+    Another currency is refused. Returns None for a number that is no money, unless it was asked for or is named.
+    """
     codes = str(slots.get("currency") or slots["cent"]).split()
     country = get_countries().get(find_country(locale), {})
     own = spec.currency or (str(country.get("currency", "")) if spec.kind is Kind.MONEY else "")
@@ -231,7 +241,10 @@ def _take_money(
 def _take_measure(
     spec: FieldSpec, values: Sequence[Decimal], unit: str, locale: str, *, is_meant: bool
 ) -> Resolved | None:
-    """A number with its unit, converted where that is exact; another unit than the field's is refused."""
+    """A number with its unit, converted where that is exact.
+
+    Another unit than the field's is refused. Returns None for it unless the field was asked for or is named.
+    """
     units = list_named(spec, "measure", locale)
     if unit in units:
         return take_number(spec, values)

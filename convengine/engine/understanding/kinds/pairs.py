@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.kinds.days import read_day
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span, choose_among, list_sorts
 from convengine.engine.understanding.words import cover
@@ -93,6 +94,7 @@ def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) ->
 
 
 def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
+    """The numbers before and behind a span that have its unit, with a joint between."""
     plain = {*others} | cover(other for other in spans if not other.is_weak)
     before, behind = range(max(0, span.start - 3), span.start - 1), range(span.end + 1, span.end + 2)
     for starts in (before, behind):
@@ -102,7 +104,10 @@ def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collec
 
 
 def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
-    """A number at one of some words that is a value of the sort with the end of a span: "2" and the "hours" of it."""
+    """A number at one of some words that is a value of the sort with the end of a span: "2" and the "hours" of it.
+
+    Returns None if there is none.
+    """
     for start in starts:
         for match in chart.match("count", start):
             for first in range(span.start + 1, span.end):
@@ -114,15 +119,22 @@ def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
 
 
 def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-    """Resolve a span for a field. A pair gives both of its values, and the user chooses one."""
+    """Resolve a span for a field. A pair gives both of its values, and the user chooses one.
+
+    Returns None if it is no value of the field.
+    """
     if span.phrase.means != PAIR:
         return finder.resolve(span, spec, situation, is_meant=is_meant)
     first, last = span.phrase.slots["halves"]
     early = finder.resolve(first, spec, situation, is_meant=True)
-    if early and early.is_value and span.sort is Sort.DAY:
+    if day := _find_day(span, early):
         # "Tomorrow or the day after"
-        days = {**situation.earlier_days, spec.name: date.fromisoformat(early.value)}
-        situation = replace(situation, earlier_days=days)
+        situation = replace(situation, earlier_days={**situation.earlier_days, spec.name: day})
     late = finder.resolve(last, spec, situation, is_meant=True)
     values = [value for half in (early, late) if half for value in half.values]
     return choose_among(values) if len(set(values)) > 1 else early or late
+
+
+def _find_day(span: Span, early: Resolved | None) -> date | None:
+    """The day that the first value of a pair of days is. Returns None for other pairs, and for what is no day."""
+    return read_day(early.value) if early and early.is_value and span.sort is Sort.DAY else None

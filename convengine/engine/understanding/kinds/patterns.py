@@ -38,14 +38,20 @@ class PatternFinder:
         return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The text of the match."""
+        """The text of the match. What only looks like a code is refused.
+
+        Returns None for it unless the field was asked for or is named.
+        """
         if span.phrase.means == _OTHER:
             return refuse(Reason.PATTERN_MISMATCH) if is_meant else None
         return accept(span.phrase.slots["text"])
 
 
 def _list_extracts(chart: Chart, spec: FieldSpec) -> list[Span]:
-    """The matches of the author's first pattern that has any: its group `value`, else its first group, else all."""
+    """The matches of the author's first pattern that has any, at most _MOST_MATCHES.
+
+    Of each, the value is the group `value`, else the first group with a text, else all of it.
+    """
     for text in (*spec.extract, *([_FORMATS[spec.format]] if spec.format in _FORMATS else [])):
         pattern = _compile(text, ignore_case=True)
         spans: list[Span] = []
@@ -59,15 +65,17 @@ def _list_extracts(chart: Chart, spec: FieldSpec) -> list[Span]:
 
 
 def _compile(text: str, *, ignore_case: bool) -> Pattern | None:
+    """The pattern of an author. Returns None for one that does not compile."""
     try:
         return compile_pattern(text, ignore_case=ignore_case)
     except PatternError:
-        return None  # The editor reports it on save.
+        return None  # The editor reports it on saving.
 
 
 def _make_span(
     chart: Chart, spec: FieldSpec, start: int, end: int, value: str, *, is_weak: bool, means: str = _FOUND
 ) -> Span | None:
+    """The words from one character up to another, with a value. Returns None if no word is there."""
     covered = [index for index, word in enumerate(chart.words) if start < word.end and word.start < end]
     if not covered:
         return None

@@ -66,7 +66,10 @@ class PersonFinder:
         return list(_deal(chart, name, parts)) if name else []
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The name as it is typed; one without a cue only where it, or another part of it, was asked for."""
+        """The name as it is typed. Returns None for a field that takes no name.
+
+        So it does for a name without a cue, unless it, or another part of it, was asked for.
+        """
         is_name = bool(find_part(spec, get_tables(situation.locale).grammar))
         return accept(span.phrase.slots["text"]) if is_name and (is_meant or not span.is_weak) else None
 
@@ -245,7 +248,7 @@ def _deal(chart: Chart, name: tuple[int, int, bool], parts: dict[str, str]) -> I
     start, end, is_asked = name
     text = chart.text[chart.words[start].start : chart.words[end - 1].end]
     given, family, whole = split_name(text)
-    fields = {part: [name for name, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}
+    fields = {part: [path for path, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}
     is_pair = bool(given and family)
     for part, value in ((WHOLE, whole), (GIVEN, given), (FAMILY, family or given)):
         names = fields[part]

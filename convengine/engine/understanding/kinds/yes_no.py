@@ -58,7 +58,10 @@ def _fold(word: str, grammar: Grammar) -> str:
 
 
 def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], field: str) -> Span | None:
-    """The name of a field that begins at a word; none behind a number, which counts it."""
+    """The name of a field that begins at a word, with what is said of it. Returns None if none begins there.
+
+    So it does behind a number, which counts it.
+    """
     if keys[at] not in name or (at and chart.match("number_value", at - 1)):
         return None
     end = next((end for end in range(at + len(name), at + _LONGEST + 1) if name <= set(keys[at:end])), 0)
@@ -75,7 +78,10 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
 
 
 def _find_before(chart: Chart, at: int, class_name: str) -> int | None:
-    """Where words of a class begin that say whether what begins at a word is wanted: "no smoking", "with a cot"."""
+    """Where words of a class begin that say whether what begins at a word is wanted: "no smoking", "with a cot".
+
+    Returns None if no such words stand there.
+    """
     start = at
     while start and (chart.words[start - 1].key == "-" or chart.match("filler", start - 1)) and at - start < 2:
         start -= 1

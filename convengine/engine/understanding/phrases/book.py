@@ -67,6 +67,7 @@ class PhraseBook:
         synonyms: Synonyms = (),
         encoder: str = "",
     ) -> None:
+        """`words`: words of intents besides their phrases. `encoder`: the embedding model; blank for none."""
         self.phrases = tuple(phrases)
         examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
         self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms, encoder)
@@ -107,7 +108,7 @@ class PhraseBook:
             return tuple(same)
         contents = ([*map(spell_plainly, language.list_content(text))] for language in detect_languages(text))
         phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
-        return tuple(dict.fromkeys(phrase for same in phrases for phrase in same))
+        return tuple(dict.fromkeys(phrase for of_language in phrases for phrase in of_language))
 
     def find_same_terms(self, text: str, language: PhraseLanguage) -> Sequence[Phrase]:
         """The phrases with exactly the telling words of a text, in any order and form."""
@@ -156,7 +157,7 @@ class PhraseBook:
         return understand(text, language.tables, FINDERS, _VALUES, lexicon)
 
     def rank(self, text: str, classifier: Ranker | None = None) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first."""
+        """The intents that a text may mean, best first, at most _RANKED."""
         classifier = classifier or self.get_classifier([text])
         return tuple(map(self._make_match, classifier.rank(_write_quietly(text), _RANKED)))
 
@@ -202,6 +203,7 @@ def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
 
 
 def _find_book(snapshot: Snapshot) -> PhraseBook:
+    """The book of the phrases in use, kept with the table of phrases until they or its settings change."""
     synonyms, encoder = read_synonyms(snapshot), live_settings.read(snapshot, EMBEDDING_MODEL).value.strip()
     listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
     in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))

@@ -127,6 +127,7 @@ class Classifier:
         return zip(examples, map(float, likenesses), strict=False)
 
     def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
+        """An intent by its index, with its confidence and the nearest of its phrases."""
         members = self._members[each]
         likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / self._texts.whole
         nearest = int(likeness.argmax())

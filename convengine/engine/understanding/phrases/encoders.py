@@ -102,6 +102,10 @@ class _Service:
         self._lock = Lock()
 
     def encode(self, name: str, texts: Sequence[str]) -> list[Vector]:
+        """A vector of length 1 for each text; the service is asked for those that are not kept.
+
+        Raises EncoderUnavailable.
+        """
         keys = [(name, shorten_text(text)) for text in texts]
         with self._lock:
             known = {key: self._vectors[key] for key in keys if key in self._vectors}
@@ -112,12 +116,14 @@ class _Service:
         return [known[key] for key in keys]
 
     def _ask(self, name: str, keys: Sequence[_Key]) -> dict[_Key, Vector]:
+        """The vectors of new texts, by the service. Raises EncoderUnavailable."""
         if self.embed is None:
             raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No connection to the model {name} is configured.")
         vectors = self.embed(name, [text for _, text in keys])
         return {key: _scale(vector) for key, vector in zip(keys, vectors, strict=True)}
 
     def keep(self, vectors: Mapping[_Key, Vector]) -> None:
+        """Keep vectors, and forget those that were not used for the longest time."""
         with self._lock:
             for key, vector in vectors.items():
                 self._vectors[key] = vector

@@ -76,7 +76,7 @@ def _find_confidence(matches: PhraseMatches, intent: str) -> float | None:
 
 
 def _find_stray(book: PhraseBook, matches: PhraseMatches) -> StrayPhrase | None:
-    """The nearest phrase of one of the best two intents that is rather one of the other.
+    """The nearest phrase of one of the best two intents that is rather one of the other. Returns None if there is none.
 
     Where one intent is meant, only its own phrase can be in the wrong place.
     """

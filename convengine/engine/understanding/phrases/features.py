@@ -88,6 +88,7 @@ class TextTable:
         return hashed
 
     def _count(self, text: str) -> tuple[Counter[str], Counter[str]]:
+        """How often each term is in a text: of its words, where synonyms add one of their own, and of its letters."""
         words, letters = _count_terms(text)
         if self._synonyms:
             same = [self._synonyms[word] for word in words if word in self._synonyms]
@@ -95,6 +96,7 @@ class TextTable:
         return words, letters
 
     def _compute_terms(self, groups: Iterable[Counter[str]]) -> Terms:
+        """The known terms of counted words and letters, each weighed in its group."""
         terms = Terms([], [])
         for counts in groups:
             weights = {term: (1 + log(n)) * self._rarities.get(term, self._rarest) for term, n in counts.items()}
@@ -111,6 +113,7 @@ def spell_beginning(text: str) -> str:
 
 
 def _stack(rows: Sequence[Terms], most: int) -> csr_matrix:
+    """The terms of each text as a row of a matrix of `most` columns."""
     ends = np.cumsum([0, *(len(row.columns) for row in rows)])
     columns = np.array([column for row in rows for column in row.columns], np.int32)
     weights = np.array([weight for row in rows for weight in row.weights], np.float32)
@@ -119,6 +122,7 @@ def _stack(rows: Sequence[Terms], most: int) -> csr_matrix:
 
 @lru_cache(8192)
 def _count_terms(text: str) -> tuple[Counter[str], Counter[str]]:
+    """How often each word and pair of words is in a text, and each run of letters."""
     words = [word.key for word in split_text(text) if not word.is_sign][:_MOST_WORDS]
     pairs = (f"{first} {second}" for first, second in pairwise(words))
     letters = (run for word in words for run in _list_runs(f" {word} "))

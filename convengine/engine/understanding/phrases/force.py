@@ -8,7 +8,10 @@ _SMALL = ("courtesy", "joint", "lead_in", "filler")
 
 
 def find_force(understanding: Understanding, language: PhraseLanguage) -> Force:
-    """ASKS for a question, DENIES for a denial, else STATES; "could you …" asks for something to be done."""
+    """ASKS for a question or a supposition, DENIES for a denial, else STATES.
+
+    "Could you …" asks for something to be done, and is no question.
+    """
     forces = {clause.force for clause in understanding.clauses if not _orders(understanding, clause, language)}
     if forces & {Force.ASKS, Force.SUPPOSES}:
         return Force.ASKS
@@ -16,6 +19,7 @@ def find_force(understanding: Understanding, language: PhraseLanguage) -> Force:
 
 
 def _orders(understanding: Understanding, clause: Clause, language: PhraseLanguage) -> bool:
+    """True for a question that begins, but for small words, like an order: "please could you …"."""
     small = {index for cue in clause.cues if cue.name in _SMALL for index in range(cue.start, cue.end)}
     keys = [word.key for word in understanding.words]
     starts = [at for at in range(clause.start, clause.end) if small.issuperset(range(clause.start, at))]
@@ -25,7 +29,7 @@ def _orders(understanding: Understanding, clause: Clause, language: PhraseLangua
 
 
 def has_request(text: str) -> bool:
-    """True for words with which somebody asks for something: "the roof leaks, I need a plumber"."""
+    """True for words with which somebody asks for something: "the roof leaks, I need a plumber". So is a question."""
     for language in detect_languages(text):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]

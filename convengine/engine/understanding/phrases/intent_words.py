@@ -22,7 +22,7 @@ class IntentWord(NamedTuple):
 
 
 def list_intent_words(snapshot: Snapshot) -> Iterator[IntentWord]:
-    """The names of intents that have one, and the options of their forms."""
+    """The names of intents that have one, and the options of their forms, at most _MOST_OPTIONS of a field."""
     for intent in snapshot.enabled_rows(rows.Intent):
         if intent.display_name and not blank(intent.display_name):
             yield IntentWord(code(intent.intent_code), intent.display_name.strip(), is_option=False)

@@ -44,7 +44,8 @@ class InterimClassifier:
             return ()
         cosines = self._compare(self._encoder.encode(text))
         by_new = np.where(self._is_new, cosines**_POWER, 0)
-        confidences = {ranked.intent: ranked.confidence for ranked in self._last.rank(text, most)} if self._last else {}
+        by_last = self._last.rank(text, most) if self._last else ()
+        confidences = {earlier.intent: earlier.confidence for earlier in by_last}
         for each in np.argsort(-by_new)[:most]:
             intent = self._listed[each].intent
             confidences[intent] = max(confidences.get(intent, 0.0), min(round(float(by_new[each]), 3), 0.999))
@@ -64,7 +65,7 @@ class InterimClassifier:
         return (self._vectors @ vector).clip(0, 1)
 
     def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
-        """Returns None for an intent that has no phrases any more."""
+        """An intent with the nearest of its phrases. Returns None for an intent that has no phrases any more."""
         members = np.flatnonzero(self._intents == intent)
         if not members.size:
             return None

@@ -55,7 +55,7 @@ class PhraseMatches:
 
     @property
     def askable(self) -> tuple[IntentMatch, ...]:
-        """The intents that the user is asked about, if none is sure."""
+        """The intents that the user is asked about, at most MAX_ASKED; none if one is sure."""
         return () if self.hits else self.likely[:MAX_ASKED]
 
     def describe(self, match: IntentMatch) -> dict[str, object]:
@@ -90,6 +90,10 @@ def prepare_messages(snapshot: Snapshot, texts: Iterable[str]) -> None:
 
 
 def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: Collection[str]) -> PhraseMatches:
+    """The intents that a message means: by an equal phrase, else by rank, first of the whole and then of its parts.
+
+    `interrupting` and `own`: see `match_phrases`.
+    """
     choice = _Choice(
         live_settings.read(snapshot, MIN_CONFIDENCE).value,
         live_settings.read(snapshot, MARGIN).value,
@@ -109,7 +113,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
-        eased = (round(match.confidence / message.eases(match, beside), 3) for match in ranked)
+        eased = (round(match.confidence / message.find_divisor(match, beside), 3) for match in ranked)
         ranked = _keep_best(
             replace(match, confidence=min(0.999, value)) for match, value in zip(ranked, eased, strict=True)
         )
@@ -148,6 +152,7 @@ def _find_digest(snapshot: Snapshot) -> str:
 
 
 def _pack(matches: PhraseMatches) -> dict[str, Json]:
+    """The matches as JSON that is recorded with the turn: phrases by their keys."""
     listed = [
         [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
         for part in (matches.hits, matches.near)
@@ -157,6 +162,7 @@ def _pack(matches: PhraseMatches) -> dict[str, Json]:
 
 
 def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
+    """The matches of a recorded answer. Phrases whose rows are gone are left out."""
     hits, near = (
         tuple(
             IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness)
@@ -252,6 +258,7 @@ class _Message:
 
     @cached_property
     def _same_terms(self) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
+        """The phrases with exactly these telling words: those that ask or state alike, and the others."""
         same, others = list[Phrase](), list[Phrase]()
         for language, reading in self._readings:
             force, is_subject = find_force(reading, language), len(list_terms(reading.text, language)) == 1
@@ -260,8 +267,11 @@ class _Message:
                 (same if fits else others).append(phrase)
         return same, others
 
-    def eases(self, match: IntentMatch, beside: Collection[str]) -> float:
-        """How much less confidence an intent needs: a question beside what is open, or a form that takes an option."""
+    def find_divisor(self, match: IntentMatch, beside: Collection[str]) -> float:
+        """What the confidence in a match is divided by; 1 for most.
+
+        Less than 1 for a question beside what is open (`beside`: its intents), and for a form whose option is named.
+        """
         if match.intent in beside and self.asks:
             return _OWN
         keys = list_keys(self._text)
@@ -326,7 +336,7 @@ class _Choice(NamedTuple):
         return [match for match in matches if self.may_count(match.phrase)]
 
     def choose(self, matches: Sequence[IntentMatch]) -> PhraseMatches:
-        """The best intent and those within the margin, if one of them is meant."""
+        """The best intent and those within the margin, if the best is sure; and the next ones, at most MAX_REPORTED."""
         counted = self.list_counted(matches)
         best = counted[0].confidence if counted else 0.0
         needed = max(self.min_confidence, round(best - self.margin, 3))
@@ -337,7 +347,7 @@ class _Choice(NamedTuple):
 
 
 def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:
-    """What an event says of the best intent: its confidence, and the runner-up."""
+    """What an event says of the best intent: its confidence, and the runner-up. There must be one."""
     best, *others = (*matches.hits, *matches.near)
     runner_up = {"runnerUp": others[0].intent, "runnerUpScore": others[0].confidence} if others else {}
     return {"score": best.confidence, **runner_up}

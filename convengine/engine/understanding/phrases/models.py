@@ -91,13 +91,13 @@ class ModelStore(Protocol):
         """Keep vectors that were not known."""
 
     def load(self, name: str) -> bytes | None:
-        """The weights of a name, if they are there."""
+        """The weights of a name. Returns None if they are not there."""
 
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
 
     def start(self, work: Callable[[], None]) -> bool:
-        """Do work that no user waits for; false if there is too much of it."""
+        """Do work that no user waits for. Returns False if there is too much of it."""
 
 
 class NoStore:
@@ -136,7 +136,7 @@ class _Models:
         self.lock = Lock()
 
     def find(self, name: str) -> Classifier | None:
-        """A classifier of this process."""
+        """A classifier of this process. Returns None if the process does not have it."""
         with self.lock:
             classifier = self.kept.get(name)
             if classifier:
@@ -202,6 +202,7 @@ def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) ->
 
 
 def _ask_for_messages(content: Content, messages: Sequence[str]) -> None:
+    """Have the service give the vectors of all messages at once. Raises EncoderUnavailable."""
     store = _get_store(content)
     encoder = load_encoder(content.encoder, store)
     if _making.get() is Making.OWN:
@@ -219,6 +220,7 @@ def load_classifier(content: Content, name: str) -> None:
 
 
 def _get_classifier(content: Content, name: str) -> Ranker:
+    """The classifier, kept or made as `Making` says, or its interim. Raises EncoderUnavailable."""
     classifier = _models.find(name)
     if classifier:
         return classifier
@@ -330,6 +332,7 @@ def _start(content: Content, name: str) -> None:
 
 
 def _make_later(content: Content, name: str) -> None:
+    """Make a classifier in the background; if the service fails, the next turn that needs it tries again."""
     try:
         with suppress(EncoderUnavailable):
             _make(content, name, _models.store)
@@ -338,6 +341,7 @@ def _make_later(content: Content, name: str) -> None:
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
+    """Load or train a classifier, and keep it in this process. Raises EncoderUnavailable."""
     encoder = load_encoder(content.encoder, store)
     read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store, encoder), encoder))
     weights = store.load_or_make(name, lambda: _pack(train(read_texts())))
@@ -347,6 +351,7 @@ def _make(content: Content, name: str, store: ModelStore) -> Classifier:
 
 
 def _get_store(content: Content) -> ModelStore:
+    """The store that the way of making allows: all of it, only to read, only its vectors, or none."""
     match _making.get():
         case Making.OWN:
             return _VectorStore() if is_service(content.encoder) else NoStore()
@@ -356,6 +361,7 @@ def _get_store(content: Content) -> ModelStore:
 
 
 def _get_interim(content: Content, name: str) -> InterimClassifier:
+    """What answers while the classifier is made. Raises EncoderUnavailable."""
     interim = _models.interims.get(name)
     if interim is None:
         phrases, store = frozenset(content.examples), _get_store(content)

@@ -10,7 +10,10 @@ _MOST = 3
 
 
 def name_by_words(texts: Collection[str]) -> str:
-    """The commonest telling words of some texts, in their usual order; a blank text if no word is common."""
+    """The commonest telling words of some texts, at most three, in their usual order.
+
+    A blank text if no word tells anything.
+    """
     counts: Counter[str] = Counter()
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     positions: defaultdict[str, list[float]] = defaultdict(list)

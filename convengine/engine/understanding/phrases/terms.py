@@ -100,6 +100,7 @@ class PhraseLanguage:
         return [*self._list_content(text, words)]
 
     def _list_content(self, text: str, words: Sequence[Word]) -> Iterator[Word]:
+        """The words without signs, courtesies, fillers of several words, and endings of numbers."""
         chart, at = Chart(self.tables.grammar, words, text), 0
         while at < len(words):
             end = at

@@ -40,7 +40,7 @@ def test_a_message_that_two_intents_claim_is_shown(row: rows.Classifier, other: 
     assert {key.pk for key in diagnosis.rows} == {row.pk, other.pk}
     assert diagnosis.witness is not None
     turn = make_turn(make_snapshot(*INTENTS, row, other))
-    assert classify(make_session(user_text=diagnosis.witness.text), turn, diagnosis.witness.text).collided
+    assert classify(make_session(user_text=diagnosis.witness.text), turn, diagnosis.witness.text).has_collision
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,15 @@
 """Two values of one kind in a message: ranges, alternatives, and answers for two fields."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from convengine.engine.turn.finder_port import FoundSpan
+from convengine.engine.understanding.field import field_spec
+from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.kinds.pairs import PAIR, resolve
+from convengine.engine.understanding.own_finders import FoundSpanFinder
+from convengine.engine.understanding.span import Situation, Sort, Span
 from convengine.json_value import Json
 from tests.convengine.engine.understanding.test_persons import read
 
@@ -46,3 +54,15 @@ def test_a_value_that_takes_another_back_is_for_the_same_field() -> None:
     taken: dict[str, Json] = read("the 3rd, no, the 7th of December", STAY, "arrival")
 
     assert taken == {"arrival": "2026-12-07"}
+
+
+def test_a_pair_of_values_that_a_finder_of_the_deployment_gives_need_be_no_days() -> None:
+    situation = Situation(datetime(2026, 11, 27, 10, tzinfo=UTC))
+    spec = field_spec("day", {"x-kind": "date"})
+    found = [FoundSpan(0, 5, "soon"), FoundSpan(9, 14, "later")]
+    finder = FoundSpanFinder(Sort.DAY, {"date": found}, None)
+    halves = tuple(Span(Sort.DAY, at, at + 1, Phrase("date", {"found": item})) for at, item in enumerate(found))
+    pair = Span(Sort.DAY, 0, 2, Phrase(PAIR, {"halves": halves}))
+    resolved = resolve(finder, pair, spec, situation, is_meant=True)
+    assert resolved is not None
+    assert resolved.values == ("soon", "later")

@@ -4,6 +4,7 @@ import gzip
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors import http_client
+from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
@@ -300,6 +302,13 @@ def test_the_wait_that_is_asked_for_is_kept_up_to_the_longest(connect: Any) -> N
 
         assert call(policy_json={"max_backoff_ms": 150}).result["attempt"] == 2
         assert 0.14 < time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(("asked", "pause"), [("1", 1000), ("²", 20), ("9" * 5000, 60_000), ("soon", 20)])
+def test_only_seconds_that_can_be_read_change_the_pause(asked: str, pause: float) -> None:
+    policy = replace(ONE_ATTEMPT, initial_backoff_ms=20, max_backoff_ms=60_000)
+
+    assert policy.backoff_ms(1, asked) == pause
 
 
 @pytest.mark.parametrize("reply", [Reply(wait=1.5), Reply(body=b"x" * 200, drip=0.1)], ids=["late", "drip by drip"])
