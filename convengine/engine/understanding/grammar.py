@@ -210,15 +210,15 @@ class Chart:
         """
         for means, value in node.ends:
             yield Match(at, _make_value(means, value, slots))
-        for place in self._list_places(start, at):
-            word = self.words[place]
+        for position in self._list_places(start, at):
+            word = self.words[position]
             if following := node.words.get(word.key):
-                yield from self._walk(following, start, place + 1, slots)
-            if word.is_glued and place == at and (following := node.glued_words.get(word.key)):
-                yield from self._walk(following, start, place + 1, slots)
+                yield from self._walk(following, start, position + 1, slots)
+            if word.is_glued and position == at and (following := node.glued_words.get(word.key)):
+                yield from self._walk(following, start, position + 1, slots)
             for (kind, slot, is_glued), following in node.slots.items():
-                if not is_glued or (word.is_glued and place == at):
-                    for match in self.match(kind, place):
+                if not is_glued or (word.is_glued and position == at):
+                    for match in self.match(kind, position):
                         yield from self._walk(following, start, match.end, {**slots, slot: match.value})
 
     def _list_places(self, start: int, at: int) -> Iterator[int]:
