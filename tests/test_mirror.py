@@ -10,8 +10,6 @@ from convengine.engine.pipeline.order import DEFAULT_PIPELINE
 ROOT = Path(__file__).resolve().parent.parent
 #: (topic, module, class) of each built-in step.
 STEPS = [tuple(path.split(".")[-3:]) for path in DEFAULT_PIPELINE]
-#: The name of the planner's step stands in stored audits and settings, and its module is named after the planner.
-MODULES = {"McpToolStep": "planner_step"}
 
 
 def snake(name: str) -> str:
@@ -21,7 +19,7 @@ def snake(name: str) -> str:
 @pytest.mark.parametrize(("topic", "module", "name"), STEPS)
 def test_a_step_is_found_by_its_name(topic: str, module: str, name: str) -> None:
     # A small step is in the module of a larger one of its topic, or all of them are in `step`.
-    assert module in {"step"} | {MODULES.get(other, snake(other)) for owner, _, other in STEPS if owner == topic}
+    assert module in {"step"} | {snake(other) for owner, _, other in STEPS if owner == topic}
     if [owner for owner, _, _ in STEPS].count(topic) == 1:
         assert module == "step"
     assert (ROOT / f"tests/convengine/engine/steps/{topic}/test_{module}.py").is_file()

@@ -52,7 +52,7 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     # Run the tool that the request names.
     "convengine.engine.steps.tools.tool_orchestration.ToolOrchestrationStep",
     # Let a planner choose tools, if allowed.
-    "convengine.engine.steps.tools.planner_step.McpToolStep",
+    "convengine.engine.steps.tools.mcp_tool.McpToolStep",
     # Run the rules: the state machine from the configuration.
     "convengine.engine.steps.rules.step.RulesStep",
     # Check the moves of this turn against the state graph.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
-from convengine.engine.steps.tools.planner_step import McpToolStep
+from convengine.engine.steps.tools.mcp_tool import McpToolStep
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools, Stub
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps

@@ -5,7 +5,7 @@ import pytest
 
 from convengine.engine.llm.faults import LlmCallFailed
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
-from convengine.engine.steps.tools.planner_step import McpToolStep
+from convengine.engine.steps.tools.mcp_tool import McpToolStep
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.planner_step import McpToolStep
+from convengine.engine.steps.tools.mcp_tool import McpToolStep
 from convengine.engine.steps.tools.scope import find_server, list_tools_in_scope, split_tool_name
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools, Stub
 from convengine.engine.steps.tools.tool_orchestration import ToolOrchestrationStep

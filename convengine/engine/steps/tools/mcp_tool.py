@@ -1,4 +1,7 @@
-"""McpToolStep, the planner's step: when the planner may run, what it clears first, and why it is skipped."""
+"""McpToolStep, the planner's step: when the planner may run, what it clears first, and why it is skipped.
+
+Stored turns name the module: recorded events would differ from replayed ones if it had another name.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

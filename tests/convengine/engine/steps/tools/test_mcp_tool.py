@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.llm.scripted import ScriptedModel
-from convengine.engine.steps.tools.planner_step import (
+from convengine.engine.steps.tools.mcp_tool import (
     McpToolStep,
     Skip,
     clear_planner_state,
