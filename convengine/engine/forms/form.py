@@ -97,7 +97,7 @@ def is_well_formed(schema: Json) -> bool:
 
 @lru_cache(maxsize=512)
 def _is_well_formed_text(text: str) -> bool:
-    """True for the text of a valid JSON Schema. Cached, as each turn with a server's tools brings the same schemas."""
+    """Cached by text, because each turn with a server's tools brings the same schemas."""
     try:
         _Validator.check_schema(loads(text))
     except SchemaError:
@@ -106,10 +106,7 @@ def _is_well_formed_text(text: str) -> bool:
 
 
 def describe_fields(schema: Json) -> dict[str, dict[str, Json]]:
-    """For each property, what a prompt or a form needs: description, type, and enumOptions if it has an enum.
-
-    Empty for a schema that is unusable.
-    """
+    """For each property, what a prompt or a form needs: description, type, enumOptions."""
     if not is_usable(schema):
         return {}
     details: dict[str, dict[str, Json]] = {}
@@ -124,7 +121,6 @@ def describe_fields(schema: Json) -> dict[str, dict[str, Json]]:
 
 
 def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix: str) -> Iterator[str]:
-    """Dotted paths of the required values that an object lacks, those in its inner objects and lists included."""
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
     required = list(dict.fromkeys(list_required(schema, value)))
@@ -135,7 +131,6 @@ def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix:
 
 
 def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
-    """The names of optional fields with a question (`x-ask`) that the values have no key for."""
     required = schema.get("required")
     required = required if isinstance(required, list) else []
     for name, declared in schema["properties"].items():
@@ -145,10 +140,6 @@ def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> 
 
 
 def _list_missing_of_field(declared: Mapping[str, Json], value: Json, path: str, required: bool) -> Iterator[str]:
-    """The path of a required field without a value, else the paths of what its object or its list of objects lacks.
-
-    Of an optional object, something can be missing only once it has a value.
-    """
     if value is None or (isinstance(value, str) and not value.strip()):
         if required:
             yield path
@@ -169,10 +160,6 @@ def _list_missing_of_field(declared: Mapping[str, Json], value: Json, path: str,
 def _find_invalid(
     schema: Mapping[str, Json], values: Mapping[str, Json], absent: set[str], validator: Draft202012Validator
 ) -> dict[str, str]:
-    """For each present value that the schema refuses, by dotted path: the first reason.
-
-    Missing values and errors of the whole object are left out.
-    """
     declared = set(schema["properties"])
     present = {name: value for name, value in values.items() if name in declared and value is not None}
     messages: dict[str, str] = {}
@@ -193,7 +180,6 @@ def _sort_by_schema(schema: Mapping[str, Json], paths: list[str]) -> list[str]:
 
 
 def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
-    """The values that the field at a path may have, as texts. Empty if it has neither an enum nor options."""
     node: Json = schema
     for part in path.split("."):
         if not isinstance(node, Mapping):
@@ -207,8 +193,7 @@ def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
     return [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices if choice is not None]
 
 
-def _check_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """The error of a text in which the `pattern` does not occur. A pattern that RE2 rejects gives none."""
+def _compile_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if not isinstance(instance, str):
         return
     try:
@@ -220,7 +205,7 @@ def _check_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> 
 
 
 def _check_kind(validator: Any, kind: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """The error of a text that is no value of its `x-kind`, for kinds that are stored in a way of ours: `HH:MM`."""
+    """A value of a kind that is stored in a way of ours, such as `HH:MM`."""
     holds = STORED_FORMATS.get(kind) if isinstance(kind, str) else None
     if holds and isinstance(instance, str) and not holds(instance):
         yield ValidationError(f"{instance!r} is not a {kind!r}")
@@ -236,7 +221,7 @@ def _get_format_checker() -> FormatChecker:
 
 _FORMATS = _get_format_checker()
 _Validator = validators.extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"pattern": _check_pattern, "x-kind": _check_kind}
+    Draft202012Validator, {"pattern": _compile_pattern, "x-kind": _check_kind}
 )
 
 
@@ -339,14 +324,11 @@ class Form:
         return get_validator(self.schema)
 
     def field(self, path: str) -> Field | None:
-        """A leaf or top-level field by path. Returns None if there is none."""
+        """A leaf or top-level field by path."""
         return next((field for field in (*self.leaves, *self.fields) if field.path == path), None)
 
     def status(self, context: Json) -> SchemaStatus:
-        """The status for a context.
-
-        A schema that has a problem, or a reference that cannot be resolved, is never complete.
-        """
+        """The status for a context. An empty schema is never complete."""
         if self.problem:
             return SchemaStatus(False, False)
         try:
@@ -355,7 +337,7 @@ class Form:
             return SchemaStatus(False, False)
 
     def breaks(self, field: Field, value: Json, *, partly: bool = False) -> str | None:
-        """Why a value breaks its field's own schema. Returns None if it is valid.
+        """Validate a value with its field's own schema. Returns None if it is valid.
 
         `partly`: something may be missing that is given later.
         """
@@ -373,7 +355,6 @@ def get_form(snapshot: Snapshot, row: OutputSchema) -> Form:
 
 
 def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -> Iterator[Field]:
-    """The fields of a schema and of the objects in it, `depth` levels down; each object goes before its fields."""
     required = schema.get("required")
     required = required if isinstance(required, list) else []
     for name, declared in sort_declared(schema["properties"]):
@@ -386,7 +367,6 @@ def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: i
 
 
 def _list_labels(own: Words, outer: Words, declared: Mapping[str, Json]) -> tuple[Words, ...]:
-    """The names of a field: its own words, also behind those of the objects around it, its title and `x-labels`."""
     listed = declared.get("x-labels")
     listed = listed if isinstance(listed, list) else [listed]
     named = [split_words(text) for text in (_read_text(declared, "title"), *listed) if isinstance(text, str)]
@@ -403,7 +383,6 @@ def _has_inner_fields(declared: Mapping[str, Json]) -> bool:
 
 
 def _find_type(value: Json) -> str:
-    """The JSON Schema type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
