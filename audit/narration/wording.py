@@ -244,7 +244,7 @@ def _split_template(template: str) -> tuple[Piece, ...]:
 
 
 def _split_piece(run: str) -> list[str | tuple[tuple[str, ...], str]]:
-    """The items of a piece: words, and (path, format) for what stands in braces."""
+    """The items of a piece. Words stay texts; a name in braces becomes its path and its format."""
     items: list[str | tuple[tuple[str, ...], str]] = []
     at = 0
     for match in _PLACE.finditer(run):

@@ -126,7 +126,7 @@ def edit(request: HttpRequest, intent: str) -> HttpResponse:
 
 
 def find_editable_flow(request: HttpRequest, intent: str) -> str:
-    """The address at which this user may edit the flow of an intent, or the flow of which it is a question.
+    """The address at which this user may edit the flow of an intent, or the FAQ flow that has it as a question.
 
     Blank if there is no such flow, or the user lacks a right to one of its tables.
     """

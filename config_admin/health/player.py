@@ -151,7 +151,7 @@ class TurnPlayer:
 
     @cached_property
     def _build_outside_world(self) -> OutsideWorld:
-        """The tasks, tools and models of this installation, of which none does or asks anything."""
+        """Stands for the tasks, tools and models of this installation, but calls and asks none of them."""
         registry = Registry()
         for name, methods in self.world.tasks.items():
             registry.tasks[name] = TaskEntry(dict.fromkeys(methods, lambda call: {}), allow_from_context=True)

@@ -194,7 +194,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
 
 
 def _locate_finding(plan: Plan, finding: Finding) -> str:
-    """Where the row of a finding stands in the file, or its name if it is not in the file."""
+    """The place of the row of a finding in the file. A row that is not in the file has its name instead."""
     if not finding.table:
         return "The file"
     return (

@@ -35,7 +35,7 @@ def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
 
 
 def check_record(conversation_id: str, turns: Set[int]) -> None:
-    """These turns replay equal and went as the demonstration was made for; the conversation is told truly."""
+    """Check that these turns replay equal, went as wanted, and that their explanations are true."""
     for turn in CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=turns):
         assert find_replay_difference(turn) is None, f"turn {turn.turn_no}"
     events = list(expand_events(record.events(conversation_id=conversation_id)))

@@ -154,7 +154,7 @@ class _Search:
         return [other for other in others if self._are_rivals(row, other)]
 
     def _are_rivals(self, row: rows.Classifier, other: rows.Classifier) -> bool:
-        """True for phrases of two intents of which none decides; one of them is touched."""
+        """True if two phrases have different intents, neither of them decides, and one of them is touched."""
         return (
             code(row.intent_code) != code(other.intent_code)
             and choose_deciding_row(self._survey.snapshot, row, other) is None

@@ -244,7 +244,7 @@ def _read_iso(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_holiday(slots: Slots, context: DayContext) -> Days:
-    """The days of a feast. One that lasts several days is refused as a period, of which a day is missing."""
+    """The days of a feast. A feast of several days is refused, because it does not say which day."""
     years = _list_years(slots, context)
     first, _, last = slots["holiday"].partition("/")[0].partition("..")
     if not last:
@@ -290,7 +290,7 @@ def _read_weekend(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_month_period(slots: Slots, context: DayContext) -> Days:
-    """ "In May", "next month": refused as a period, of which a day is missing."""
+    """ "In May", "next month": refused, because a period does not say which day."""
     if "months" in slots:
         first = add_units(context.today.replace(day=1), slots["months"], "month")
     else:
