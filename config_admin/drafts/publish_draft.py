@@ -1,4 +1,4 @@
-"""End a draft: publish it as one release, or discard it."""
+"""End a draft: publish it as one release, or discard it. `edits` finds conflicts with what became live meanwhile."""
 
 from typing import Any
 

@@ -60,7 +60,7 @@ CHECKS: tuple[Check, ...] = (
         completeness.find_unanswered_confirmations,
         _list_tables(rows.PromptTemplate, rows.PendingAction, rows.Rule),
     ),
-    Check("forms", completeness.find_forms_without_exit, _ALL),
+    Check("forms", states.find_forms_without_exit, _ALL),
     Check("tools", completeness.find_unused_tools, _list_tables(rows.Tool)),
     Check("each row", saved.run_save_checks, _ALL),
     Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),

@@ -1,4 +1,4 @@
-"""Plan an import: the rows that it would change, and the findings of the save checks."""
+"""Plan an import: the rows that it would change (`row_matching` finds them), and the findings of the save checks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

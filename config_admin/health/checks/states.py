@@ -1,6 +1,6 @@
-"""States that nothing leads to, states without an answer, answers that are never given."""
+"""States that nothing leads to or out of, states without an answer, answers that are never given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from config_admin.health.checks.words import scope_name
@@ -15,7 +15,7 @@ from config_admin.validation.findings import Severity
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.responses.choose_row import choose_response
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import RuleAction, read_phase
 from convengine.engine.turn.rows import Row
@@ -187,3 +187,39 @@ def _find_covering(survey: Survey, row: rows.Response, reachable: ReachableState
                 return []
             winners[winner.response_id] = winner
     return list(winners.values())
+
+
+#: Tables whose rows can end a form's turn: something happens when the form is complete.
+_LEADING_ON: tuple[type[Row], ...] = (rows.PendingAction, rows.DirectTool, rows.Planner)
+
+
+def find_forms_without_exit(survey: Survey) -> Iterator[Diagnosis]:
+    """A form that nothing leads out of: no rule, no action, no tool, and no answer that differs when it is complete."""
+    for schema in survey.of(rows.OutputSchema):
+        intent, state = scope_key(schema)
+        required = schema.json_schema.get("required") if isinstance(schema.json_schema, Mapping) else None
+        if not required or not survey.snapshot.is_active(intent) or _has_exit(survey, intent, state):
+            continue
+        yield make_diagnosis(
+            "FORM_WITHOUT_EXIT",
+            Severity.WARNING,
+            schema,
+            (
+                f"Nothing leads out of this form in {scope_name(intent, state)}: no rule moves on, and no "
+                "action or tool runs. Add a rule for the complete form, and one for a customer who gives up."
+            ),
+            "When all fields are known, the customer gets the same answer again and again.",
+        )
+
+
+def _has_exit(survey: Survey, intent: str, state: str) -> bool:
+    """True when a row or a rule leads on from a state, or its answer is not a fixed text."""
+    for row_type in _LEADING_ON:
+        if any(relations.find_rows_sharing_scope(survey.snapshot, row_type, intent, state)):
+            return True
+    for rule in relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state):
+        stays = code(rule.action) == RuleAction.SET_STATE and code(rule.action_value) == state
+        if not stays:
+            return True
+    answers = relations.find_rows_sharing_scope(survey.snapshot, rows.Response, intent, state)
+    return any(blank(answer.exact_text) or "{%" in (answer.exact_text or "") for answer in answers)

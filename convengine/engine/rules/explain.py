@@ -1,7 +1,7 @@
 """Why each row of a table did or did not decide, derived long after the turn.
 
 A turn stores the rows that it tested, and counts the rest. This module derives the reason of every other row from the
-turn's release and the stored key, with the engine's own functions.
+turn's release and the stored key, with the engine's own functions. `audit/narration/decisions.py` puts it into words.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""API key authentication: the key, its workspace, and its scopes."""
+"""API key authentication: the key, its workspace, its scopes, and how often it may call."""
 
 import math
 from collections.abc import Sequence

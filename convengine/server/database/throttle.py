@@ -1,6 +1,7 @@
 """Counters of calls and attempts, shared by all processes: a row each, which one statement changes.
 
-A key is hashed with the secret of the installation, so that the table names no address and no user.
+What counts calls or sign-ins imports it, such as the throttle of API keys (`api/authentication.py`). A key is hashed
+with the secret of the installation, so that the table names no address and no user.
 """
 
 import time

@@ -1,4 +1,7 @@
-"""Send deliveries: soon after their commit, and by a job that tries again what failed."""
+"""Send deliveries: soon after their commit, and by a job that tries again what failed.
+
+Attempts and the pauses between them are those of every outbox (`jobs/outbox.py`).
+"""
 
 import time
 from collections.abc import Iterator

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from config_admin.health.checks import completeness
 from config_admin.validation.findings import Severity
-from tests.builders import make_action, make_direct_tool, make_intent, make_response, make_rule, make_schema, make_tool
+from tests.builders import make_action, make_direct_tool, make_intent, make_response, make_rule, make_tool
 from tests.config_admin.health.run_check import list_codes, run_check
 from tests.config_admin.validation.shop import CONFIRMATION, PLANNER
 
@@ -67,23 +67,6 @@ def test_a_yes_that_nothing_reacts_to_is_told() -> None:
     )
     for row in on_yes:
         assert not list_codes(completeness.find_unanswered_confirmations, loan, asks, row)
-
-
-def test_a_form_that_nothing_leads_out_of_is_told() -> None:
-    loan, scope = make_intent("LOAN"), {"intent_code": "LOAN", "state_code": "COLLECT"}
-    form = make_schema("LOAN", {"amount": {"type": "number"}}, state_code="COLLECT", required=["amount"])
-    asks = make_response(**scope, exact_text="{{ question }}")
-    ways_out = (
-        make_action("PAY", **scope),
-        make_rule(**scope, action_value="CONFIRM"),
-        make_rule(intent_code="ANY", action="SET_INTENT", action_value="BYE"),
-        make_response(**scope, exact_text="{% if schema_complete %}Thanks.{% endif %}"),
-    )
-
-    assert list_codes(completeness.find_forms_without_exit, loan, form, asks) == [("FORM_WITHOUT_EXIT", form.schema_id)]
-    assert list_codes(completeness.find_forms_without_exit, loan, form, make_rule(**scope, action_value="COLLECT"))
-    for row in ways_out:
-        assert not list_codes(completeness.find_forms_without_exit, loan, form, asks, row)
 
 
 def test_a_tool_that_nobody_names_is_told() -> None:

@@ -1,5 +1,10 @@
-from config_admin.health.checks.states import find_unanswered_states, find_unreachable_states, find_unused_responses
-from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
+from config_admin.health.checks.states import (
+    find_forms_without_exit,
+    find_unanswered_states,
+    find_unreachable_states,
+    find_unused_responses,
+)
+from tests.builders import make_action, make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
 from tests.config_admin.health.run_check import list_codes, run_check
 
 LOAN, CARD = make_intent("LOAN"), make_intent("CARD")
@@ -82,3 +87,20 @@ def test_an_answer_behind_one_of_its_own_scope_is_told() -> None:
     first, second = make_response("a", priority=1), make_response("b")
 
     assert list_codes(find_unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]
+
+
+def test_a_form_that_nothing_leads_out_of_is_told() -> None:
+    loan, scope = make_intent("LOAN"), {"intent_code": "LOAN", "state_code": "COLLECT"}
+    form = make_schema("LOAN", {"amount": {"type": "number"}}, state_code="COLLECT", required=["amount"])
+    asks = make_response(**scope, exact_text="{{ question }}")
+    ways_out = (
+        make_action("PAY", **scope),
+        make_rule(**scope, action_value="CONFIRM"),
+        make_rule(intent_code="ANY", action="SET_INTENT", action_value="BYE"),
+        make_response(**scope, exact_text="{% if schema_complete %}Thanks.{% endif %}"),
+    )
+
+    assert list_codes(find_forms_without_exit, loan, form, asks) == [("FORM_WITHOUT_EXIT", form.schema_id)]
+    assert list_codes(find_forms_without_exit, loan, form, make_rule(**scope, action_value="COLLECT"))
+    for row in ways_out:
+        assert not list_codes(find_forms_without_exit, loan, form, asks, row)
