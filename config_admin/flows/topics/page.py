@@ -70,25 +70,26 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
     topic, snapshot = _find_topic(request, intent)
     form = _read_name(request, snapshot, topic, may_stay=True)
     if not form.is_valid():
-        about = (
-            "The code is changed in every row that names it. Turns of the past keep the old code and find the intent."
-        )
+        about = "A new code is written into every row that names it. Past turns keep the old one and find the intent."
         return _ask_name(request, topic, form, f"Rename {topic.intent.name}", about)
     new, title = form.cleaned_data["code"], form.cleaned_data["title"]
     question = Question(
         title=f"Rename {topic.intent.name} to {title or new}",
-        intro=f"Rename the intent {topic.code} to {new}? All rows that name it change in one release.",
+        intro=f"Give the intent {topic.code} the title “{title or topic.intent.name}”? Its code stays.",
         answer="Rename",
         back_url=workspace_url(topic.code),
         inputs=[("code", new), ("title", title)],
-        notes=[
+        reason=f"Change the title of {topic.code}",
+    )
+    if new != topic.code:
+        question.intro = f"Rename the intent {topic.code} to {new}? All rows that name it change in one release."
+        question.notes = [
             *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that change too", snapshot, topic.references),
             *_note_mentions(snapshot, topic),
-        ],
-        warnings=_warn_of_conversations(topic, f"go on under {new}"),
-        reason=f"Rename {topic.code} to {new}",
-    )
+        ]
+        question.warnings = _warn_of_conversations(topic, f"go on under {new}")
+        question.reason = f"Rename {topic.code} to {new}"
     return _confirm(request, question, rename_topic(snapshot, topic, new, title), new)
 
 
@@ -190,8 +191,8 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
     others = len(naming)
     question = Question(
         title=f"Delete {topic.intent.name}",
-        intro=f"Delete “{topic.intent.name}” with all its {topic.count} rows? The releases keep them; undo the release "
-        "to get them back.",
+        intro=f"Delete “{topic.intent.name}” with all its rows? The releases keep them; undo the release to get them "
+        "back.",
         answer=f"Delete {topic.count} row{pluralize(topic.count)}",
         back_url=workspace_url(topic.code),
         danger=True,

@@ -193,6 +193,17 @@ def test_a_new_title_alone_changes_one_row(ben: Client) -> None:
     assert "Nothing would change" in messages_of(ask(ben, "rename", code="LOAN", title="Credit"))[0]
 
 
+def test_the_preview_of_a_new_title_alone_speaks_of_nothing_else(ben: Client) -> None:
+    make_topic(display_name="Loan")
+    make_references()
+    a_conversation()
+
+    question = ask(ben, "rename", code="LOAN", title="Credit")
+
+    assert question.intro == "Give the intent LOAN the title “Credit”? Its code stays."
+    assert (question.reason, question.notes, question.warnings) == ("Change the title of LOAN", (), [])
+
+
 def test_a_copy_has_all_rows_under_its_own_code_and_numbers(ben: Client) -> None:
     rows = make_topic()
     make_references()
