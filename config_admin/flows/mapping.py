@@ -18,6 +18,7 @@ from config_admin.flows.document import (
     Values,
     check_flow,
     get_flow_schema,
+    is_field_required,
     write_condition,
     write_refusal,
 )
@@ -118,7 +119,7 @@ def _get_order(declared: Mapping[str, Json]) -> float:
 
 
 def _write_required(fields: Sequence[Document], _: Document) -> list[str]:
-    return [field["name"] for field in fields if field.get("required", True)]
+    return [field["name"] for field in fields if is_field_required(field)]
 
 
 def _read_required(required: Json, flow: Document) -> list[Values]:
@@ -362,6 +363,12 @@ def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, 
             for values in shape.write(document):
                 written.setdefault(shape.table, []).append(values)
     return written
+
+
+def write_phrases(flow: Document) -> list[Values]:
+    """The rows of the phrases alone, of a document that is not checked."""
+    shapes = [shape for shape in list_shapes(flow["kind"]) if shape.table == rows.Classifier.table]
+    return [values for shape in shapes for values in shape.write(flow)]
 
 
 def number_question(flow_code: str, number: int) -> str:

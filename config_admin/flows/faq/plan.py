@@ -8,7 +8,7 @@ from typing import Any
 from config_admin.flows.document import FlowKind
 from config_admin.flows.faq.entries import Entry, Problem, describe_language, fold_question, make_code, read_entries
 from config_admin.flows.faq.sheet import Line
-from config_admin.flows.mapping import write_rows
+from config_admin.flows.mapping import write_phrases, write_rows
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.restore_checks import lay_rows_over
@@ -218,7 +218,7 @@ class _Naming:
 
         `known`: the intents that have one of its questions already.
         """
-        name = entry.name or shorten(questions[0].rstrip(" ?"), _NAME)
+        name = entry.name or shorten(questions[0].rstrip(" ?") or questions[0], _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
             target, problem = self._choose_code(entry)
@@ -276,7 +276,7 @@ def _find_answers(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
 
 
 def _write_entry(planned: PlannedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a line: a flow that answers, and returns to what was open."""
+    """The rows of a line: a flow that answers, and returns to what was open; of an intent that exists, new phrases."""
     flow = {
         "code": planned.code,
         "title": shorten(planned.name, _NAME),
@@ -285,10 +285,10 @@ def _write_entry(planned: PlannedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
         "phrases": list(planned.questions),
         "answer": planned.entry.answer,
     }
-    for table, table_rows in write_rows(flow).items():
-        for row in table_rows:
-            if planned.is_new or table == _PHRASES:
-                yield table, row
+    # An intent that exists need not have a code or a name that a flow may have.
+    tables = write_rows(flow) if planned.is_new else {_PHRASES: write_phrases(flow)}
+    for table, table_rows in tables.items():
+        yield from ((table, row) for row in table_rows)
 
 
 def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:

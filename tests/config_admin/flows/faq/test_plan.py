@@ -56,6 +56,22 @@ def test_new_questions_of_the_same_answer_join_its_intent() -> None:
     assert set(plan([f"{HOURS[0]}|Open on Sundays?", HOURS[1]]).make_document().tables) == {"ce_intent_classifier"}
 
 
+def test_new_questions_join_an_intent_whose_code_and_name_no_flow_may_have() -> None:
+    code = "OPENING_" * 10
+    make(m.CeIntent, intent_code=code, display_name="")
+    make(m.CeResponse, intent_code=code, state_code="ANY", exact_text=HOURS[1])
+    make(m.CeIntentClassifier, intent_code=code, rule_type="PHRASE", pattern="When do you open?")
+
+    again = plan(HOURS)
+    add_document(again.make_document(), author="ben", reason="questions")
+
+    assert not again.problems
+    assert set(m.CeIntentClassifier.objects.filter(intent_code=code).values_list("pattern", flat=True)) == {
+        "What are your opening hours?",
+        "When do you open?",
+    }
+
+
 def test_a_question_with_another_answer_is_left_out_and_the_other_intent_named() -> None:
     store(HOURS)
     again = plan([HOURS[0], "From ten to six."])
@@ -139,9 +155,10 @@ def test_the_name_of_an_intent_with_another_answer_is_a_problem() -> None:
     assert "The intent “Loan” exists already" in str(plan([*PARKING, "Loan"]).problems[0])
 
 
-def test_what_the_save_checks_refuse_is_a_problem_of_its_line() -> None:
-    planned = plan(["?!", "Yes."], ["Where is the garden?", "Hello {{ name"], PARKING)
+@pytest.mark.parametrize("question", ["?!", "?"])
+def test_what_the_save_checks_refuse_is_a_problem_of_its_line(question: str) -> None:
+    planned = plan([question, "Yes."], ["Where is the garden?", "Hello {{ name"], PARKING)
 
     assert [problem.line for problem in planned.problems] == [1, 2]
-    assert planned.problems[0].text.startswith("“?!”: This phrase has no word")
+    assert planned.problems[0].text.startswith(f"“{question}”: This phrase has no word")
     assert [each.entry.line for each in planned.planned] == [3]
