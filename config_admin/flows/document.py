@@ -75,7 +75,7 @@ def get_item_schema(key: str) -> Values:
 def check_flow(document: Json) -> None:
     """Check a document by the schema of flows, and what the schema cannot say.
 
-    Raises FlowRefused with all problems.
+    Raises FlowRefused with all problems of the first kind, or else with all of the second.
     """
     errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
     problems = [f"{_name_place(error)}: {_describe_error(error)}" for error in errors]
@@ -108,7 +108,7 @@ def _find_wrong_order(fields: Sequence[Document]) -> Iterator[str]:
 
 def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterator[tuple[str, str]]:
     """What is wrong with an item of `not_allowed`, by its key."""
-    is_asked = {field["name"]: field.get("required", True) or field.get("question") for field in fields}
+    is_asked = {field["name"]: is_field_asked(field) for field in fields}
     known = {*is_asked, *ALIASES, *RESERVED_FACTS}
     listed = join_names(is_asked) or "none"
     try:
@@ -128,6 +128,16 @@ def find_refusal_problems(item: Document, fields: Sequence[Document]) -> Iterato
             refuse_value.parse(write_refusal(item))
         except ActionValueError as error:
             yield "text", error.message
+
+
+def is_field_required(field: Document) -> bool:
+    """True unless the field is optional."""
+    return bool(field.get("required", True))
+
+
+def is_field_asked(field: Document) -> bool:
+    """True for a field that users are asked for: a required one, or an optional one with a question."""
+    return is_field_required(field) or bool(field.get("question"))
 
 
 def write_refusal(item: Document) -> str:

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound, get_bound_labels
 from config_admin.flows.choices import format_choices
-from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema, write_condition
+from config_admin.flows.document import (
+    Document,
+    FlowKind,
+    Values,
+    get_flow_schema,
+    get_item_schema,
+    is_field_asked,
+    is_field_required,
+    write_condition,
+)
 from config_admin.flows.field_kinds import find_field_kind, get_field_kind, has_input
 from config_admin.flows.mapping import FIELD, FORM, write_rows
 from config_admin.flows.row_shapes import Part
@@ -23,6 +32,8 @@ _FLOW, _FIELD = dict(list_inputs(get_flow_schema())), dict(list_inputs(get_item_
 #: The parts with one value, and what a field is called among others.
 _PLAIN_KEYS = tuple(key for key in _FLOW if key not in ("code", "phrases"))
 _FIELD_LABELS = {key: "Name" if key == "title" else declared["title"] for key, declared in _FIELD.items()}
+#: The keys of a field that have lines of their own form.
+_DESCRIBED_KEYS = frozenset({"title", "type", "required", "question", "options", "min", "max"})
 
 
 class SummaryPart(NamedTuple):
@@ -63,15 +74,14 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
 
 def _describe_field(field: Document, question: str) -> Iterator[str]:
     """A field in lines: its kind, its question, its choices and its other texts."""
-    is_asked = field.get("required", True) or field.get("question")
-    needed = "required" if field.get("required", True) else "optional"
+    needed = "required" if is_field_required(field) else "optional"
     yield f"{get_field_kind(field['type']).label}, {needed}{_describe_bounds(field)}"
-    yield f"Asks: {question}" if is_asked else "Never asked, because it is optional and has no question"
+    yield f"Asks: {question}" if is_field_asked(field) else "Never asked, because it is optional and has no question"
     for option in field.get("options", ()):
         yield f"Choice: {format_choices([option])}"
-    for key in ("again", "invalid", "pattern", "currency", "country", "finder"):
-        if field.get(key):
-            yield f"{_FIELD_LABELS[key]}: {field[key]}"
+    for key, label in _FIELD_LABELS.items():
+        if key not in _DESCRIBED_KEYS and field.get(key):
+            yield f"{label}: {field[key]}"
 
 
 def _describe_bounds(field: Document) -> str:

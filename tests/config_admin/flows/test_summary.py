@@ -37,6 +37,23 @@ def test_a_new_flow_is_summarised() -> None:
     assert parts["Answered beside the flow"] == ["how much is it", "Answer: It is free."]
 
 
+def test_the_summary_of_a_field_says_each_of_its_values() -> None:
+    field = {"name": "day", "title": "Day", "type": "date", "min": "today"}
+    texts = {"again": "Again?", "invalid": "No.", "pattern": "[A-Z]", "currency": "EUR", "country": "DE", "finder": "x"}
+    last = {"name": "last", "title": "Last day", "type": "date", "required": False, "question": "Until when?"}
+
+    parts = {
+        part.title: part.lines
+        for part in summarise_flow({**FLOW, "fields": [field, {**last, "max": "today+7d", "after": "day", **texts}]})
+    }
+
+    assert parts["Field 2: Last day"][:2] == ["Date, optional, on or before in a week", "Asks: Until when?"]
+    assert sorted(line.partition(": ")[2] for line in parts["Field 2: Last day"][2:]) == sorted(
+        ["day", *texts.values()]
+    )
+    assert "Not before: day" in parts["Field 2: Last day"]
+
+
 def test_changes_are_named_as_on_the_page() -> None:
     day, _, phone = FLOW["fields"]
     new = {
