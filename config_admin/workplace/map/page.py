@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import chart_url, row_url, workspace_url
+from config_admin.editing.links import chart_url, find_readable_url, workspace_url
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
@@ -61,8 +62,8 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "title": shown.title,
         "code": intent,
         "workspace_url": workspace_url(intent) if intent else "",
-        "every_url": chart_url() + (f"?{_TESTS.key}=1" if tested else ""),
-        "states_url": f"{chart_url()}?states=1" + (f"&{_TESTS.key}=1" if tested else ""),
+        "every_url": _build_map_url(tested),
+        "states_url": _build_map_url(tested, states="1"),
         "tested": tested,
         "switch_url": _TESTS.build_url(request),
         "traffic": traffic,
@@ -161,11 +162,18 @@ def _exists(snapshot: Snapshot, intent: str) -> bool:
     return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
 
 
+def _build_map_url(tested: TestedMap | None, intent: str = "", **query: str) -> str:
+    """Another map, which shows what no test plays if this one does."""
+    if tested:
+        query[_TESTS.key] = "1"
+    return chart_url(intent) + (f"?{urlencode(query)}" if query else "")
+
+
 def _serialize_node(
     request: HttpRequest, node: Node, snapshot: Snapshot, tested: TestedMap | None, *, is_grouped: bool
 ) -> dict[str, Any]:
     has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
-    url = chart_url(node.intent) + (f"?{_TESTS.key}=1" if tested else "") if has_map else ""
+    url = _build_map_url(tested, node.intent) if has_map else ""
     name = _NAMES.get(node.kind) or node.state or get_intent_name(snapshot, node.intent)
     return {
         "key": node.key,
@@ -209,7 +217,7 @@ def _serialize_rows(request: HttpRequest, members: Iterable[Row], tested: Tested
     shown = [
         {
             "name": row_name(row.table, row.pk),
-            "url": row_url(row.table, row.pk) if _may_see(request, row.table) else "",
+            "url": find_readable_url(request, row.table, row.pk),
             "text": describe_row(row)[0],
             "note": WORDS[Mark.UNTESTED][0] if tested and tested.is_unplayed(row) else "",
         }
@@ -217,10 +225,6 @@ def _serialize_rows(request: HttpRequest, members: Iterable[Row], tested: Tested
     ]
     more = len(listed) - SPELLED
     return [*shown, {"name": f"… and {more} more", "url": "", "text": "", "note": ""}] if more > 0 else shown
-
-
-def _may_see(request: HttpRequest, table: str) -> bool:
-    return admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
 
 
 def _count_marks(chart: Chart) -> list[tuple[str, int]]:
