@@ -47,4 +47,4 @@ class CeEvaluation(models.Model):
     @property
     def percent(self) -> int:
         """How far it is."""
-        return round(100 * self.done / self.total) if self.total else 0
+        return 100 * self.done // self.total if self.total else 0

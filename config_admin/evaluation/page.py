@@ -17,7 +17,7 @@ from config_admin.test_cases.run_pages import RUN
 from config_admin.validation.labels import row_name
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
-from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.labels import code_label, format_percent
 from convengine.evaluation.labelled import LabelledFiles, read_upload
 from convengine.evaluation.read import EvaluationError
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
@@ -143,7 +143,8 @@ def _describe_run(run: CeEvaluation) -> dict[str, Any]:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+    """A share from 0 to 1 as all pages write it."""
+    return format_percent(None if share is None else 100.0 * share)
 
 
 class _Results:

@@ -113,7 +113,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "run": run,
         "done": done,
         "config_version": snapshot.config_version,
-        "percent": round(100 * run.done / run.parts),
+        "percent": 100 * run.done // run.parts,
         "has_intents": bool(snapshot.rows(rows.Intent)),
         **_describe_findings(request, snapshot, done.findings if done else ()),
         "may_accept": may_accept,

@@ -49,7 +49,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "choices": list_choices(request),
         "chosen": chosen,
         "measured": measured,
-        "percent": round(measured.coverage.percent),
+        "percent": int(measured.coverage.percent),
         "kinds": [
             (each, sum(bool(item.scenarios) for item in members), len(members))
             for each, members in measured.coverage.list_kinds()
@@ -79,7 +79,7 @@ def _describe_intents(measured: TestCoverage) -> list[dict[str, Any]]:
             "label": "No single intent" if intent == GENERAL else code_label(intent),
             "reached": reached,
             "total": total,
-            "percent": round(100 * reached / total),
+            "percent": 100 * reached // total,
         }
         for intent, (reached, total) in count_by_intent(measured).items()
     ]

@@ -160,7 +160,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             "original": run,
             "run": run,
             "selection": Selection.read(run.selection).describe(),
-            "percent": round(100 * run.done / run.total) if run.total else 100,
+            "percent": 100 * run.done // run.total if run.total else 100,
             "seconds": round(run.milliseconds / 1000, 1),
             "results": [(result, _describe_first(result)) for result in results],
             "next": next_after,

@@ -1,5 +1,7 @@
 """Coverage of tests: equal to a count of its own over the events of the same turns."""
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 
@@ -49,6 +51,20 @@ def test_it_is_of_exactly_this_state_and_of_tests_as_they_are() -> None:
     with change_set():
         m.CeIntent.objects.filter(pk="FEES").update(description="what it costs")
     assert measure_coverage(configuration().current()).ran == 0
+
+
+def test_the_page_says_100_percent_of_nothing_that_lacks_an_item(ben: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = measure_coverage(configuration().current())
+    (key, unreached), *others = measured.coverage.items.items()
+    kind = replace(unreached, scenarios={"Hours": None})
+    measured.coverage.items |= {key: replace(unreached, scenarios={}), **{other: kind for other, _ in others}}
+    measured.coverage.items |= {(*key, str(number)): kind for number in range(1000)}
+    measured.intents = dict.fromkeys(measured.coverage.items, "FEES")
+    monkeypatch.setattr(coverage_page, "measure_coverage", lambda _: measured)
+
+    shown = ben.get("/admin/config_admin/cetestcase/coverage/").context
+
+    assert (shown["percent"], [each["percent"] for each in shown["intents"]]) == (99, [99])
 
 
 def test_the_page_lists_what_is_not_reached_by_intent(ben: Client) -> None:
