@@ -18,7 +18,7 @@ def entry_url(anchor: str) -> str:
     return f"{reverse('manual_reference', args=[location.chapter.slug])}#{anchor}"
 
 
-def entries_of_form(opts: Any) -> dict[str, Any]:
+def describe_entries_of_form(opts: Any) -> dict[str, Any]:
     """For the script of forms: the entries of the table and of its fields, by field name."""
     from config_admin.manual.reference import index_entries
 

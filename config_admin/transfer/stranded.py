@@ -8,7 +8,7 @@ from config_admin.releases.active import snapshots
 from config_admin.releases.choose_release import Scope, follow_moves, is_answered, read_moves
 from config_admin.releases.restore_checks import Wanted, lay_rows_over
 from convengine.engine.text.compare import code
-from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
+from convengine.engine.turn.scope import BUILT_IN_STATES
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.sessions.models import ENDED, CeConversation
 
@@ -62,7 +62,7 @@ def _group_open_conversations() -> dict[Scope, list[str]]:
 
 def _apply_renames(groups: Mapping[Scope, list[str]], now: Snapshot) -> dict[Scope, list[str]]:
     """The groups under the codes of today: after a rename a conversation has the old one until its next message."""
-    if all(now.is_active(intent) or intent == UNKNOWN for intent, _ in groups):
+    if all(now.is_active(intent) for intent, _ in groups):
         return dict(groups)
     moves, renamed = read_moves(now.config_version), dict[Scope, list[str]]()
     for scope, ids in groups.items():
@@ -73,8 +73,8 @@ def _apply_renames(groups: Mapping[Scope, list[str]], now: Snapshot) -> dict[Sco
 def _explain(now: Snapshot, after: Snapshot, intent: str, state: str) -> str:
     """Why a conversation could not go on that can today, or blank."""
     if after.is_switched_off(intent):
-        return ""  # Who is in it finishes.
-    if now.is_active(intent) and not after.is_active(intent) and intent not in (ANY, UNKNOWN):
+        return ""  # Conversations that are in it finish it.
+    if now.is_active(intent) and not after.is_active(intent):
         return "the intent is deleted."
     if is_answered(now, intent, state) and not is_answered(after, intent, state):
         return "the state has no answer."
