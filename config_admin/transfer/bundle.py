@@ -48,11 +48,11 @@ from convengine.json_value import Json
 SCHEMA = "schemas/bundle.schema.json"
 FORMAT, VERSION = "convengine-configuration", 1
 _KEYS = frozenset({"$schema", "format", "version", "mode", "base", "tables", "ancestry"})
-#: The base of a bundle, in YAML and in JSON; and the ancestry, at its end.
-_BASE = re.compile(
-    r'(?P<start>\bbase"?\s*:\s*\{?\s*"?release"?\s*:\s*)\d+(?P<between>\s*,?\s*"?content"?\s*:\s*"?)[0-9a-f]+'
-)
-_ANCESTRY = re.compile(r'^(ancestry:| "ancestry":)', re.MULTILINE)
+#: The parts of the base of a bundle, in YAML and in JSON; and the base, with these in any order.
+_RELEASE, _CONTENT = r"""(release["']?\s*:\s*)\d+""", r"""(content["']?\s*:\s*["']?)[0-9a-f]+"""
+_BASE = re.compile(rf"""\bbase["']?\s*:\s*\{{?(?:\s*["']?(?:{_RELEASE}|{_CONTENT}["']?),?){{2}}""")
+#: The ancestry with all that is indented below it. Editors may have put other keys behind it.
+_ANCESTRY = re.compile(r'^(?:ancestry:.*(?:\n(?:[ \t].*)?)*| "ancestry": \{\n(?:  .*\n)* \})', re.MULTILINE)
 _STR = "tag:yaml.org,2002:str"
 _WIDTH = 110
 #: Document, tables, rows and columns contain the values of columns.
@@ -104,15 +104,18 @@ def write_bundle(
 
 def replace_base(text: str, base: BaseRelease, ancestors: Iterable[Ancestor]) -> str:
     """A bundle with another base and its ancestry. Everything else stays as it is, comments too."""
-    text = _BASE.sub(rf"\g<start>{base.release}\g<between>{base.content}", text, count=1)
-    ancestry_key = _ANCESTRY.search(text)
-    if ancestry_key is None:
+    if block := _BASE.search(text):
+        written = re.sub(_RELEASE, rf"\g<1>{base.release}", re.sub(_CONTENT, rf"\g<1>{base.content}", block[0]))
+        text = text[: block.start()] + written + text[block.end() :]
+    ancestry_block = _ANCESTRY.search(text)
+    if ancestry_block is None:
         return text
     is_json = text.lstrip("\ufeff \t\r\n").startswith("{")
     tables = (_parse_json(text.lstrip("\ufeff")) if is_json else _parse_yaml(text, {}))["tables"]
     ancestry = {"ancestry": _build_ancestry(tables, ancestors)}
-    written = json.dumps(ancestry, indent=1)[2:] + "\n" if is_json else _write_yaml(ancestry)
-    return text[: ancestry_key.start()] + written
+    # The braces of the document around it stay.
+    written = json.dumps(ancestry, indent=1)[2:-2] if is_json else _write_yaml(ancestry)
+    return text[: ancestry_block.start()] + written + text[ancestry_block.end() :]
 
 
 def _write_yaml(document: Json) -> str:

@@ -1,9 +1,14 @@
 """Texts of bundles: strict to read, and the same bytes for the same rows."""
 
+import json
+from itertools import permutations
+from unittest import mock
+
 import pytest
+import yaml
 
 from config_admin.transfer import bundle
-from config_admin.transfer.document import Document, FileRefused, Mode
+from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, Mode
 
 HEAD = "format: convengine-configuration\nversion: 1\ntables:\n"
 
@@ -32,6 +37,29 @@ def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
 def test_a_row_knows_its_line() -> None:
     document = bundle.read_bundle(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
     assert [row.where for row in document.tables["ce_intent"]] == ["Intents, row 1 (line 5)", "Intents, row 2 (line 6)"]
+
+
+BASE, ANCESTRY = "base:\n  release: 2\n  content: 0aa1\n", "ancestry:\n  checksum: 0bb2\n  contents:\n  - 0cc3\n"
+TABLES = "tables:\n  ce_intent:\n  - intent_code: LOAN\n"
+
+
+@pytest.mark.parametrize("parts", [*permutations((BASE, TABLES, ANCESTRY)), (BASE, TABLES, ANCESTRY.rstrip())])
+def test_another_base_leaves_all_other_keys_whatever_their_order_is(parts: tuple[str, ...]) -> None:
+    text = bundle.replace_base("".join(parts), BaseRelease(7, "f00d"), [Ancestor("beef")])
+
+    document = bundle.read_bundle(text)
+    assert (document.base, document.ancestors) == (BaseRelease(7, "f00d"), [Ancestor("beef")])
+    assert rows(document) == [{"intent_code": "LOAN"}]
+
+
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_another_base_leaves_all_other_keys_of_json(is_sorted: bool) -> None:
+    document = yaml.safe_load(BASE + TABLES + ANCESTRY)
+    text = json.dumps(document, indent=1, sort_keys=is_sorted) + "\n"
+
+    expected = document | {"base": {"release": 7, "content": "f00d"}}
+    expected |= {"ancestry": document["ancestry"] | {"contents": ["beef"], "checksum": mock.ANY}}
+    assert json.loads(bundle.replace_base(text, BaseRelease(7, "f00d"), [Ancestor("beef")])) == expected
 
 
 def test_dates_and_other_words_of_yaml_stay_texts() -> None:
