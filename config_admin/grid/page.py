@@ -226,12 +226,17 @@ class Grid:
         editable = {column.attname for column in self.columns if column.name not in self.admin.fixed_fields}
         try:
             document = json.loads(sent.read())
-            return {
-                key if edit.get("new") else self.opts.pk.to_python(key): self._read_edit(edit, editable)
-                for key, edit in document.items()
-            }
+            edits = {key: self._read_edit(edit, editable) for key, edit in document.items()}
+            return {key if edit.is_new else self._read_key(key): edit for key, edit in edits.items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:
             raise BadRequest(f"The list of edits is not valid: {error}") from error
+
+    def _read_key(self, text: str) -> Any:
+        """The key of a row. Raises ValidationError for one that no row can have."""
+        column = self.opts.pk.target_field if self.opts.pk.is_relation else self.opts.pk
+        key = column.to_python(text)
+        column.run_validators(key)
+        return key
 
     def _read_edit(self, edit: Mapping[str, Any], editable: set[str]) -> Edit:
         """One submitted edit. A new row may have a key and needs no digest; a deleted row has no cells.

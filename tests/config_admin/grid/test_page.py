@@ -125,6 +125,14 @@ def test_what_is_set_once_or_is_no_cell_is_refused(ada: Client) -> None:
     assert ada.post(address(m.CeIntent, "grid_save"), {"reason": "x"}).status_code == 400
 
 
+@pytest.mark.parametrize("model", [m.CeRule, m.CeMcpHttpTool])
+@pytest.mark.parametrize(
+    "given", [{"x": {"new": 1, "seen": "", "cells": {}}}, {"9" * 20: {"seen": "", "cells": {}}}, {"-1": {"cells": {}}}]
+)
+def test_a_key_that_no_row_can_have_is_refused(ada: Client, model: Any, given: dict[str, Any]) -> None:
+    assert send(ada, model, given).status_code == 400
+
+
 def test_readers_see_it_and_save_nothing(somebody: Callable[..., Client]) -> None:
     reader, row = somebody("rita", "qa"), a_response()
 
