@@ -176,21 +176,25 @@ class SectionPlan:
             self.changes.append(Change(self._section, form.instance, before, after, form))
 
     def _check_shape(self, entry: FileRow) -> Iterator[str]:
-        """A problem for each unknown column of an entry, and for each linked name that does not exist."""
+        """A problem for each unknown column of an entry, for each linked name that does not exist, and for no list."""
         for column in entry.values.keys() - set(self._section.columns):
             yield f"{entry.where}: there is no {column!r}.{did_you_mean(column, self._section.columns)}"
         for column, keys in self._keys.items():
             names = entry.values.get(column, [])
-            for name in names if isinstance(names, list) else [names]:
-                if name not in keys:
+            if not isinstance(names, list):
+                yield f"{entry.where}: {column} must be a list of names."
+                continue
+            for name in names:
+                if not isinstance(name, str) or name not in keys:
                     yield f"{entry.where}: {column}: {name!r} does not exist.{did_you_mean(str(name), keys)}"
 
     def _fill(self, column: str, entry: FileRow) -> Any:
-        """The value of a column for the form; a missing one has its default."""
+        """The value of a column for the form, which reads numbers as texts; a missing one has its default."""
         field: Any = self._section.model._meta.get_field(column)
         if column in self._keys:
             return [self._keys[column][name] for name in entry.values.get(column, [])]
-        return entry.values[column] if column in entry.values else field.get_default()
+        value = entry.values[column] if column in entry.values else field.get_default()
+        return str(value) if type(value) in (int, float, dict) else value
 
     def describe_row(self, row: Any, cleaned: Mapping[str, Any] | None = None) -> Mapping[str, Json]:
         """A row as an entry of a file; with `cleaned`, the links of the row as its form was filled in."""

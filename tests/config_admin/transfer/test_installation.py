@@ -16,7 +16,8 @@ from audit.models import CeAlertRule
 from config_admin.commands.management.commands import apply, config_import
 from config_admin.models import CePolicy
 from config_admin.transfer.document import SECTIONS as NAMES
-from config_admin.transfer.installation import list_sections
+from config_admin.transfer.document import FileRow, Mode
+from config_admin.transfer.installation import SectionPlan, list_sections
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
 from convengine.server.webhooks.models import CeWebhook
@@ -202,3 +203,19 @@ def test_a_file_without_rows_may_have_a_head(head: Mapping[str, Any], tmp_path: 
     file = tmp_path / "short.json"
     file.write_text(json.dumps({**head, "webhooks": [WEBHOOK]}))
     assert run("apply", file, "--plan")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "problem"),
+    [
+        ("groups", {"permissions": "ce_sessions.view_ceconversation"}, "permissions must be a list of names."),
+        ("groups", {"permissions": [["x"]]}, "permissions: ['x'] does not exist."),
+        ("groups", {"permissions": None}, "permissions must be a list of names."),
+        ("keys", {"expiry_date": 5}, "expiry_date: Enter a valid date/time."),
+        ("keys", {"expiry_date": {}}, "expiry_date: Enter a valid date/time."),
+    ],
+)
+def test_a_value_of_another_type_is_a_problem_of_its_entry(section: str, values: dict[str, Any], problem: str) -> None:
+    entry = FileRow({**ENTRIES[section], **values}, f"{section}, entry 1")
+
+    assert SectionPlan(section, [entry], Mode.UPDATE).problems == [f"{section}, entry 1: {problem}"]
