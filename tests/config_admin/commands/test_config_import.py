@@ -146,3 +146,16 @@ def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
         run("config_diff", 999, first_file)
     with pytest.raises(CommandError, match="Policies, row 1: colour"):
         run("config_diff", first_file, file_of(tmp_path, {"colour": 1}, name="bad.json"))
+
+
+def test_a_draft_is_made_only_if_the_import_stores_something_in_it(tmp_path: Path) -> None:
+    User.objects.create_superuser("ada")
+    refused = file_of(tmp_path, {**POLICY, "rule_type": "X"}, name="refused.json")
+    empty = file_of(tmp_path, name="empty.json")
+    words = ("--apply", "--author", "ada", "--draft", "Cards")
+
+    assert "Nothing was changed" in run("config_import", refused, *words, fails=True)
+    assert "The file contains no changes." in run("config_import", empty, *words)
+    assert not m.CeDraft.objects.exists()
+    run("config_import", file_of(tmp_path, POLICY), *words)
+    assert m.CeDraft.objects.get().title == "Cards"

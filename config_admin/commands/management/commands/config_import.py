@@ -106,18 +106,23 @@ class Command(FileCommand):
 
     @contextmanager
     def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
-        """The configuration of the draft, if one is named. A preview makes none."""
+        """The configuration of the draft, if one is named. A draft is made only if something is stored in it."""
         named = CeDraft.objects.filter(title=title, status=DraftStatus.OPEN)
         draft = named.first()
         if title:
             require_rights(author, f"config_admin.{'change' if draft else 'add'}_cedraft")
-        if title and writing and draft is None:
+        is_new = bool(title and writing and draft is None)
+        if is_new:
             draft = CeDraft.objects.create(title=title, created_by=name_author(author))
         if draft is None:
             yield
             return
-        with open_draft(draft.pk, author, reason, writing=writing, decides=False):
-            yield
+        try:
+            with open_draft(draft.pk, author, reason, writing=writing, decides=False):
+                yield
+        finally:
+            if is_new and not draft.edits.exists():
+                draft.delete()
 
     def _update_base(self, file: Path, release: CeRelease, plan: Plan, options: dict[str, Any]) -> None:
         """With a newer base, the next import of a file that lacks changes made here would take them back."""
@@ -142,7 +147,7 @@ class Command(FileCommand):
             self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")
         elif not done.is_applied:
             self.stdout.write("Nothing was changed. Use --apply to import.")
-        elif draft:
+        elif draft and done.plan.differences:
             self.stdout.write(f"Imported into the draft “{draft}”. Publish it: draft publish “{draft}”.")
         else:
             self.stdout.write(
