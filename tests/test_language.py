@@ -54,6 +54,12 @@ def test_every_variable_is_named_after_the_thing_that_it_holds() -> None:
     assert [line for file in _list_files(NAMED_TREES) for line in _list_vague_variables(file)] == []
 
 
+def test_no_page_says_of_one_thing_that_they_are() -> None:
+    plural = re.compile(r"\}\} more (?:[a-z]+ )?are\b|\}\} more [a-z]+s\b")
+    pages = (ROOT / "templates").rglob("*.html")
+    assert [(page.name, text) for page in pages for text in plural.findall(page.read_text("utf-8"))] == []
+
+
 def test_the_rule_of_variables_knows_every_way_to_bind_a_name() -> None:
     code = """
 def read(asked, *said, left, **got):

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from django.template.defaultfilters import pluralize
+
 from config_admin.editing.countries import name_country
 from config_admin.flows.document import Document, FlowKind
 from config_admin.validation.phrase_overlaps import PhraseOverlap, describe_phrase
@@ -32,7 +34,10 @@ def describe_overlaps(snapshot: Snapshot, overlaps: Sequence[tuple[str, PhraseOv
     """The phrases that do not lead to the flow alone, each with the phrase of the other intent."""
     lines = [line for phrase, overlap in overlaps if (line := _describe_overlap(snapshot, phrase, overlap))]
     more = len(lines) - _MAX_REPORTED
-    return [*lines[:_MAX_REPORTED], *([f"{more} more phrases are taken by other intents."] if more > 0 else [])]
+    return [
+        *lines[:_MAX_REPORTED],
+        *([f"{more} more phrase{pluralize(more, ' is,s are')} taken by other intents."] if more > 0 else []),
+    ]
 
 
 def _describe_overlap(snapshot: Snapshot, phrase: str, overlap: PhraseOverlap) -> str:

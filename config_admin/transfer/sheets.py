@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import models
+from django.template.defaultfilters import pluralize
 
 from config_admin.transfer.document import (
     BaseRelease,
@@ -143,7 +144,7 @@ def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
     number, cells = line
     where, columns = locate_row(table, number, "line"), list_file_columns(table)
     if any(cells[len(names) :]):
-        raise FileRefused(where, f"has {len(cells)} cells below {len(names)} columns.")
+        raise FileRefused(where, f"has {len(cells)} cells below {len(names)} column{pluralize(len(names))}.")
 
     def read_cell(pair: tuple[str, str]) -> tuple[str, Json]:
         name, cell = pair

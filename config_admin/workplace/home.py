@@ -280,7 +280,8 @@ def _describe_shifts(effect: ReleaseEffect) -> str:
     ):
         if shifts:
             named = ", ".join(map(_describe_shift, shifts[:MOST_SHIFTS]))
-            more = f" and {len(shifts) - MOST_SHIFTS} more intents" if len(shifts) > MOST_SHIFTS else ""
+            hidden = len(shifts) - MOST_SHIFTS
+            more = f" and {hidden} more intent{pluralize(hidden)}" if hidden > 0 else ""
             parts.append(f"{word} messages: {named}{more}.")
     return " ".join(parts)
 
