@@ -197,7 +197,7 @@ def _is_pattern(table: str, name: str, values: Values) -> bool:
     """True when the value of a column is a regular expression."""
     if table == rows.Config.table:
         setting = get_setting(values.get("config_type"), values.get("config_key"))
-        return name == "config_value" and setting is not None and setting.kind.name == "regex"
+        return name == "config_value" and setting is not None and setting.kind.name in ("regex", "patterns")
     language = list_column_specs(table)[name].language if name in list_column_specs(table) else ""
     if isinstance(language, LanguageByWord):
         language = language.languages.get(code(values.get(language.column)), "")

@@ -424,10 +424,11 @@ def test_a_table_is_suggested_only_if_its_name_is_close() -> None:
 @pytest.mark.django_db
 def test_patterns_of_settings_lose_doubled_backslashes_too() -> None:
     text = rb"INSERT INTO ce_config (config_type, config_key, config_value)"
-    text += rb" VALUES ('DialogueActStep', 'REGEX_EDIT', '(\\s)*edit'), ('DialogueActStep', 'USER_PROMPT', 'a\\b');"
+    text += rb" VALUES ('DialogueActStep', 'REGEX_EDIT', '(\\s)*edit'), ('DialogueActStep', 'USER_PROMPT', 'a\\b'),"
+    text += rb" ('Audit', 'REDACT_PATTERNS', '\\d{16}');"
     document = read_bytes("x.sql", text, undouble_backslashes=True)
     shown = [row.values["config_value"] for row in document.tables["ce_config"]]
-    assert shown == [r"(\s)*edit", r"a\\b"]
+    assert shown == [r"(\s)*edit", r"a\\b", r"\d{16}"]
 
 
 def test_the_options_keep_what_an_upsert_is() -> None:
