@@ -17,7 +17,8 @@ from convengine.engine.turn.scope import UNKNOWN, scope_key
 from convengine.server.interfaces.older_templates import to_jinja
 
 Response = Draft[rows.Response]
-_EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+#: An expression, or a comment, which prints nothing.
+_EXPRESSION = re.compile(r"(\{\{.*?\}\})|\{#.*?#\}", re.DOTALL)
 
 
 def _is_derived(row: rows.Response) -> bool:
@@ -52,7 +53,7 @@ def is_json_template(text: str) -> bool:
         return True
     try:
         # A digit is a value where the expression is alone, and a harmless character inside a text.
-        json.loads(_EXPRESSION.sub("0", plain))
+        json.loads(_EXPRESSION.sub(lambda match: "0" if match[1] else "", plain))
     except ValueError:
         return False
     return True

@@ -38,6 +38,7 @@ def test_a_json_answer_is_json_once_filled_in(text: str) -> None:
         "{{context}}",
         "[{% for field in missing_fields %}1{% endfor %}]",
         '{"#": "{{ state }}"}',
+        '{# the turn #}{"n": {{turnNo}}{# its number #}}',
     ],
 )
 def test_expressions_stand_for_values_in_a_json_answer(text: str) -> None:
