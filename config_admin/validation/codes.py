@@ -91,7 +91,7 @@ CODES: Mapping[str, str] = {
     # rules
     "CONDITION_INVALID": "The condition cannot be read. Choose a field, an operator and a value in every row.",
     "CONDITION_FIELD_UNKNOWN": (
-        "A row of the condition names a field that nothing sets, so that row is never met. Choose another field."
+        "A row of the condition names a field that nothing sets, so it is empty in every turn. Choose another field."
     ),
     "RULE_TYPE": "Unknown condition type. Choose one from the list.",
     "PHASE": "Unknown phase. Choose one from the list.",

@@ -87,7 +87,7 @@ def check_condition_fields(draft: Rule) -> Iterator[Finding]:
             yield draft.warning(
                 "CONDITION_FIELD_UNKNOWN",
                 "match_pattern",
-                f"Nothing sets {root}, so this row of the condition is never met.{hint}",
+                f"Nothing sets {root}, so it is empty in every turn.{hint}",
             )
 
 

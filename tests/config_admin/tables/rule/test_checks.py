@@ -77,7 +77,7 @@ def test_a_field_that_nothing_sets_is_a_warning() -> None:
     assert list_messages(with_rows(*rows_of_condition)) == [
         (
             "CONDITION_FIELD_UNKNOWN",
-            "Nothing sets orderNumbr, so this row of the condition is never met. Did you mean orderNumber?",
+            "Nothing sets orderNumbr, so it is empty in every turn. Did you mean orderNumber?",
         )
     ]
 
