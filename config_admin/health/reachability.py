@@ -53,7 +53,8 @@ class _Search:
     """Goes from one intent and state to the next."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.intents = sorted({code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
+        named = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)}
+        self.intents = sorted((named | {UNKNOWN}) - {ANY})
         self.states: dict[str, set[str]] = {intent: set() for intent in self.intents}
         self._waiting: deque[tuple[str, str]] = deque()
         #: By action, the targets of rules by scope.

@@ -5,7 +5,7 @@ from time import process_time
 from config_admin.health.check import CHECKS, check_all, check_touched
 from config_admin.health.checks.loops import find_loops
 from config_admin.health.diagnosis import RowKey
-from config_admin.health.reachability import is_reachable
+from config_admin.health.reachability import find_reachable_states, is_reachable
 from config_admin.health.survey import Survey
 from convengine.engine.turn import rows
 from tests.builders import make_classifier, make_intent, make_response, make_rule, make_schema, make_snapshot
@@ -106,3 +106,7 @@ def test_many_general_rules_are_followed_once_each() -> None:
     assert is_reachable(snapshot, "LOAN", "S2999")
 
     assert process_time() - began < 2
+
+
+def test_every_intent_is_no_intent_that_has_states() -> None:
+    assert set(find_reachable_states(make_snapshot(LOAN, make_intent("ANY")))) == {"LOAN", "UNKNOWN"}
