@@ -154,7 +154,10 @@ def _check_blobs(check: _Check, releases: Iterable[Release], *, everything: bool
 
 
 def _read_blobs(check: _Check, names: Iterable[str]) -> Iterator[tuple[str, Json]]:
-    """The documents that refer to other blobs, or list history; the others are only compared with their names."""
+    """Read blobs, note them in `check`, and report those that do not match their names.
+
+    Gives those that refer to other blobs, or list history.
+    """
     for batch in batches(names):
         for name, data in CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", "data"):
             check.stored.add(name)

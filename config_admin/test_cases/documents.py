@@ -219,6 +219,7 @@ def _clean_folder(folder: str) -> str:
 
 
 def find_free_name(name: str) -> str:
+    """The name, with a number if a test has it already."""
     taken = set(CeTestCase.objects.filter(name__startswith=name).values_list("name", flat=True))
     if name not in taken:
         return name

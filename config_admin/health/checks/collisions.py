@@ -80,14 +80,12 @@ def _need_joined_message(row: rows.Rule, other: rows.Rule) -> bool:
 
 
 class Collision(NamedTuple):
-    """Two rules in the order of acting, what both set, and the turn in which they do.
-
-    Returns None when none was found.
-    """
+    """Two rules in the order of acting, and what both set."""
 
     first: rows.Rule
     second: rows.Rule
     path: FactPath
+    #: The turn in which they do; None if it depends on what a model or a tool answers.
     witness: Witness | None
 
 

@@ -73,7 +73,8 @@ class GradualReleaseAdmin(PagesAdmin):
             reason = request.POST.get("reason", "").strip()[:2000]
             row = stop_gradual_release(request.user.get_username(), reason, gradual_id)
             messages.success(
-                request, f"Release {row.config_version} is stopped. Everybody has the content of {row.parent_version}."
+                request,
+                f"Release {row.config_version} is stopped. Everybody has the content of release {row.parent_version}.",
             )
         except (NotGradual, RowsBelongTogether) as refused:
             messages.error(request, str(refused))
