@@ -218,7 +218,7 @@ class _Naming:
 
         `known`: the intents that have one of its questions already.
         """
-        name = entry.name or shorten(questions[0].rstrip(" ?") or questions[0], _NAME)
+        name = entry.name or _name_by_question(questions[0])
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
             target, problem = self._choose_code(entry)
@@ -264,6 +264,11 @@ class _Naming:
     def _has_answer(self, intent_code: str, answer: str) -> bool:
         """True when the intent gives exactly this answer in any state."""
         return (intent_code, answer) in self._answers
+
+
+def _name_by_question(question: str) -> str:
+    """The question without its mark, unless it is nothing else."""
+    return shorten(question.rstrip(" ?") or question, _NAME)
 
 
 def _find_answers(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
