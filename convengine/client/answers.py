@@ -50,7 +50,7 @@ class Confirm:
 
 @dataclass(frozen=True)
 class StateReport:
-    """What a form needs to know."""
+    """What the answer asks, and where the conversation stands."""
 
     lifecycle: str
     missing_fields: Sequence[str]

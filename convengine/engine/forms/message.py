@@ -248,7 +248,7 @@ def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form,
         _get_fields(turn, form),
         list_held(session, form),
         asked_path,
-        frozenset(fold_label(to_spoken_text(session.last_assistant) or "")),
+        frozenset(fold_label(to_spoken_text(session.last_assistant))),
         is_asked_again=bool(state.misses) and state.asked_field == asked_path,
         is_confirming=waits
         and form.status(session.context).complete

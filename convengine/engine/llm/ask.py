@@ -73,9 +73,10 @@ class Reply:
 
 
 def ask(session: Session, turn: Turn, question: Question) -> Reply:
-    """Call the model. A fault of the model never raises: the reply has it, and the error stage records it.
+    """Call the model. Never raises for a fault: the reply has it.
 
-    An unusable JSON answer goes back to the model once, with its error.
+    The error stage records the fault, except that nothing at all is recorded if no model is configured.
+    An unusable JSON answer goes back once, with its error, unless it is empty or the question is lenient.
     """
     if not turn.ports.model.configured:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))

@@ -65,7 +65,7 @@ def _list_documents(text: str) -> Iterator[str]:
 
 
 def validate_value(value: Json, schema: Json) -> None:
-    """Validate a value by a schema. Raises Unusable that names the first error.
+    """Validate a value by a schema. Raises UnusableAnswer, which names the first error.
 
     Patterns are not checked here: analysts' patterns are for RE2, and each field is validated when it is taken.
     """

@@ -16,9 +16,9 @@ from convengine.engine.threads.lifecycle import (
     move_lifecycle,
 )
 from convengine.engine.threads.open_question import awaits_decision
-from convengine.engine.threads.resume import get_last_answer
 from convengine.engine.turn.enums import InteractionMode, Lifecycle, MessageIntent
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
@@ -76,7 +76,7 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
     if truthy(session.rules.session_complete_proposed):
         return _propose_end(session, turn, "proposed_by_rule", now)
     if override and override.source == SOURCE:
-        return resume.await_user(session, turn, get_last_answer(session), "unclear")
+        return resume.await_user(session, turn, to_spoken_text(session.last_assistant), "unclear")
     if question := find_open_question(session, turn, mode):
         return resume.await_user(session, turn, question, "question")
     return _propose_end(session, turn, f"mode_{str(mode).lower()}", now) if mode in PROPOSES_END else session
@@ -110,7 +110,7 @@ def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | 
     asks = session.form_question or session.missing_required_fields or mode in ASKS or awaits_decision(session, turn)
     if not asks:
         return None
-    answer = get_last_answer(session)
+    answer = to_spoken_text(session.last_assistant)
     # An answer may say more than the question of its form.
     return session.form_question if session.form_question and session.form_question in answer else answer
 

@@ -63,7 +63,7 @@ def await_offer(session: Session, turn: Turn) -> Session:
     return await_user(
         session,
         turn,
-        get_last_answer(session),
+        to_spoken_text(session.last_assistant),
         OFFERED,
         resume=_read_offered_state(session, turn),
         options=list(OPTIONS),
@@ -84,9 +84,7 @@ def _read_offered_state(session: Session, turn: Turn) -> Mapping[str, Json]:
     """The lifecycle before the offer; an unanswered offer does not count."""
     if earlier := session.lifecycle_detail.get("resume"):
         return earlier  # type: ignore[no-any-return]
-    last_said = get_last_answer(
-        Session("", last_assistant=turn.ports.conversations.load().conversation.last_assistant_json)
-    )
+    last_said = to_spoken_text(turn.ports.conversations.load().conversation.last_assistant_json)
     return {"lifecycle": session.lifecycle, "detail": dict(session.lifecycle_detail), "said": last_said}
 
 
@@ -113,8 +111,3 @@ def _restore_lifecycle(session: Session, turn: Turn) -> Session:
 def _override_reply(session: Session, text: str) -> Session:
     """Nothing of the message is interpreted in this turn."""
     return session.evolve(reply_override=ReplyOverride(text, SOURCE), reset_only=True)
-
-
-def get_last_answer(session: Session) -> str:
-    answer = session.last_assistant
-    return (to_spoken_text(answer) if isinstance(answer, Mapping) else None) or ""

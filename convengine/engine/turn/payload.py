@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+#: The keys of an answer that may have its text, the first one first. `to_document` writes `value`; the other keys are
+#: those of JSON answers, which templates, models and tasks write.
+_TEXT_KEYS = ("text", "value", "json", "output", "question")
+#: The same within `data` of a JSON answer.
+_DATA_TEXT_KEYS = ("text", "output", "question")
+
 
 @dataclass(frozen=True)
 class TextPayload:
@@ -33,16 +39,17 @@ def to_document(payload: Payload) -> Any:
 
 
 def to_spoken_text(document: Any) -> str:
-    """The assistant's text in a stored answer, for prompts; blank if the answer has none."""
+    """What the user read of a stored answer: in prompts, in `reply` of the API and of webhooks, and in search.
+
+    Blank if it has no text.
+    """
     if isinstance(document, str):
         return document
     if not isinstance(document, dict):
         return ""
-    for key in ("text", "value", "json", "output", "question"):
-        if isinstance(text := document.get(key), str) and text.strip():
-            return text
-    nested = document.get("data")
-    for key in ("text", "output", "question"):
-        if isinstance(nested, dict) and isinstance(text := nested.get(key), str) and text.strip():
-            return text
+    for part, keys in ((document, _TEXT_KEYS), (document.get("data"), _DATA_TEXT_KEYS)):
+        texts = [part.get(key) for key in keys] if isinstance(part, dict) else []
+        for text in texts:
+            if isinstance(text, str) and text.strip():
+                return text
     return ""

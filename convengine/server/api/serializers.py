@@ -285,7 +285,7 @@ class ConfirmSerializer(serializers.Serializer[Any]):
 
 
 class StateReportSerializer(serializers.Serializer[Any]):
-    """What a form needs to know."""
+    """What the answer asks, and where the conversation stands."""
 
     lifecycle = serializers.CharField()
     missingFields = serializers.ListField(child=serializers.CharField())

@@ -133,12 +133,12 @@ def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:
         "errorCode": None,
         "recoverable": None,
         "message": None,
-        "stateReport": build_state_report(session, answer.open_question),
+        "stateReport": _build_state_report(session, answer.open_question),
     }
 
 
-def build_state_report(session: Session, open_question: Mapping[str, Json]) -> dict[str, Json]:
-    """What an integrator needs to render a form."""
+def _build_state_report(session: Session, open_question: Mapping[str, Json]) -> dict[str, Json]:
+    """What the answer asks, and where the conversation stands: `stateReport` of the API."""
     clarification = session.clarification
     runtime = session.context.get("pending_action_runtime")
     return {

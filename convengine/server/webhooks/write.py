@@ -57,7 +57,7 @@ def _list_turn_events(turn: Turn, row: Conversation, session: Session) -> Iterat
             event_session = session if entry.session.conversation_id == session.conversation_id else previous
             yield _NewEvent(event, _describe_turn(row, event_session, turn) | redaction.document(values))
     if code(session.state) == HAND_OVER and (turn.previous_session or code(row.state_code) != HAND_OVER):
-        texts = {"message": session.user_text or "", "reply": to_spoken_text(session.last_assistant) or ""}
+        texts = {"message": session.user_text or "", "reply": to_spoken_text(session.last_assistant)}
         yield _NewEvent(HANDED_OVER, _describe_turn(row, session, turn) | redaction.document(texts))
 
 

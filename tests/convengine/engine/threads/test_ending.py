@@ -7,7 +7,6 @@ import pytest
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.threads import ending, resume
 from convengine.engine.threads.ending import find_interaction_mode, find_open_question
-from convengine.engine.threads.resume import get_last_answer
 from convengine.engine.turn import rows
 from convengine.engine.turn.session import Clarification, Digression, ReplyOverride, Session, Transition
 from convengine.engine.turn.turn import Turn
@@ -216,11 +215,6 @@ def test_an_answer_that_no_row_gave_has_no_mode() -> None:
 
     assert find_interaction_mode(at_trip(reply_override=ReplyOverride("All right.", "RULE")), turn) is None
     assert find_interaction_mode(at_trip(intent="VISA"), turn) is None
-
-
-def test_what_was_said_is_the_words_of_the_last_answer() -> None:
-    assert get_last_answer(at_trip()) == "Which city?"
-    assert get_last_answer(at_trip(last_assistant=None)) == ""
 
 
 def test_the_open_question_is_that_of_the_form_if_the_answer_has_it() -> None:
