@@ -5,9 +5,7 @@ The parts behind `then` and `else` add their properties; what they require depen
 
 from collections.abc import Iterator, Mapping
 
-from jsonschema import Draft202012Validator
-from referencing import Registry
-
+from convengine.engine.forms.schema_validator import get_validator
 from convengine.json_value import Json
 
 #: References inside references are followed so far; a schema that has itself ends there.
@@ -139,8 +137,7 @@ def _find_part(rule: Mapping[str, Json], values: Mapping[str, Json]) -> Json:
     properties = condition.get("properties")
     if any(values.get(name) is None for name in (properties if isinstance(properties, Mapping) else ())):
         return None
-    holds = Draft202012Validator(condition, registry=Registry()).is_valid(dict(values))
-    return rule.get("then" if holds else "else")
+    return rule.get("then" if get_validator(condition).is_valid(dict(values)) else "else")
 
 
 def _list_names(listed: Json) -> Iterator[str]:

@@ -4,35 +4,21 @@ jsonschema validates single values; this module decides which values are missing
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
-from jsonschema import Draft202012Validator, FormatChecker, SchemaError, ValidationError, validators
-from referencing import Registry
+from jsonschema import Draft202012Validator
 from referencing.exceptions import Unresolvable
 
 from convengine.engine.forms.composed_schemas import list_required, sort_declared, write_out
-from convengine.engine.rules.patterns import PatternError, compile_pattern
-from convengine.engine.text.formats import FORMATS
+from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.words import Words, split_name, split_words
-from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec, field_spec
-from convengine.engine.understanding.kinds.clock import is_time
-from convengine.engine.understanding.kinds.ibans import check_iban
-from convengine.engine.understanding.kinds.lengths import parse_duration
 from convengine.json_value import Json
-
-#: For each format of JSON Schema that is stored in a way of ours: is a text in it?
-STORED_FORMATS: Mapping[str, Callable[[str], bool]] = {
-    "time": is_time,
-    "duration": lambda text: bool(parse_duration(text)),
-    "iban": lambda text: check_iban(text).is_value,
-}
 
 
 @dataclass(frozen=True)
@@ -81,28 +67,6 @@ def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator |
     options = {path: choices for path in ordered if (choices := _find_enum(schema, path))}
     unanswered = tuple(_list_unanswered(schema, values))
     return SchemaStatus(not ordered and not unanswered, has_any, tuple(ordered), invalid, unanswered, options)
-
-
-def get_validator(schema: Json) -> Draft202012Validator:
-    """A validator for one schema: draft 2020-12, with RE2 patterns so that none can block a turn."""
-    # The registry is empty, so references to other documents are never fetched.
-    validator: Draft202012Validator = _Validator(schema, registry=Registry(), format_checker=_FORMATS)
-    return validator
-
-
-def is_well_formed(schema: Json) -> bool:
-    """True for a valid JSON Schema."""
-    return isinstance(schema, Mapping) and _is_well_formed_text(dumps(schema))
-
-
-@lru_cache(maxsize=512)
-def _is_well_formed_text(text: str) -> bool:
-    """Cached by text, because each turn with a server's tools brings the same schemas."""
-    try:
-        _Validator.check_schema(loads(text))
-    except SchemaError:
-        return False
-    return True
 
 
 def describe_fields(schema: Json) -> dict[str, dict[str, Json]]:
@@ -191,38 +155,6 @@ def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
     if not isinstance(choices, list):
         return []
     return [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices if choice is not None]
-
-
-def _compile_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    if not isinstance(instance, str):
-        return
-    try:
-        fits = compile_pattern(pattern, ignore_case=False).occurs_in(instance)
-    except PatternError:
-        return  # The editor reports it on save; a pattern that RE2 rejects has no effect.
-    if not fits:
-        yield ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-def _check_kind(validator: Any, kind: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """A value of a kind that is stored in a way of ours, such as `HH:MM`."""
-    holds = STORED_FORMATS.get(kind) if isinstance(kind, str) else None
-    if holds and isinstance(instance, str) and not holds(instance):
-        yield ValidationError(f"{instance!r} is not a {kind!r}")
-
-
-def _get_format_checker() -> FormatChecker:
-    """jsonschema's checks, with ours."""
-    checker = FormatChecker()
-    for name, holds in {**FORMATS, **STORED_FORMATS}.items():
-        checker.checks(name)(lambda value, holds=holds: not isinstance(value, str) or holds(value))
-    return checker
-
-
-_FORMATS = _get_format_checker()
-_Validator = validators.extend(  # type: ignore[no-untyped-call]
-    Draft202012Validator, {"pattern": _compile_pattern, "x-kind": _check_kind}
-)
 
 
 #: Maximum depth of nested fields.
@@ -328,7 +260,7 @@ class Form:
         return next((field for field in (*self.leaves, *self.fields) if field.path == path), None)
 
     def status(self, context: Json) -> SchemaStatus:
-        """The status for a context. An empty schema is never complete."""
+        """The status for a context. An unusable schema is never complete."""
         if self.problem:
             return SchemaStatus(False, False)
         try:

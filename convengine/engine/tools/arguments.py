@@ -6,7 +6,7 @@ from contextlib import suppress
 from copy import deepcopy
 
 from convengine.engine.forms.composed_schemas import write_out
-from convengine.engine.forms.form import get_validator
+from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import loads

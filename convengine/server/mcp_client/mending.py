@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.form import get_validator
+from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
-from convengine.engine.forms.form import get_validator
+from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import FilledPrompts, fill_prompts
 from convengine.engine.steps.tools.observations import Observation, compact_observations

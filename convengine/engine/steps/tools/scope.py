@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
-from convengine.engine.forms.form import is_well_formed
+from convengine.engine.forms.schema_validator import is_well_formed
 from convengine.engine.steps.tools.stages import MCP_SERVER_UNAVAILABLE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -72,3 +72,25 @@ def test_a_choice_of_several_shapes_stays_as_it_is() -> None:
     schema = {"type": "object", "properties": {"size": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
 
     assert write_out(schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "missing"),
+    [
+        (r"^\p{L}+$", "Ann", ("company",)),
+        (r"^\p{L}+$", "7", ()),
+        ("^(a+)+$", "a" * 3000 + "!", ()),
+        ("(", "Ann", ("company",)),
+    ],
+)
+def test_a_pattern_that_decides_what_is_required_is_tested_like_any_other(
+    pattern: str, name: str, missing: tuple[str, ...]
+) -> None:
+    document = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "company": {"type": "string"}},
+        "if": {"properties": {"name": {"pattern": pattern}}},
+        "then": {"required": ["company"]},
+    }
+
+    assert Form(document).status({"name": name}).missing == missing
