@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
@@ -11,6 +12,7 @@ from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTO
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.prompts.select import choose_template
+from convengine.engine.rules.actions.contract import clear_at_path
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PromptUse
@@ -167,10 +169,17 @@ def store_reading(session: Session, form: Form, reading: Reading) -> Session:
     """The session whose context has the values. What is cleared is null where it may be, else it is asked again."""
     for item in reading.taken:
         session = session.evolve(context=merge_values(session.context, nest_value(item.field, item.value)))
-    for path in reading.cleared:
-        field = form.field(path)
-        session = session.without_context(path) if field and field.required else session.with_context({path: None})
-    return session.without_context(*reading.named) if reading.named else session
+    # Inside an object a null is no answer: the object's own schema would refuse it.
+    empty = [
+        path for path in reading.cleared if "." not in path and not ((field := form.field(path)) and field.required)
+    ]
+    session = drop_values(session, [path for path in (*reading.cleared, *reading.named) if path not in empty])
+    return session.with_context(dict.fromkeys(empty)) if empty else session
+
+
+def drop_values(session: Session, paths: Iterable[str]) -> Session:
+    """The session without the values at these dotted paths of its context."""
+    return session.evolve(context=reduce(clear_at_path, paths, session.context))
 
 
 def drop_stale_results(session: Session, turn: Turn) -> Session:

@@ -11,6 +11,7 @@ from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
     check_reading,
     drop_stale_results,
+    drop_values,
     find_extractor,
     list_read,
     list_refused,
@@ -134,7 +135,7 @@ def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
 def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
     """Store all values of the message. A value that is refused is asked for again."""
     before, refused, fields = session.context, list_refused(reading), list_read(form, reading)
-    session = store_reading(session.without_context(*(refusal.field for refusal in refused)), form, reading)
+    session = store_reading(drop_values(session, (refusal.field for refusal in refused)), form, reading)
     session = _route(session, turn, row, form, {refusal.field: refusal.reason for refusal in refused})
     is_edit = DialogueAct.read(session.dialogue.dialogue_act) is DialogueAct.EDIT
     changed = [path for path in fields if is_edit or find_value(before, path) is not None]
