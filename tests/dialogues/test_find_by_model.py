@@ -253,6 +253,9 @@ def test_a_model_decides_whether_a_doubtful_message_wants_to_leave(said: Says, q
         pytest.param(make_move("SKIP", "blue and light"), {"SKIP": "NOT_POSSIBLE"}, id="a required field"),
         pytest.param(make_move("AFFIRM", "blue"), {"AFFIRM": "NOT_POSSIBLE"}, id="no yes/no field"),
         pytest.param(make_move("CLEAR", "blue", field="day"), {"CLEAR": "NOT_POSSIBLE"}, id="an empty field"),
+        pytest.param(
+            make_move("CLEAR", "blue", field="dialogue"), {"CLEAR": "NOT_POSSIBLE"}, id="no field of the form"
+        ),
         pytest.param(make_move("BOOK", "blue"), {}, id="no move"),
         pytest.param({"moves": [7, {"move": "SKIP", "words": 7}]}, {}, id="unreadable"),
         pytest.param({"moves": "SKIP", "fields": []}, {}, id="no lists"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from convengine.engine.forms.form import Field
+from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.leaving import decide_on_leave, find_left_schema
 from convengine.engine.forms.message import find_value, understand_message
 from convengine.engine.forms.user_answer import may_say
@@ -47,20 +47,20 @@ class _Move(NamedTuple):
 
 
 def find_words(text: str, words: str, reading: Reading) -> tuple[int, int] | str:
-    """The position of the words in the message, as whole words; or the reason to drop them.
+    """The first position of the words in the message, as whole words; or the reason to drop them.
 
-    They are dropped if the message does not have them, or if `reading` took a value from them.
+    They are dropped if the message does not have them, or if `reading` took a value from them wherever they stand.
     """
-    folded, wanted = _fold(text), _fold(words)
+    reason, folded, wanted = NOT_IN_MESSAGE, _fold(text), _fold(words)
     start = folded.find(wanted)
-    while start >= 0 and not _is_whole(folded, start, start + len(wanted)):
+    while start >= 0:
+        end = start + len(wanted)
+        if _is_whole(folded, start, end):
+            if not any(item.start < end and start < item.end for item in reading.taken):
+                return start, end
+            reason = OF_ANOTHER_FIELD
         start = folded.find(wanted, start + 1)
-    end = start + len(wanted)
-    if start < 0:
-        return NOT_IN_MESSAGE
-    if any(item.start < end and start < item.end for item in reading.taken):
-        return OF_ANOTHER_FIELD
-    return start, end
+    return reason
 
 
 def _fold(text: str) -> str:
@@ -130,7 +130,9 @@ def _apply(
 ) -> Reading | None:
     """The reading after a move. Returns None where the move has no effect."""
     if move.kind is MoveKind.CLEAR:
-        is_held = bool(move.field) and find_value(session.context, move.field) is not None
+        # The model names the field: any other name would empty what the engine itself has in the context.
+        is_field = get_form(turn.snapshot, row).field(move.field) is not None
+        is_held = is_field and find_value(session.context, move.field) is not None
         return _clear(reading, move.field) if is_held and move.field not in reading.fields else None
     if move.kind in (MoveKind.PERSON, MoveKind.LEAVE):
         may_leave = find_left_schema(session, turn) is not None and decide_on_leave(session, turn, row) is not None
