@@ -25,7 +25,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
-from convengine.engine.understanding.kinds.days import read_day
+from convengine.engine.understanding.kinds.days import find_now, read_day
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
@@ -193,7 +193,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
     """How values are read: the turn's time, the conversation's zone and languages, what the form holds."""
     state = DialogueState.of(session)
     held = list_held(session, form)
-    return Situation(
+    situation = Situation(
         turn.ports.clock.now(),
         turn.config(session, TIME_ZONE),
         find_form_locale(session, turn, form),
@@ -202,8 +202,8 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
         known_part=state.known_part if state.asked_field else "",
         held=held,
         country=turn.config(session, COUNTRY),
-        earlier_days=find_earlier_days(form, held, turn.ports.clock.now().date()),
     )
+    return replace(situation, earlier_days=find_earlier_days(form, held, find_now(situation).date()))
 
 
 def list_held(session: Session, form: Form) -> dict[str, Json]:

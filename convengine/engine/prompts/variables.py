@@ -6,6 +6,7 @@ from datetime import datetime
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
+from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -121,7 +122,7 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "session_units": session.context.get("session_units", []),
         "memory": {**_NOTHING_REMEMBERED, **_get_memory(session)},
         "derivation_hint": "",
-        **_describe_time(turn.ports.clock.now()),
+        **_describe_time(get_local_time(turn), turn.ports.clock.now()),
         **{name: value for name, value in _describe_question(session).items() if name not in session.context},
     }
 
@@ -173,14 +174,13 @@ def list_allowed_intents(snapshot: Snapshot) -> list[Json]:
     )
 
 
-def _describe_time(now: datetime) -> dict[str, Json]:
-    zone = now.tzname() or ""
-    moment = now.isoformat(timespec="seconds")
+def _describe_time(local: datetime, system: datetime) -> dict[str, Json]:
+    """The time of the users, in the time zone of the conversation, and that of the system."""
     return {
-        "current_date": now.date().isoformat(),
-        "current_datetime": moment,
-        "current_year": now.year,
-        "current_timezone": zone,
-        "current_system_datetime": moment,
-        "current_system_timezone": zone,
+        "current_date": local.date().isoformat(),
+        "current_datetime": local.isoformat(timespec="seconds"),
+        "current_year": local.year,
+        "current_timezone": local.tzname() or "",
+        "current_system_datetime": system.isoformat(timespec="seconds"),
+        "current_system_timezone": system.tzname() or "",
     }

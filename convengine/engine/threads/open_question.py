@@ -122,5 +122,5 @@ def _write_bound(spec: FieldSpec, bound: Json, now: datetime | None, *, is_last:
     if spec.kind is Kind.DATE:
         day = read_date_bound(bound, now.date())
         return day.isoformat() if day else None
-    moment = read_moment_bound(bound, now.replace(tzinfo=None), is_last=is_last)
+    moment = read_moment_bound(bound, now, is_last=is_last)
     return moment.replace(tzinfo=now.tzinfo).isoformat(timespec="minutes") if moment else None

@@ -30,7 +30,7 @@ _LONGEST = 40
 def read_time_point(value: Any, now: datetime | None) -> TimePoint | None:
     """The day, time or moment that a text names. Returns None if it names none.
 
-    Relative ones need the clock of the turn, `now`. Moments are given in its time zone.
+    Relative ones need the clock of the turn, `now`. Moments are given in its time zone, if they exist there.
     """
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
@@ -38,9 +38,14 @@ def read_time_point(value: Any, now: datetime | None) -> TimePoint | None:
     if match := _RELATIVE.fullmatch(text):
         return _read_relative(match, now) if now else None
     absolute = _read_absolute(text)
-    if isinstance(absolute, datetime) and now:
-        return absolute.astimezone(now.tzinfo) if absolute.tzinfo else absolute.replace(tzinfo=now.tzinfo)
-    return absolute
+    if not isinstance(absolute, datetime) or now is None:
+        return absolute
+    if absolute.tzinfo is None:
+        return absolute.replace(tzinfo=now.tzinfo)
+    try:
+        return absolute.astimezone(now.tzinfo)
+    except OverflowError:
+        return absolute  # Its day in that time zone is in no calendar: 9999-12-31T23:59:59Z in Berlin.
 
 
 def is_time_point(value: Any) -> bool:

@@ -41,6 +41,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.free_text import RELATION
+from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
 from convengine.json_value import Json
 
@@ -146,7 +147,7 @@ def _build_question(
         for field in _list_readable(turn, form)
     ]
     user = {
-        "today": f"{situation.now:%A %Y-%m-%d}",
+        "today": f"{find_now(situation):%A %Y-%m-%d}",
         "language": situation.locale,
         "fields": fields,
         "question": to_spoken_text(session.last_assistant),

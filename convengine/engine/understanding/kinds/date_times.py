@@ -119,8 +119,8 @@ def _prefer_usual(starts: list[datetime], times: Times) -> list[datetime]:
 
 def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime, zone: ZoneInfo | None) -> Resolved:
     """The moments within the bounds of a field."""
-    first = read_moment_bound(spec.minimum, now, is_last=False)
-    last = read_moment_bound(spec.maximum, now, is_last=True)
+    first = read_moment_bound(spec.minimum, now.replace(tzinfo=zone), is_last=False)
+    last = read_moment_bound(spec.maximum, now.replace(tzinfo=zone), is_last=True)
     allowed = [start for start in starts if (first is None or start >= first) and (last is None or start <= last)]
     if not allowed:
         return refuse_bounds(_write(starts[0], zone), first, last)

@@ -1,8 +1,9 @@
 """Calculating with days: weekdays, months, units, holidays, and the bounds of fields (`today+90d`, `08:00`)."""
 
 from calendar import monthrange
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 from convengine.json_value import Json
 
@@ -103,13 +104,13 @@ def read_date_bound(bound: Json, today: date) -> date | None:
 
 
 def read_moment_bound(bound: Json, now: datetime, *, is_last: bool) -> datetime | None:
-    """A bound as a local time. A day as the last bound means its end.
+    """A bound as a local time, without its zone: that of `now`, if it has one. A day as the last bound means its end.
 
     Returns None if there is none, or if it is not understood.
     """
     if not isinstance(bound, str):
         return None
-    text = bound.strip().lower()
+    text, zone, now = bound.strip().lower(), now.tzinfo, now.replace(tzinfo=None)
     end_of_day = timedelta(days=1, microseconds=-1)
     if text.startswith("now"):
         return _shift_anchor(text, now)
@@ -119,8 +120,16 @@ def read_moment_bound(bound: Json, now: datetime, *, is_last: bool) -> datetime 
         moment = datetime.fromisoformat(bound.strip())
     except ValueError:
         return None
-    moment = moment.astimezone(now.tzinfo).replace(tzinfo=None) if moment.tzinfo else moment
+    moment = _make_local(moment, zone)
     return moment + end_of_day if is_last and len(text) == len("2026-01-01") else moment
+
+
+def _make_local(moment: datetime, zone: tzinfo | None) -> datetime:
+    """A moment in a time zone, without it. As it is written if one of them is unknown, or if no calendar has it."""
+    if moment.tzinfo and zone:
+        with suppress(OverflowError):
+            moment = moment.astimezone(zone)
+    return moment.replace(tzinfo=None)
 
 
 def read_time_bound(bound: Json) -> int | None:

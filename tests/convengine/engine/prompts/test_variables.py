@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -5,7 +6,8 @@ import pytest
 from convengine.engine.prompts.render import render_lenient, render_strict
 from convengine.engine.prompts.variables import ALIASES, build_variables, list_known_names
 from convengine.engine.turn.session import Clarification, Exchange
-from tests.builders import make_intent, make_schema, make_session, make_snapshot, make_turn
+from convengine.testing.factories import FrozenClock
+from tests.builders import make_config, make_intent, make_schema, make_session, make_snapshot, make_turn
 
 SNAPSHOT = make_snapshot(make_intent("LOAN", description="Apply for a loan"), make_intent("OFF", enabled=False))
 
@@ -73,6 +75,18 @@ def test_time_is_that_of_the_clock() -> None:
     assert values["current_datetime"] == "2026-01-15T12:00:00+00:00"
     assert values["currentYear"] == 2026
     assert values["current_timezone"] == "UTC"
+
+
+def test_the_day_is_that_of_the_users_and_not_of_the_system() -> None:
+    late = FrozenClock(datetime(2026, 1, 1, 3, 30, tzinfo=UTC))
+    turn = make_turn(make_snapshot(make_config("Session/TIME_ZONE", "America/New_York")), clock=late)
+
+    values = build_variables(make_session(), turn)
+
+    assert (values["current_date"], values["current_year"], values["current_timezone"]) == ("2025-12-31", 2025, "EST")
+    assert values["current_datetime"] == "2025-12-31T22:30:00-05:00"
+    assert values["current_system_datetime"] == "2026-01-01T03:30:00+00:00"
+    assert values["current_system_timezone"] == "UTC"
 
 
 def test_history_question_and_intents_are_there() -> None:

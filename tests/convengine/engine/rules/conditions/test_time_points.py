@@ -1,6 +1,7 @@
 """Dates and times as conditions name them."""
 
 from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -84,3 +85,19 @@ def test_a_day_compares_days_and_a_time_compares_times(left: str, right: str, ex
 )
 def test_a_relative_time_is_told_in_words(text: str, expected: str) -> None:
     assert describe_time_point(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "day"),
+    [
+        ("9999-12-31T23:59:59Z", "Europe/Berlin", date(9999, 12, 31)),
+        ("0001-01-01T00:00:00Z", "America/New_York", date(1, 1, 1)),
+    ],
+)
+def test_a_moment_that_the_time_zone_does_not_have_keeps_its_own(text: str, zone: str, day: date) -> None:
+    now = NOW.astimezone(ZoneInfo(zone))
+    point = read_time_point(text, now)
+
+    assert isinstance(point, datetime)
+    assert compare_time_points(point, day) == 0
+    assert compare_time_points(point, now) == (1 if day.year > 2026 else -1)
