@@ -4,6 +4,7 @@ A text is a value, a name of an object, or a number. Names that the product itse
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,7 @@ import re2
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.turn import audit_settings, live_settings
-from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.codec import MAX_DEPTH, dumps
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.session import Exchange, Session
@@ -23,6 +24,7 @@ from convengine.engine.turn.stage import declared_stages
 from convengine.engine.turn.turn import TurnRequest
 
 MASK = "***"
+_OPENS, _DECODER = re.compile(r"[{\[]"), json.JSONDecoder()
 
 
 def redact(value: Any, keys: Set[str], spared: Set[str] = frozenset()) -> Any:
@@ -44,19 +46,26 @@ def redact_text(text: str, keys: Set[str]) -> str:
 
 
 def _redact_documents(text: str, keys: Set[str]) -> Iterator[str]:
-    """The parts of a text: its JSON documents with masked values, and the text between."""
-    done = index = 0
-    while (index := min((at for at in (text.find(sign, index) for sign in "{[") if at >= 0), default=-1)) >= 0:
+    """The parts of a text: its JSON documents with masked values, and the text between.
+
+    The rest is masked as a whole where reading it costs more than a document that is nested MAX_DEPTH deep may cost.
+    """
+    done, end, budget = 0, 0, MAX_DEPTH * len(text)
+    while opening := _OPENS.search(text, end):
+        start, end = opening.span()
         try:
-            value, end = json.JSONDecoder().raw_decode(text, index)
-        except (ValueError, RecursionError):
-            index += 1
-            continue
-        if (masked := redact(value, keys)) != value:
-            yield text[done:index]
-            yield dumps(masked)
-            done = end
-        index = end
+            value, end = _DECODER.raw_decode(text, start)
+            if (masked := redact(value, keys)) != value:
+                document = dumps(masked)
+                yield text[done:start] + document
+                done = end
+        except json.JSONDecodeError as error:
+            budget -= error.pos - start
+        except RecursionError:
+            budget = -1
+        if budget < 0:
+            yield text[done:start] + MASK
+            return
     yield text[done:]
 
 
@@ -75,8 +84,10 @@ def _is_masked_name(name: str, keys: Set[str]) -> bool:
 
 def may_mention(text: str, keys: Set[str]) -> bool:
     """True when a JSON text may hold one of the keys: a cheap test before the walk."""
+    if not keys or "\\u" in text:  # Escapes may spell any name: {"contrase\\u00f1a": …}.
+        return bool(keys)
     # RE2 takes no lone surrogates, which a turn keeps until its texts are stored.
-    return bool(keys) and _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace").decode()) is not None
+    return _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace").decode()) is not None
 
 
 @cache

@@ -234,5 +234,5 @@ def _parse_json(value: str | None) -> Json:
         return value
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value

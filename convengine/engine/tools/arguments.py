@@ -101,7 +101,7 @@ def _fit_value(schema: Json, value: Json) -> Json:
     if isinstance(value, str) and "string" not in types:
         return _parse_text(types, value)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and types == ["string"]:
-        return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+        return str(value).removesuffix(".0")
     return value
 
 

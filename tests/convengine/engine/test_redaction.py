@@ -1,3 +1,5 @@
+import pytest
+
 from convengine.engine.redaction import Redaction, may_mention, redact
 
 KEYS = frozenset({"password"})
@@ -47,3 +49,33 @@ def test_a_name_in_json_inside_a_text_is_masked() -> None:
     assert redact({"text": text}, KEYS) == {"text": masked}
     assert Redaction(KEYS).text(text) == masked
     assert redact('{"pass": 1}', KEYS) == '{"pass": 1}'
+
+
+def test_a_name_that_is_written_with_escapes_is_masked() -> None:
+    redaction = Redaction(frozenset({"contraseña"}))
+
+    assert redaction.text(r'He sent {"Contrase\u00f1a": "x"}.') == 'He sent {"Contraseña":"***"}.'
+    assert redaction.touches(r'{"contrase\u00F1a": "x"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        pytest.param("password {" + "[" * 16_000, "password {***", id="brackets"),
+        pytest.param("password " + '{"a":' * 3_000, "password ***", id="objects"),
+        pytest.param('{"password": "x"} ' + "[" * 16_000, '{"password":"***"} ***', id="a document before it"),
+        pytest.param('{"a":' * 3_000 + '{"password": "x"}' + "}" * 3_000, "***", id="a deep document"),
+        pytest.param('{"a":' * 700 + '{"password": "x"}' + "}" * 700, "***", id="a document too deep to walk"),
+        pytest.param("password {" + "[" * 300 + "1," * 7_000, None, id="long lists"),
+        pytest.param("[INFO] {" * 2_000 + '{"password": "x"}', "[INFO] {" * 2_000 + '{"password":"***"}', id="a log"),
+        pytest.param(
+            '{"a": [' * 30 + '{"password": "x"}, ' + "1, " * 500,
+            '{"a": [' * 30 + '{"password":"***"}, ' + "1, " * 500,
+            id="cut",
+        ),
+    ],
+)
+def test_a_text_that_begins_many_documents_is_read_within_limits(text: str, masked: str | None) -> None:
+    result = Redaction(KEYS).text(text)
+
+    assert result == masked if masked else result.endswith("***")

@@ -1,6 +1,5 @@
 """What rule actions share: refusing a value, failing, writing events, dotted paths into the context."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from convengine.engine.rules.conditions.words import value_words
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -174,7 +174,7 @@ def read_assignments(
 def _read_json_assignments(text: str, usage: str) -> Mapping[str, Json]:
     """The names and values of a JSON object, or of a list of {key, value}. Raises ActionValueError with `usage`."""
     try:
-        document = json.loads(text)
+        document = loads(text)
     except ValueError:
         raise ActionValueError(usage) from None
     if isinstance(document, dict) and "key" not in document:

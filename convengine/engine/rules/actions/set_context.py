@@ -1,6 +1,5 @@
 """SET_CONTEXT: write context fields."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from convengine.engine.rules.actions.contract import (
     set_at_path,
 )
 from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -72,7 +72,7 @@ def _value(text: str) -> Any:
     """A value after the colon: JSON if it begins like an object, list or quoted text, else a scalar."""
     if text.strip()[:1] in ("{", "[", '"'):
         try:
-            return json.loads(text)
+            return loads(text)
         except ValueError:
             return text.strip()
     return read_scalar(text)

@@ -1,6 +1,5 @@
 """SET_DIALOGUE_ACT: override the dialogue act."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from convengine.engine.rules.actions.contract import (
 )
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import DialogueAct, RuleAction
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Rule
@@ -55,7 +55,7 @@ def parse(value: str | None) -> ActOverride:
     if not text.startswith("{"):
         return ActOverride(_read_act(text))
     try:
-        wanted = json.loads(text)
+        wanted = loads(text)
     except ValueError:
         raise ActionValueError(USAGE) from None
     query = _get_either(wanted, "standaloneQuery", "standalone_query")

@@ -40,7 +40,7 @@ _WORDS: dict[str, tuple[str, Any]] = {
     "false": ("BOOL", False),
     "null": ("NULL", None),
 }
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+)|\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 #: The first alternative that fits wins; the name of its group is the token's type.
 _TOKEN = re.compile(
@@ -116,7 +116,10 @@ def _read_token(match: re.Match[str]) -> Token:
 
 
 def _unescape(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16)) if match[1] else _ESCAPES.get(match[2], match[2])
+    """The text of an escape: of several `\\u…` in a row together, because two of them may be one letter."""
+    if match[1]:
+        return bytes.fromhex(match[1].replace("\\u", "")).decode("utf-16-be", "surrogatepass")
+    return _ESCAPES.get(match[2], match[2])
 
 
 MAX_LENGTH = 2000

@@ -1,6 +1,5 @@
 """GuardrailStep: clean the text, and stop sensitive tools and actions without approval."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from convengine.engine.steps.actions.settings import (
 )
 from convengine.engine.steps.actions.stages import GUARDRAIL_ALLOW, GUARDRAIL_DENY
 from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import PolicyDecision
 from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.session import ReplyOverride, Session
@@ -171,7 +171,7 @@ def _find_requested_tool(session: Session) -> str:
     request = session.tools.tool_request
     if isinstance(request, str):
         try:
-            request = json.loads(request)
+            request = loads(request)
         except ValueError:
             return ""
     wanted = request.get("tool_code") if isinstance(request, Mapping) else None

@@ -1,6 +1,5 @@
 """Ask a model to read a message into the form, and keep only what the form declares."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from convengine.engine.steps.forms.stages import (
     SCHEMA_EXTRACTION_LLM_OUTPUT,
 )
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.codec import loads
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import PromptUse
 from convengine.engine.turn.payload import to_spoken_text
@@ -269,8 +269,8 @@ def _list_readings(form_field: Field, text: str, situation: Situation) -> Iterat
     if form_field.spec.kind not in (Kind.TEXT, Kind.PATTERN):
         yield from (item.value for item in read_value(text, form_field.spec, situation).taken)
     try:
-        literal = json.loads(text)
-    except (ValueError, RecursionError):
+        literal = loads(text)
+    except ValueError:
         return
     if isinstance(literal, _JSON_TYPES.get(form_field.type, ())):
         yield literal

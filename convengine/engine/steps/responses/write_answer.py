@@ -204,7 +204,7 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
         return TextPayload(text)
     try:
         return JsonPayload(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return JsonPayload(text)
 
 

@@ -29,6 +29,14 @@ def test_defaults_are_filled_in_and_texts_read_as_what_the_schema_wants() -> Non
 
 
 @pytest.mark.parametrize(
+    ("number", "text"),
+    [(48392, "48392"), (5.0, "5"), (12345.67, "12345.67"), (999_999.5, "999999.5"), (1e6, "1000000")],
+)
+def test_a_number_becomes_the_text_of_all_its_digits(number: float, text: str) -> None:
+    assert check_arguments(SCHEMA, {"orderId": number})[0]["orderId"] == text
+
+
+@pytest.mark.parametrize(
     ("given", "problem"),
     [
         ({}, "'orderId' is a required property"),

@@ -5,6 +5,8 @@ from convengine.engine.rules.actions.set_context import parse
 from tests.builders import make_session, payload
 from tests.convengine.engine.rules.actions.run import apply
 
+DEEP = "[" * 100_000
+
 
 @pytest.mark.parametrize(
     ("value", "context"),
@@ -15,6 +17,8 @@ from tests.convengine.engine.rules.actions.run import apply
         ("note:[draft", {"order": {"id": 7}, "note": "[draft"}),
         ('{"order.id": 8, "seen": true}', {"order": {"id": 8}, "seen": True}),
         ("pending_slot:amount", {"order": {"id": 7}, "pending_slot": "amount"}),
+        ("note:[NaN]", {"order": {"id": 7}, "note": "[NaN]"}),
+        pytest.param(f"note:{DEEP}", {"order": {"id": 7}, "note": DEEP}, id="deep"),
     ],
 )
 def test_it_writes_the_fields(value: str, context: object) -> None:
@@ -34,7 +38,9 @@ def test_a_path_through_something_that_is_no_object_fails() -> None:
         apply("SET_CONTEXT", "order.id:1", make_session(context={"order": "A-7"}))
 
 
-@pytest.mark.parametrize("value", ["", "order", "mcp.finalAnswer:x", '{"intent_lock": null}', "a b:1"])
+@pytest.mark.parametrize(
+    "value", ["", "order", "mcp.finalAnswer:x", '{"intent_lock": null}', "a b:1", '{"a": NaN}', DEEP]
+)
 def test_anything_else_is_refused(value: str) -> None:
     with pytest.raises(ActionValueError):
         parse(value)

@@ -134,7 +134,7 @@ def test_a_tool_that_is_asked_for_may_be_sensitive(request_: Any) -> None:
     assert payload(turn, "GUARDRAIL_DENY")["matchedOn"] == "TOOL"
 
 
-@pytest.mark.parametrize("request_", ["{", "7", [], {"tool_code": None}])
+@pytest.mark.parametrize("request_", ["{", "7", [], {"tool_code": None}, "[" * 100_000])
 def test_a_tool_request_that_says_nothing_is_harmless(request_: Any) -> None:
     assert not is_denied("go", *GUARDED, sent={"tool_request": request_})
 

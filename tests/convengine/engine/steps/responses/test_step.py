@@ -106,10 +106,11 @@ def test_P2_9_8_V7_json_is_a_document() -> None:
     assert session.last_assistant == {"a": 1}
 
 
-def test_a_text_that_is_no_json_is_told_apart() -> None:
-    session, _ = run(make_response("oops", output_format="JSON"))
+@pytest.mark.parametrize("text", ["oops", "[" * 100_000])
+def test_a_text_that_is_no_json_is_told_apart(text: str) -> None:
+    session, _ = run(make_response(text, output_format="JSON"))
 
-    assert session.last_assistant == {"type": "JSON_TEXT", "value": "oops"}
+    assert session.last_assistant == {"type": "JSON_TEXT", "value": text}
 
 
 def test_a_template_never_shows_its_source() -> None:
