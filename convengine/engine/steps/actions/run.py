@@ -10,7 +10,7 @@ from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValu
 from convengine.engine.rules.actions.set_task import build_unknown_task_error, parse
 from convengine.engine.rules.task_runs import Outcome, Run, TaskReference, run_claimed, run_methods
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
-from convengine.engine.turn.ports import ExecutionClaim, TaskRun
+from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -60,14 +60,18 @@ def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[
 def _run_methods(
     session: Session, turn: Turn, action: Action, record: Record, reference: TaskReference, methods: Sequence[str]
 ) -> Outcome:
-    """Run the methods of the task in order, each with the time limit and the same idempotency key."""
-    limit = turn.config(session, ACTION_TIMEOUT_MS, action.key)
-    task_run = TaskRun(f"{session.conversation_id}:{record.nonce}", limit)
+    """Run the methods of the task in order, each with the time limit and its own idempotency key."""
+    limit, key = turn.config(session, ACTION_TIMEOUT_MS, action.key), f"{session.conversation_id}:{record.nonce}"
+
+    def run_method(method: str, seen: Session) -> TaskAnswer:
+        task_run = TaskRun(f"{key}:{method}" if len(methods) > 1 else key, limit)
+        return turn.ports.tasks.run(reference.task, method, seen, task_run=task_run)
+
     return run_methods(
         session,
         turn,
         methods,
-        lambda method, seen: turn.ports.tasks.run(reference.task, method, seen, task_run=task_run),
+        run_method,
         find_failure=lambda answer: answer.error_type or answer.refusal,
         reserved=_ENGINE_KEYS,
     )

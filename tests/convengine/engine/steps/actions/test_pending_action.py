@@ -209,6 +209,15 @@ def test_each_method_gets_the_key_of_its_opening_and_its_time() -> None:
     assert (action.idempotency_key, action.timeout_ms) == (f"{CONVERSATION}:{record(session)['nonce']}", 250)
 
 
+def test_several_methods_of_an_action_have_different_keys() -> None:
+    tasks = RecordingTasks({"orders:charge": TaskAnswer(1), "orders:refund": TaskAnswer(2)})
+    session, _ = run(make_action("X", bean_name="orders", method_names="charge,refund"), tasks=tasks)
+
+    opening = f"{CONVERSATION}:{record(session)['nonce']}"
+    keys = [action.idempotency_key for action in tasks.actions if action]
+    assert keys == [f"{opening}:charge", f"{opening}:refund"]
+
+
 def test_a_method_that_returns_nothing_fails_unless_it_may() -> None:
     assert get_failure(run(ROW, tasks=refunds(TaskAnswer(None, refusal="NULL_RESULT")))[1]) == "NULL_RESULT"
     assert "PENDING_ACTION_EXECUTED" in stages(run(ROW, tasks=refunds(TaskAnswer(None)))[1])
