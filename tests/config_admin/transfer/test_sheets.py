@@ -97,7 +97,7 @@ def test_other_delimiters_are_read(delimiter: str) -> None:
         ("ce_policy.csv", "", "is empty"),
         ("ce_policy.csv", "policy_id,patern", "no column 'patern'. Did you mean pattern"),
         ("ce_policy.csv", "pattern,pattern", "a duplicate column"),
-        ("ce_policy.csv", "policy_id\n1,2", "line 2: has 2 cells below 1 columns"),
+        ("ce_policy.csv", "policy_id\n1,2", "line 2: has 2 cells below 1 column\\."),
         ("ce_policy.csv", "policy_id\nx", "line 2, policy_id: 'x' is not valid. It must be a whole number"),
         ("ce_policy.csv", "enabled\nmaybe", "line 2, enabled: 'maybe' is not valid"),
         ("ce_policy.csv", 'pattern\n"x', "not valid CSV"),
