@@ -109,8 +109,10 @@ def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) 
     say of the conversation as a whole. Raises UnknownConversation, also for a turn that it does not have.
     """
     report = Report()
-    walk = _verify_at_one_moment(conversation_id)
-    findings = [*compare_ledger(Ledger.read(), conversation_id), *verify_rows_of(conversation_id)]
+    with _repeatable_read():
+        walk = _walk_chain(conversation_id)
+        findings = [*compare_ledger(Ledger.read(), conversation_id), *verify_rows_of(conversation_id)]
+        configuration = release_history().verify(walk.versions)
     if not walk.exists and not findings:
         raise UnknownConversation(f"There is no conversation {conversation_id}.")
     if turn_no is not None:
@@ -120,7 +122,7 @@ def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) 
         walk.findings = [finding for finding in walk.findings if finding.turn_no in (turn_no, None)]
     report.add(walk)
     report.add_findings(finding for finding in findings if turn_no in (None, finding.turn_no))
-    report.add_configuration(release_history().verify(walk.versions))
+    report.add_configuration(configuration)
     return report
 
 
@@ -152,10 +154,15 @@ def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iter
 
 
 def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
-    """Verify one conversation in a consistent view: turns that commit meanwhile look like damage."""
+    """Verify the chain of one conversation in a consistent view: turns that commit meanwhile look like damage."""
     with _repeatable_read():
-        cuts = RetentionCuts.read()
-        all_walks = [walk for walks in _walk_chains(None, key, cuts, only=True) for walk in walks]
+        return _walk_chain(key)
+
+
+def _walk_chain(key: uuid.UUID) -> ChainWalk:
+    """The walk of one conversation, which is empty if nothing is stored of it."""
+    cuts = RetentionCuts.read()
+    all_walks = [walk for walks in _walk_chains(None, key, cuts, only=True) for walk in walks]
     return all_walks[0] if all_walks else ChainWalk(key, cuts, ConversationFacts(), ReleaseHashes())
 
 

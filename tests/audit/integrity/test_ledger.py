@@ -2,11 +2,13 @@
 
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -83,6 +85,34 @@ def test_retention_is_recorded_and_no_damage(caller: Caller, settings: Any) -> N
         (table, "retention")
         for table in ("ce_conversation", "ce_conversation_history", "ce_access_log", "ce_mcp_user_feedback")
     }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_retention_that_commits_while_a_conversation_is_verified_is_no_damage(
+    caller: Caller, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller.say("hours")
+    list(ledger.write_root())
+    set_audit_setting("RETENTION_DAYS", 30)
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 33 * 86_400}
+    compare_ends = anchor.compare_ends
+
+    def remove_first(*args: Any) -> Any:
+        with ThreadPoolExecutor(1) as other:
+            other.submit(remove_in_thread).result()
+        return compare_ends(*args)
+
+    monkeypatch.setattr(anchor, "compare_ends", remove_first)
+
+    assert verify.verify_conversation(uuid.UUID(caller.conversation_id)).findings == []
+    assert not CeConversation.objects.exists()
+
+
+def remove_in_thread() -> None:
+    try:
+        list(old_turns.remove_old_turns())
+    finally:
+        connection.close()
 
 
 def test_a_conversation_that_was_removed_is_missed_without_configuration(caller: Caller) -> None:
