@@ -7,7 +7,7 @@ hash and its time. Older lines stay true.
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -93,37 +93,45 @@ def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Findin
 
     With `only`, the chains of that conversation alone, and no roots. Raises OSError, UnreadableAnchor.
     """
+    # Before the roots of the ledger, to which a root is written before it is written to the file.
+    roots_of_file = _read_roots(file) if only is None else {}
     ends = (end for end in _read_lines(file) if isinstance(end, ChainEnd) and only in (None, end.conversation_id))
-    yield from compare_ends(ends, RetentionCuts.read(), ANCHOR)
-    if only is None:
-        roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
-        for root, at in _read_roots(file).items():
-            if root and root not in roots:
-                text = f"The root {root[:12]}… of the anchor is missing."
-                yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, at, text)
+    yield from compare_ends(ends, ANCHOR)
+    roots = set(CeLedger.objects.exclude(root="").values_list("root", flat=True))
+    for root, at in roots_of_file.items():
+        if root and root not in roots:
+            text = f"The root {root[:12]}… of the anchor is missing."
+            yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, at, text)
 
 
-def compare_ends(
-    ends: Iterator[ChainEnd], cuts: RetentionCuts, source: Source, aged: set[uuid.UUID] | None = None
-) -> Iterator[Finding]:
+def compare_ends(ends: Iterator[ChainEnd], source: Source) -> Generator[Finding, None, set[uuid.UUID]]:
     """Where the stored chains differ from recorded ends.
 
-    `aged` gets the missing conversations that are old enough to have been removed by rule.
+    Returns the missing conversations that are old enough to have been removed by rule.
     """
+    cuts, aged = RetentionCuts.read(), set[uuid.UUID]()
     while batch := list(islice(ends, _LINES)):
         stored = _read_stored_hashes(batch)
-        gone = [end for end in batch if end.position not in stored]
-        removed = _select_removed_by_rule(gone, cuts, set() if aged is None else aged) if gone else set()
+        gone = {end for end in batch if end.position not in stored}
+        with_conversation = _select_aged(gone, cuts)
+        missing = gone - with_conversation - _select_removed_turns(gone)
+        if missing:
+            # Retention records a removal before it removes anything, perhaps after the cuts were read.
+            cuts = RetentionCuts.read()
+            with_conversation = _select_aged(gone, cuts)
+            missing -= with_conversation
+        aged |= {end.conversation_id for end in with_conversation}
         for end in batch:
             stored_hash = stored.get(end.position)
             turn_no = end.number if end.kind == _TURNS else None
             what = f"{'turn' if end.kind == _TURNS else 'addition'} {end.number}"
-            if stored_hash is None and end not in removed:
+            if end in missing:
                 text = f"The {source.name} has {what}, which is missing: the end or all of the chain was removed."
                 yield Finding(source.missing, end.conversation_id, text, turn_no)
             elif stored_hash is not None and stored_hash != end.hash:
                 text = f"The chain up to {what} does not match the {source.name}."
                 yield Finding(source.differs, end.conversation_id, text, turn_no)
+    return aged
 
 
 def newest_ends(ends: Iterable[ChainEnd]) -> Iterator[ChainEnd]:
@@ -170,22 +178,23 @@ def _read_stored_hashes(ends: Iterable[ChainEnd]) -> dict[Position, str]:
     return {end.position: end.hash for end in map(_read_end, rows)}
 
 
-def _select_removed_by_rule(gone: list[ChainEnd], cuts: RetentionCuts, aged: set[uuid.UUID]) -> set[ChainEnd]:
-    """The ends that retention removed: with their conversation, or as old turns of one that is in use.
-
-    Adds the conversations of the first kind to `aged`.
-    """
-    keys = [end.conversation_id for end in gone]
+def _select_aged(gone: set[ChainEnd], cuts: RetentionCuts) -> set[ChainEnd]:
+    """The ends that retention may have removed with their whole conversation."""
+    keys = {end.conversation_id for end in gone}
     existing = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
-    bases = {base.pk: base.turn_no for base in CeChainBase.objects.filter(pk__in=keys) if base.is_genuine()}
-    old = {
+    return {
         end
         for end in gone
         if end.conversation_id not in existing
         and cuts.explains_missing_turn(datetime.fromtimestamp(end.at / 1_000_000, UTC))
     }
-    aged |= {end.conversation_id for end in old}
-    return old | {end for end in gone if end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0)}
+
+
+def _select_removed_turns(gone: set[ChainEnd]) -> set[ChainEnd]:
+    """The ends that retention removed as old turns of a conversation in use, as its base records."""
+    rows = CeChainBase.objects.filter(pk__in={end.conversation_id for end in gone})
+    bases = {base.pk: base.turn_no for base in rows if base.is_genuine()}
+    return {end for end in gone if end.kind == _TURNS and end.number <= bases.get(end.conversation_id, 0)}
 
 
 def _read_roots(file: Path) -> dict[str, str]:

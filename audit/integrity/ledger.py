@@ -18,7 +18,6 @@ from django.db import transaction
 from django.db.models import Max
 
 from audit.integrity import anchor
-from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger_entries import Ledger
 from audit.integrity.signed_rows import pack_new_rows
@@ -124,8 +123,8 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
         yield from _verify_roots(ledger)
         yield from _find_missing_entries(ledger)
         yield from _compare_releases(ledger)
-    ends, aged = anchor.newest_ends(_read_ends(ledger, only)), set[uuid.UUID]()
-    yield from anchor.compare_ends(ends, RetentionCuts.read(), anchor.LEDGER, aged)
+    newest = anchor.newest_ends(_read_ends(ledger, only))
+    aged = yield from anchor.compare_ends(newest, anchor.LEDGER)
     if only is None and len(aged) > (removed := ledger.count_removed_conversations()):
         text = f"Missing conversations that the ledger lists: {len(aged)}; conversations removed by age: {removed}."
         yield create_table_finding("LEDGER_MISSING", CeConversation._meta.db_table, "several", text)

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from audit.integrity import anchor
+from audit.integrity import anchor, ledger
 from audit.models import CeChainCut
 from audit.record import removals
 from audit.record.document_parts import encode_stored_document
@@ -66,6 +66,41 @@ def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path
 
     assert run_verify(file)[0] == 1
     assert codes(file) == {("ANCHOR_MISSING", 3), ("LEDGER_MISSING", 3)}
+
+
+def test_what_retention_removes_while_an_anchor_is_compared_is_no_damage(
+    caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "heads"
+    write_anchor(file)
+    read_stored_hashes = anchor._read_stored_hashes
+
+    def remove_first(*args: Any) -> Any:
+        removals.note_cut(CeChainCut.Kind.TURNS, database_time())
+        CeConversation.objects.all().delete()
+        return read_stored_hashes(*args)
+
+    monkeypatch.setattr(anchor, "_read_stored_hashes", remove_first)
+
+    assert list(anchor.compare_anchor(file)) == []
+
+
+def test_a_root_that_is_written_while_an_anchor_is_compared_is_no_damage(
+    caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "heads"
+    write_anchor(file)
+    read_roots = anchor._read_roots
+
+    def write_first(*args: Any) -> Any:
+        monkeypatch.undo()
+        ledger.create_root()
+        ledger.copy_roots(file)
+        return read_roots(*args)
+
+    monkeypatch.setattr(anchor, "_read_roots", write_first)
+
+    assert list(anchor.compare_anchor(file)) == []
 
 
 def test_a_conversation_that_was_taken_out_whole_is_found(caller: Caller, tmp_path: Path) -> None:
