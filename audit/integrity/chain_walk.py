@@ -153,23 +153,24 @@ class ChainWalk:
         if not seal.matches(parts):
             parts = parts._replace(document=encode_stored_document(row["events"]))
             self._report_differences(row, seal, seal.differing(parts))
-        is_known = is_erasure_known if seal.cuts & seals.ERASED else self.cuts.explains(seal.cuts, row["created_at"])
-        if not is_known:
+        is_lawful = is_erasure_known if seal.cuts & seals.ERASED else self.cuts.explains(seal.cuts, row["created_at"])
+        if not is_lawful:
             text = "Content of the turn was removed, but no erasure or retention is recorded."
             self._add_finding("ERASED_WITHOUT_RECORD", text, row["turn_no"])
 
     def _check_executions(self, row: Row) -> None:
         """Compare the runs of actions with what the events of their turn say of them."""
-        is_removed = self.cuts.explains_missing_turn(row["created_at"])
+        may_be_removed = self.cuts.explains_missing_turn(row["created_at"])
         for run in list_runs(row["events"]):
             status = self.facts.executions.get(run.execution_id) or read_status(run.execution_id)
-            code = "ROW_MISSING" if status is None else "ROW_CHANGED"
             if status is None:
-                is_known = run.is_reused or is_removed or run.execution_id in self.cuts.erased_executions
+                code, text = "ROW_MISSING", "It is gone"
+                is_lawful = may_be_removed or run.is_reused or run.execution_id in self.cuts.erased_executions
             else:
-                is_known = run.status in (None, status)
-            if not is_known:
-                text = f"{status or 'It is gone'}, but turn {row['turn_no']} of {self.key} has {run.stage}."
+                code, text = "ROW_CHANGED", status
+                is_lawful = run.status in (None, status)
+            if not is_lawful:
+                text = f"{text}, but turn {row['turn_no']} of {self.key} has {run.stage}."
                 self.findings.append(create_table_finding(code, EXECUTIONS, run.execution_id, text))
 
     def _report_differences(self, row: Row, seal: Seal, differing: Sequence[str]) -> None:
