@@ -20,6 +20,7 @@ from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
+from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
@@ -221,22 +222,28 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
 def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
     """What the messages met, in words, and the pages to change it."""
     if group.kind == Kind.NEGATIVE:
-        name = find_row_name(group.table_name, group.row_pk) if group.table_name else ""
-        edit = row_url(group.table_name, group.row_pk) if name else ""
-        return f"Answer {name}" if name else "An answer without a row", [Link("Edit the answer", edit)] if edit else []
+        return _describe_rated_answer(group)
     form = _find_form(group, snapshot)
-    intent = group.intent_code or (form.intent_code if form else "")
-    row = snapshot.row(rows.Intent, intent)
-    title = (row.display_name if row else "") or intent
-    edit = row_url(_FORM, form.schema_id) if form else ""
-    name = _find_field_title(form, group.field_name)
+    title = get_intent_name(snapshot, group.intent_code or (form.intent_code if form else "")) or "A deleted form"
+    field_title = _find_field_title(form, group.field_name)
     if group.kind == Kind.REFUSED_VALUE:
-        reason = narration_phrases.find_phrase("refused", group.detail)
-        next_steps = [Link(f"Add a choice or a synonym to {name}", edit)] if edit else []
-        return f"{name} of {title}: {reason}", next_steps
-    label = f"Look at the question of {name}" if group.field_name else "Look at the form"
-    about = f"{title}: given up at {name}" if group.field_name else f"{title}: left before it was done"
-    return about, [Link(label, edit)] if edit else []
+        text = f"{field_title} of {title}: {narration_phrases.find_phrase('refused', group.detail)}"
+        label = f"Add a choice or a synonym to {field_title}"
+    elif group.field_name:
+        text, label = f"{title}: given up at {field_title}", f"Look at the question of {field_title}"
+    else:
+        text, label = f"{title}: left before it was done", "Look at the form"
+    edit = row_url(_FORM, form.schema_id) if form else ""
+    return text, [Link(label, edit)] if edit else []
+
+
+def _describe_rated_answer(group: CeInboxGroup) -> tuple[str, list[Link]]:
+    """The answer that was rated, and the page to edit it. An answer of no row, or of a deleted one, has none."""
+    name = find_row_name(group.table_name, group.row_pk) if group.table_name else ""
+    if not name:
+        return "An answer without a row", []
+    edit = row_url(group.table_name, group.row_pk)
+    return f"Answer {name}", [Link("Edit the answer", edit)] if edit else []
 
 
 def _find_form(group: CeInboxGroup, snapshot: Snapshot) -> rows.OutputSchema | None:

@@ -13,7 +13,7 @@ from audit.inbox.job import update_inbox
 from audit.models import CeAccessLog, CeInboxGroup
 from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD
 from audit.reports.week import summarise_week
-from config_admin.models import CeIntentClassifier
+from config_admin.models import CeIntentClassifier, CeOutputSchema
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -126,8 +126,21 @@ def test_a_refused_value_leads_to_its_field(analyst: Client, address: str) -> No
         take_turn(TurnRequest(key, text))
     list(update_inbox())
     line = analyst.get(address, {"kind": "REFUSED_VALUE"}).context["lines"][0]
-    assert (line.title, line.examples) == ("Size of FEES: the field does not allow it", ["medium"])
+    assert (line.title, line.examples) == ("Size of Fees: the field does not allow it", ["medium"])
     assert analyst.get(line.actions[0].url).status_code == 200
+
+
+def test_a_form_given_up_has_the_name_of_its_intent_also_when_it_was_deleted(analyst: Client, address: str) -> None:
+    fill()
+    make_form()
+    key = str(CeConversation().conversation_id)
+    for text in ("fees", *["medium"] * 6):
+        take_turn(TurnRequest(key, text))
+    list(update_inbox())
+    assert analyst.get(address, {"kind": "FORM_GIVEN_UP"}).context["lines"][0].title == "Fees: given up at Size"
+    CeOutputSchema.objects.all().delete()
+    line = analyst.get(address, {"kind": "FORM_GIVEN_UP"}).context["lines"][0]
+    assert (line.title, line.actions) == ("A deleted form: given up at size", [])
 
 
 def test_feedback_shows_its_comments_and_the_answer(analyst: Client, address: str) -> None:
