@@ -7,7 +7,7 @@ This module alone writes changes and references, and expands them.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from itertools import compress, repeat
+from itertools import accumulate, compress, repeat
 from operator import attrgetter, is_not, itemgetter
 
 from convengine.engine.text.difference import ABSENT
@@ -126,10 +126,16 @@ def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
 def merge_changes(first: Mapping[str, Json], second: Mapping[str, Json]) -> Change:
     """Two changes as one, the second after the first."""
     sets, unsets = second.get("set") or {}, second.get("unset") or []
+    replaced = {*sets, *unsets}
     return _build_change(
-        {**{at: value for at, value in (first.get("set") or {}).items() if at not in unsets}, **sets},
-        [*(at for at in first.get("unset") or () if at not in sets), *unsets],
+        {**{at: value for at, value in (first.get("set") or {}).items() if not _is_within(at, replaced)}, **sets},
+        [*(at for at in first.get("unset") or () if not _is_within(at, replaced)), *unsets],
     )
+
+
+def _is_within(pointer: str, replaced: Collection[str]) -> bool:
+    """True if one of the replaced parts of a document is the one at a pointer, or contains it."""
+    return any(part in replaced for part in accumulate(pointer.split("/"), lambda before, key: f"{before}/{key}"))
 
 
 def _build_change(sets: dict[str, Json], unsets: list[str]) -> Change:

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
@@ -75,6 +76,22 @@ def test_changes_between_sessions_fold_to_the_document_of_the_later(old: Session
     assert before == folding.build_document(old)
     assert folding.apply_change(before, folding.diff_sessions(old, new)) == folding.build_document(new)
     assert folding.diff_sessions(new, new) == {}
+
+
+@given(st.lists(DOCUMENTS, min_size=2, max_size=5))
+def test_changes_that_are_merged_one_by_one_lead_to_the_last_document(documents: list[dict[str, Any]]) -> None:
+    merged: folding.Change = {}
+    for old, new in pairwise(documents):
+        merged = folding.merge_changes(merged, folding.diff_documents(old, new))
+    assert folding.apply_change(documents[0], merged) == documents[-1]
+
+
+def test_a_value_that_was_removed_from_what_is_replaced_later_is_there_again() -> None:
+    documents = [{"a": {"b": 1, "c": 1}}, {"a": {"c": 1}}, {"a": "text"}, {"a": {"b": 5}}]
+    merged: folding.Change = {}
+    for old, new in pairwise(documents):
+        merged = folding.merge_changes(merged, folding.diff_documents(old, new))
+    assert folding.apply_change(documents[0], merged) == {"a": {"b": 5}}
 
 
 def test_changes_of_one_part_tell_that_part_only() -> None:
