@@ -190,8 +190,8 @@ def get_position(row: StoredEvent) -> EventPosition:
 
 
 def _is_stored_verbatim(text: str) -> bool:
-    """True for a text that JSON does not escape."""
-    return text.isprintable() and not set(text) & {'"', "\\"}
+    """True for a text that JSON does not escape, and that databases compare in any case as Python does."""
+    return text.isascii() and text.isprintable() and not set(text) & {'"', "\\"}
 
 
 def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
