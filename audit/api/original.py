@@ -5,7 +5,7 @@ from typing import Any
 
 from audit.record import queries
 from audit.record.events import Event, expand_events
-from audit.record.trace import build_steps, describe_stage
+from audit.record.trace import build_steps, describe_stage, group_events
 from convengine.engine.turn.codec import dumps
 
 Json = dict[str, Any]
@@ -14,7 +14,7 @@ MAX_EVENTS = 20_000
 
 
 def list_raw_events(conversation_id: uuid.UUID) -> list[Json]:
-    """All events in ascending `created_at`, payloads as JSON text; including events outside of turns."""
+    """At most MAX_EVENTS events in ascending `created_at`, payloads as JSON text; including events outside of turns."""
     return [
         {
             "auditId": event.row.audit_id,
@@ -28,11 +28,12 @@ def list_raw_events(conversation_id: uuid.UUID) -> list[Json]:
 
 
 def build_original_trace(conversation_id: uuid.UUID) -> Json:
-    """Steps with their stages, and all stages flat."""
+    """Steps with their stages, turn by turn, and all stages flat."""
     events = _read_events(conversation_id)
+    steps = [step for of_turn in group_events(events).values() for step in build_steps(of_turn)]
     return {
         "conversationId": str(conversation_id),
-        "steps": [{**step, "stages": [_trim_stage(stage) for stage in step["stages"]]} for step in build_steps(events)],
+        "steps": [{**step, "stages": [_trim_stage(stage) for stage in step["stages"]]} for step in steps],
         "stages": [_trim_stage(describe_stage(event)) for event in events],
     }
 

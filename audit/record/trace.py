@@ -24,9 +24,7 @@ def build_trace(
     conversation_id: str, events: Iterable[Event], records: Mapping[int, CeConversationHistory]
 ) -> dict[str, Json]:
     """The trace of some turns: by turn, and flat for old clients."""
-    by_turn: dict[int, list[Event]] = {}
-    for event in events:
-        by_turn.setdefault(event.row.turn_no or 0, []).append(event)
+    by_turn = group_events(events)
     turns = [_build_turn(turn_no, turn_events, records.get(turn_no)) for turn_no, turn_events in by_turn.items()]
     return {
         "conversationId": conversation_id,
@@ -34,6 +32,14 @@ def build_trace(
         "steps": [step for turn in turns for step in turn["steps"]],
         "stages": [describe_stage(event) for turn_events in by_turn.values() for event in turn_events],
     }
+
+
+def group_events(events: Iterable[Event]) -> dict[int, list[Event]]:
+    """The events of each turn, in their order, by turn number; those outside of turns with the number 0."""
+    by_turn: dict[int, list[Event]] = {}
+    for event in events:
+        by_turn.setdefault(event.row.turn_no or 0, []).append(event)
+    return by_turn
 
 
 def build_steps(events: Iterable[Event]) -> list[dict[str, Json]]:

@@ -16,7 +16,7 @@ from convengine.engine.steps.responses.stages import RESPONSE_EXACT
 from convengine.engine.turn.codec import loads
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
-from tests.record import events
+from tests.record import change_entries, events
 from tests.worlds import set_audit_setting
 
 pytestmark = pytest.mark.django_db
@@ -166,6 +166,25 @@ def test_the_original_trace_has_the_steps_and_stages_of_the_whole_conversation(c
     assert {one["status"] for one in found["steps"][:-1]} == {"OK"}
     caller.conversation_id = str(uuid.uuid4())
     assert caller.get("/trace", compat="1").json()["steps"] == []
+
+
+def test_a_step_of_the_original_trace_that_never_ended_has_no_stages_of_the_next_turn(caller: Caller) -> None:
+    caller.say("hours")
+    change_entries(caller.conversation_id, 1, lambda entries: [one for one in entries if one["stage"] != "STEP_EXIT"])
+    set_audit_setting("LEVEL", "STANDARD")
+    caller.say("hours")
+
+    found = caller.get("/trace", compat="1").json()["steps"]
+
+    turn_of = {event.audit_id: event.turn_no for event in events()}
+    assert {turn_of[one["auditId"]] for step in found for one in step["stages"]} == {1}
+
+
+@pytest.mark.dialects
+def test_a_text_of_events_is_found_in_any_case_of_any_letters(caller: Caller) -> None:
+    caller.say("Straßencafé in MÜNCHEN")
+
+    assert [len(caller.get(stage="USER_INPUT", q=text).json()["results"]) for text in ("münchen", "CAFÉ")] == [1, 1]
 
 
 @pytest.mark.parametrize(
