@@ -65,7 +65,10 @@ def _apply(group: CeInboxGroup, action: Action, by: str, user: Any, note: str) -
 
 
 def note_taught(group: int, by: str, what: str, *, is_live: bool) -> None:
-    """Note what somebody taught; if it is live, the group is done until the job finds that it is not."""
+    """Note what somebody taught; if it is live, the group is done until the job finds that it is not.
+
+    A group that no longer exists is no fault.
+    """
     with transaction.atomic():
         row = CeInboxGroup.objects.select_for_update().filter(pk=group).first()
         if row is None:

@@ -103,6 +103,17 @@ def test_a_root_that_is_written_while_an_anchor_is_compared_is_no_damage(
     assert list(anchor.compare_anchor(file)) == []
 
 
+def test_only_the_wanted_turn_is_compared_with_an_anchor(caller: Caller, tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    write_anchor(file)
+    CeConversationHistory.objects.filter(turn_no=3).delete()
+
+    assert run_verify(file, "--conversation", caller.conversation_id, "--turn", "3")[0] == 1
+    assert run_verify(file, "--conversation", caller.conversation_id, "--turn", "2")[0] == 0
+    with pytest.raises(CommandError, match="has no turn 4"):
+        run_verify(file, "--conversation", caller.conversation_id, "--turn", "4")
+
+
 def test_a_conversation_that_was_taken_out_whole_is_found(caller: Caller, tmp_path: Path) -> None:
     file = tmp_path / "heads"
     write_anchor(file)

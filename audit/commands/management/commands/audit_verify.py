@@ -44,15 +44,17 @@ class Command(ExactCommand):
         if options["evidence"]:
             self._check_evidence(options["evidence"], options["json"])
             return
-        key = options["conversation"]
-        if options["turn"] is not None and key is None:
+        key, turn_no, workers = options["conversation"], options["turn"], options["workers"]
+        if turn_no is not None and key is None:
             raise CommandError("--turn needs --conversation.", returncode=2)
-        of_anchor = self._compare_anchor(options["anchor"], key) if options["anchor"] else []
+        if workers is not None and workers < 1:
+            raise CommandError("--workers needs a number from 1.", returncode=2)
+        of_anchor = self._compare_anchor(options["anchor"], key, turn_no) if options["anchor"] else []
         try:
             report = (
-                verify.verify_conversation(key, options["turn"])
+                verify.verify_conversation(key, turn_no)
                 if key
-                else verify_all.verify_all(options["workers"], self._progress(options["json"]))
+                else verify_all.verify_all(workers, self._progress(options["json"]))
             )
         except verify.UnknownConversation as fault:
             if not of_anchor:
@@ -123,11 +125,13 @@ class Command(ExactCommand):
         for end in ends:
             self.stdout.write(end)
 
-    def _compare_anchor(self, file: Path, key: uuid.UUID | None) -> list[Finding]:
+    def _compare_anchor(self, file: Path, key: uuid.UUID | None, turn_no: int | None) -> list[Finding]:
+        """The findings about everything, one conversation, or one turn of it. Raises CommandError."""
         try:
-            return list(anchor.compare_anchor(file, key))
+            findings = list(anchor.compare_anchor(file, key))
         except (OSError, anchor.UnreadableAnchor) as fault:
             raise CommandError(str(fault), returncode=2) from fault
+        return [finding for finding in findings if turn_no in (None, finding.turn_no)]
 
     def _progress(self, quiet: bool) -> Any:
         def say(report: Report) -> None:

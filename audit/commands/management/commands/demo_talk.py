@@ -59,7 +59,7 @@ class Command(ExactCommand):
         )
 
     def handle(self, *args: Any, conversation: uuid.UUID | None, debug: bool = False, **options: Any) -> None:
-        """Talk. Raises CommandError without a demonstration."""
+        """Talk. Raises CommandError if the tables of the configuration cannot be read."""
         try:
             configuration().current()
         except DatabaseError as error:
