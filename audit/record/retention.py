@@ -107,13 +107,12 @@ def _cut_documents(
                 reason = f"{name}: {Kind(kind).label} before {before:%Y-%m-%d}"
                 removals.note_removal(removals.Kind.RETENTION, _TURNS, keys, removals.RETENTION_BY, reason)
             cut = sum(counts.values())
-        if old:
-            # Numbers rise with time except for simultaneous turns, so the last batch is searched again.
-            last = rows[-1].pk if len(old) == len(rows) else old[0].pk - 1
         if cut:
             yield {name: cut}
+        # Numbers rise with time except for simultaneous turns, so a batch with newer rows is searched again next time.
         if len(old) < len(rows) or not rows:
             break
+        last = rows[-1].pk
     removals.note_cut(kind, before, last)
 
 

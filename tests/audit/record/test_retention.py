@@ -139,6 +139,18 @@ def test_what_retention_removes_is_no_damage_and_what_looks_like_it_is(
     assert {one.turn_no for one in verify.verify_conversation(conversation_id).findings} == {1}
 
 
+def test_a_turn_that_was_stored_before_an_older_one_is_not_left_out_for_ever(settings: Any) -> None:
+    keep(30)
+    young, old = turn(YOUNG), turn(OLD)
+
+    assert run() == {"documents": 1}
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 2 * 86_400}
+    assert run() == {"documents": 1}
+    young.refresh_from_db()
+    old.refresh_from_db()
+    assert (young.events, old.events) == (None, None)
+
+
 def test_a_cut_that_no_rule_recorded_is_found(caller: Caller, settings: Any) -> None:
 
     caller.say("hours")
