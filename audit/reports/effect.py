@@ -184,10 +184,15 @@ def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> Verdi
 
 def _find_excess(measure: Measure, after: Proportion, before: Proportion) -> float:
     """How many of the bad turns are more than before, as a share of them."""
-    bad, old_bad = (
-        (rate.part if measure.higher_is_worse else rate.whole - rate.part) / rate.whole for rate in (after, before)
-    )
-    return max(bad - old_bad, 0.0) / bad if bad else 0.0
+    if measure.higher_is_worse:
+        return _find_rise(after, before)
+    return _find_rise(*(Proportion(rate.whole - rate.part, rate.whole) for rate in (after, before)))
+
+
+def _find_rise(after: Proportion, before: Proportion) -> float:
+    """By how much a share rose, as a part of what it is now; 0 if it did not. Both sides must have turns."""
+    share, old_share = (side.part / side.whole for side in (after, before))
+    return max(share - old_share, 0.0) / share if share else 0.0
 
 
 def effect_url(number: int) -> str:
@@ -222,7 +227,7 @@ def _list_shifts(comparison: Comparison) -> list[IntentShift]:
     if not (has_lost and is_clear):
         return []
     risen = [share for share in moved if share.errors > 0]
-    excess = min((1 - (share.before.share or 0) / (share.after.share or 1) for share in risen), default=0.0)
+    excess = min((_find_rise(share.after, share.before) for share in risen), default=0.0)
     evidence = find_moved_turns([share.name for share in risen], comparison.after.first, comparison.after.last)
     if not evidence.explains(excess):
         return []

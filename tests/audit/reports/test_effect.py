@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from audit.reports.effect import choose_period, compare_release, group_releases
+from audit.reports.cause import Evidence
+from audit.reports.effect import ReleaseGroup, choose_period, compare_release, group_releases, list_effects
 from audit.reports.report import INTENT, Totals
 from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
 from tests.audit.reports.counts import count, count_turns
@@ -105,6 +106,17 @@ def test_the_intents_and_states_that_moved_most_come_first() -> None:
         ("HOURS", 250, 100), ("FEES", 50, 180), ("LOAN", 0, 20)
     ]  # fmt: skip
     assert [share.name for share in comparison.list_moved("STATE")] == ["HOURS_DONE", "FEES_DONE", "LOAN_DONE"]
+
+
+def test_the_rise_of_a_small_share_is_not_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 0.04 % → 0.1 %: three of five messages are too many, and two of five prove to be moved.
+    monkeypatch.setattr("audit.reports.effect.find_moved_turns", lambda *about: Evidence(20, 20, 8))
+    sides = (make_totals(100_000), make_totals(100_000))
+    for totals, loans in zip(sides, (40, 100), strict=True):
+        totals.add(INTENT, "HOURS", 100_000 - loans)
+        totals.add(INTENT, "LOAN", loans)
+    (effect,) = list_effects([ReleaseGroup(4, 4, sides[0]), ReleaseGroup(5, 5, sides[1])], 5)
+    assert {shift.intent for shift in effect.shifts} == {"HOURS", "LOAN"}
 
 
 def test_releases_between_the_sides_of_a_gradual_one_are_on_no_side() -> None:
