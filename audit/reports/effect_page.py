@@ -21,6 +21,7 @@ from audit.reports.measures import Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion
 from audit.reports.report import INTENT, Selection
 from audit.reports.report_request import describe_period
+from convengine.engine.text.whole_numbers import BIG_INTEGER
 from convengine.engine.turn.labels import format_percent, state_label
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
@@ -45,7 +46,7 @@ class RateLine(NamedTuple):
 def effect_page(request: HttpRequest, number: int) -> HttpResponse:
     """The effect of a release."""
     require_right(request, READ_TURNS)
-    notes = release_history().list_release_notes([number])
+    notes = release_history().list_release_notes([number]) if number <= BIG_INTEGER else []
     if not notes:
         raise Http404(f"Release {number} does not exist.")
     release = notes[0]

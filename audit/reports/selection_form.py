@@ -9,6 +9,7 @@ from django.utils.timezone import localdate
 from audit.record.last_days import choose_days
 from audit.reports.report import Selection, choose_dates
 from convengine.engine.text.compare import code, storable
+from convengine.engine.text.times import FIRST_YEAR, OUT_OF_RANGE
 
 DAYS = ((1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))
 _LONGEST = 200
@@ -29,8 +30,10 @@ class ReportForm(forms.Form):
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """A range must be in order, have begun, and not be longer than ten years."""
+        """A range must be in the calendar and in order, have begun, and not be longer than ten years."""
         first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
+        if first and first.year < FIRST_YEAR:
+            self.add_error("first", f"This day {OUT_OF_RANGE}")
         if first and first > localdate():
             self.add_error("first", "The first day must not be after today.")
         if last and not first:

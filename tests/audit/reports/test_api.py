@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from django.utils.timezone import localdate
 
 from audit.reports.counting import count_new_turns
@@ -59,6 +60,11 @@ def test_dates_choose_the_period() -> None:
     assert call({"first": today, "last": today}).json()["total"]["turns"] == 1
     assert call({"first": today - timedelta(days=2)}).json()["total"]["turns"] == 1
     assert call({"first": today - timedelta(days=9), "last": today - timedelta(days=1)}).json()["total"]["turns"] == 0
+
+
+def test_a_range_outside_of_the_calendar_is_refused_in_every_zone() -> None:
+    with timezone.override("Europe/Berlin"):
+        assert call({"first": "0001-01-01", "last": "0001-01-02"}).status_code == 400
 
 
 def test_another_workspace_sees_nothing() -> None:

@@ -90,6 +90,11 @@ def test_it_is_reached_from_the_release_by_those_who_may_read_turns(ada: Client)
     assert sign_in("olga", "operator").get(address).status_code == 403
 
 
+def test_a_release_of_any_number_that_does_not_exist_is_not_found(ada: Client) -> None:
+    for number in (999, 10**20):
+        assert ada.get(reverse("admin:audit_ceaudit_effect", args=[number])).status_code == 404
+
+
 def test_a_share_of_conversations_has_a_list(ada: Client) -> None:
     first, second = release(), release()
     for number, days in ((first, 2), (second, 1)):
