@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import structlog
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, InterfaceError, connections
 
 from audit.live import read_events
 from audit.live.bus import Bus
@@ -140,7 +140,7 @@ class Hub:
             for first in range(0, len(names), _AT_ONCE):
                 try:
                     await self._poll_conversations(names[first : first + _AT_ONCE])
-                except DatabaseError as error:
+                except (DatabaseError, InterfaceError) as error:
                     log.warning("streams cannot look at the database", error=str(error))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._joined.wait(), min(self._pause(), _MARK_EVERY))

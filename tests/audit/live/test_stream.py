@@ -1,5 +1,6 @@
 """One reader's way through a conversation, with the real database, and news of turns as a test wants them."""
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.db import InterfaceError, OperationalError
 
 from audit.live import read_events, stream
 from audit.live.cursor import StreamCursor
@@ -219,3 +221,31 @@ def test_signs_of_life_come_while_nothing_happens(caller: Caller) -> None:
         return sent
 
     assert async_to_sync(first)() == b": still here\n\n"
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_poll_that_does_not_reach_the_database_is_not_the_last_one(
+    caller: Caller, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller.say("hours")
+    polls: list[int] = []
+    read_versions = read_events.read_versions
+
+    def fail_first(names: Any) -> Any:
+        polls.append(len(names))
+        if len(polls) == 1:
+            raise error("the connection is closed")
+        return read_versions(names)
+
+    async def run() -> None:
+        monkeypatch.setattr(HereHub, "_pause", lambda hub: 0.01)
+        hub = HereHub()
+        reader = hub.join(caller.conversation_id)
+        await asyncio.wait_for(reader.woken.wait(), 1)
+        hub.leave(reader)
+        if hub._polling:
+            hub._polling.cancel()
+
+    monkeypatch.setattr(read_events, "read_versions", fail_first)
+    async_to_sync(run)()
+    assert polls[:2] == [1, 1]
