@@ -226,3 +226,17 @@ def test_a_removed_turn_is_said(caller: Caller) -> None:
 
     assert result.kind is gone.kind is Kind.NOT_REPLAYABLE
     assert gone.notes == ("The turn is no longer stored.",)
+
+
+def test_a_removed_turn_after_a_lasting_difference_does_not_count_either(caller: Caller) -> None:
+    caller.say("fees")
+    caller.say("hours")
+    first, second = select_turns(SearchQuery(), 100)
+    live = named_configurations().read(LIVE)
+    unsaved = edit(CeIntentClassifier.objects.get(intent_code="FEES"), pattern="costs")
+    comparison = Comparison(named_configurations().read(LIVE, unsaved), live)
+
+    results = list(comparison.compare_turns([first, second._replace(history_id=0)]))
+
+    assert kinds(results) == [Kind.INTENT, Kind.NOT_REPLAYABLE]
+    assert [result.is_after_difference for result in results] == [False, True]
