@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import structlog
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Q
 
 from audit.record.milestones import CONDITIONS, Milestone
@@ -128,7 +129,7 @@ def select_turns(wanted: Any, first: int, last: int | None) -> Any:
 def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
     """How a turn ends on a release. Returns None where that cannot be known, or if it fails unexpectedly.
 
-    A process runs it once, as long as the result is in its cache.
+    A process runs it once, as long as the result is in its cache. Raises what the database raises, which is not cached.
     """
     turn = CeConversationHistory.objects.defer(None).filter(turn_id=turn_id).first()
     try:
@@ -139,6 +140,8 @@ def _run_again(turn_id: uuid.UUID, release: int) -> PlayedResult | None:
         return _play(turn, snapshot) if turn else None
     except NotReplayable:
         return None
+    except (DatabaseError, InterfaceError):
+        raise
     except Exception as fault:
         # The reader of a page can do nothing about it.
         log.warning("turn does not run again", turn_id=str(turn_id), release=release, error=str(fault), exc_info=fault)

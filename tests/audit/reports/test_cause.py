@@ -3,7 +3,7 @@
 from unittest.mock import Mock
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from audit.record.milestones import has_stage
 from audit.reports import cause
@@ -177,3 +177,17 @@ def test_the_first_turns_on_a_release_are_read_in_the_order_of_an_index(is_open:
     assert "ce_history_release" in plan
     assert "Sort" not in plan
     assert "TEMP B-TREE" not in plan
+
+
+def test_a_fault_of_the_database_is_not_remembered_as_an_unknown_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk("fees", 1)
+    turn_id, release = CeConversationHistory.objects.get().turn_id, configuration().current().config_version
+    with monkeypatch.context() as patched:
+        patched.setattr(cause, "_play", Mock(side_effect=OperationalError("the connection is closed")))
+        with pytest.raises(OperationalError):
+            cause._run_again(turn_id, release)
+
+    played = cause._run_again(turn_id, release)
+
+    assert played is not None
+    assert played.intent == "FEES"
