@@ -115,7 +115,7 @@ def inbox_page(request: HttpRequest) -> HttpResponse:
     )
     # At most MOST_GROUPS rows, so an offset is cheap.
     shown = Paginator(groups, PER_PAGE).get_page(request.GET.get("page"))
-    log_access(request, CeAccessLog.Kind.SEARCH, search=f"inbox {kind} {status}")
+    log_access(request, CeAccessLog.Kind.SEARCH, search="inbox mine" if is_mine else f"inbox {kind} {status}")
     may_teach = request.user.has_perm(RIGHT_TO_DECIDE)
     context = {
         "title": TITLE,

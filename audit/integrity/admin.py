@@ -85,9 +85,10 @@ class LedgerAdmin(ProofColumns, ReadOnlyAdmin):
 def _read_details(row: CeLedger) -> dict[str, Any]:
     """The details of an entry; none of a damaged one."""
     try:
-        return row.details
+        details: Any = row.details
     except (TypeError, ValueError):
         return {}
+    return details if isinstance(details, dict) else {}
 
 
 @cache

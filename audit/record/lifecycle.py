@@ -19,9 +19,8 @@ _OUTSIDE = 100
 def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[LifecycleMove]:
     """The changes in the turns from `first` to `last`, and after each of them, in order. Two queries.
 
-    Of the changes outside of turns, those among the newest 100 additions are read.
-
-    A turn that was not stored changed nothing, except that it may have been interrupted.
+    Of the changes outside of turns, those among the newest 100 additions are read. A turn that failed or was
+    interrupted changed nothing, except that it may have become INTERRUPTED.
     """
     turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first, turn_no__lte=last)
     # The index knows which of the turns changed it.

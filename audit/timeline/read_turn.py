@@ -42,7 +42,7 @@ def read_record(conversation_id: uuid.UUID, turn_no: int) -> CeConversationHisto
 
 
 class Neighbours(NamedTuple):
-    """The numbers of the turns before and after one. Returns None if there is none."""
+    """The numbers of the turns before and after one, None where there is no such turn."""
 
     before: int | None
     behind: int | None

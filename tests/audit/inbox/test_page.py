@@ -175,6 +175,7 @@ def test_a_group_is_dismissed_reopened_assigned_and_noted(analyst: Client, addre
     assert decide("note", note="for Tom").note == "for Tom"
     assert str(decide("assign").assigned_to) == "ann"
     assert len(analyst.get(address, {"mine": "1"}).context["lines"]) == 1
+    assert CeAccessLog.objects.order_by("-pk").values_list("search", flat=True)[0] == "inbox mine"
     assert decide("assign").assigned_to is None
     dismissed = decide("dismiss")
     assert (dismissed.status, dismissed.decided_by) == ("DISMISSED", "ann")

@@ -24,6 +24,7 @@ from convengine.server.jobs.models import CeJobRun
 from convengine.server.sessions import old_turns
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
+from tests.database import allow_forging
 from tests.threads import rename_participant
 from tests.worlds import set_audit_setting
 
@@ -202,6 +203,18 @@ def test_the_list_says_what_each_entry_covers(caller: Caller, admin_client: Clie
     assert "proven" in page
     assert root.root in entry
     assert caller.conversation_id in entry
+
+
+def test_an_entry_that_was_changed_is_shown_too(caller: Caller, admin_client: Client) -> None:
+    caller.say("hours")
+    list(ledger.write_root())
+    with allow_forging("ce_ledger"), connection.cursor() as cursor:
+        cursor.execute("UPDATE ce_ledger SET detail = '[]'")
+
+    page = admin_client.get(reverse("admin:audit_celedger_changelist"))
+
+    assert page.status_code == 200
+    assert "1 conversation that grew since the root before" in page.content.decode()
 
 
 def test_the_root_goes_to_a_file_and_a_command(caller: Caller, settings: Any, tmp_path: Path) -> None:
