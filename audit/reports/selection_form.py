@@ -1,9 +1,10 @@
 """The form of the reports: which turns they are about."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.timezone import localdate
 
 from audit.record.last_days import choose_days
@@ -29,14 +30,19 @@ class ReportForm(forms.Form):
     channel = forms.CharField(label="Channel", max_length=_LONGEST, required=False)
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1, required=False)
 
-    def clean(self) -> dict[str, Any]:
-        """A range must be in the calendar and in order, have begun, and not be longer than ten years."""
-        first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
+    def clean_first(self) -> date | None:
+        """The first day. Raises ValidationError for one that cannot be computed with in every time zone."""
+        first: date | None = self.cleaned_data["first"]
         if first and first.year < FIRST_YEAR:
-            self.add_error("first", f"This day {OUT_OF_RANGE}")
+            raise ValidationError(f"This day {OUT_OF_RANGE}")
+        return first
+
+    def clean(self) -> dict[str, Any]:
+        """A range must be in order, have begun, and not be longer than ten years."""
+        first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
         if first and first > localdate():
             self.add_error("first", "The first day must not be after today.")
-        if last and not first:
+        if last and not self.data.get("first"):
             self.add_error("first", "Enter the first day, too.")
         if first and last and last < first:
             self.add_error("last", "The last day must not be before the first one.")

@@ -86,8 +86,8 @@ class Comparison:
         turn of the conversation left another situation.
         """
         if record is None:
-            notes = ("The turn is no longer stored.",)
-            return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=notes, is_after_difference=is_after_difference)
+            text = "The turn is no longer stored."
+            return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=(text,), is_after_difference=is_after_difference)
         try:
             recorded = restore_recording(record)
             old_snapshot = self.old or self._read_release(recorded.config_version)
