@@ -60,9 +60,10 @@ class Coverage:
         reached += [(STATES, intent, state) for intent, state in positions]
         reached += [
             (MOVES, intent, start, state)
-            for (_, before), (intent, state) in pairwise(positions)
+            for (left, before), (intent, state) in pairwise(positions)
             for start in (before, ANY)
-            if before != state
+            # The state in which another intent begins is no move of a rule or of the graph.
+            if left == intent and before != state
         ]
         for key in reached:
             item = self.items.get(key)

@@ -36,24 +36,31 @@ def _resolve_path(base: Path, path: str) -> Path:
         raise ToolFault("FILE_REFUSED", f"{path[:200]} is not a path in the folder of files.")
     try:
         target = base.joinpath(*parts).resolve()
-    except (OSError, RuntimeError) as error:
-        raise ToolFault("FILE_REFUSED", f"{path[:200]} is a link that cannot be followed.") from error
+        is_there = target.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} cannot be followed to a file or folder.") from error
     # A link inside may lead outside, so its target is checked.
     if not target.is_relative_to(base) or any(part.startswith(".") for part in target.relative_to(base).parts):
         raise ToolFault("FILE_REFUSED", f"{path[:200]} is not a path in the folder of files.")
-    if not target.exists():
+    if not is_there:
         raise ToolFault("FILE_NOT_FOUND", f"The file {path[:200]} does not exist.")
     return target
 
 
 def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
-    """The visible files and folders of a folder, by name; no links, and at most `_MOST_ENTRIES`."""
-    children = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-    entries = [
-        {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
-        for entry in children[:_MOST_ENTRIES]
-        if not entry.is_symlink()
-    ]
+    """The visible files and folders of a folder, by name; no links, and at most `_MOST_ENTRIES`.
+
+    Raises ToolFault FILE_REFUSED.
+    """
+    try:
+        children = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        entries = [
+            {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
+            for entry in children[:_MOST_ENTRIES]
+            if not entry.is_symlink()
+        ]
+    except OSError as error:
+        raise _refuse_unreadable(base, folder, error) from error
     return {"path": _name_relative(base, folder), "entries": entries, "truncated": len(children) > _MOST_ENTRIES}
 
 
@@ -66,10 +73,10 @@ def _read_file(base: Path, file: Path) -> dict[str, Json]:
         raise ToolFault("FILE_REFUSED", f"{_name_relative(base, file)} is neither a file nor a folder.")
     try:
         handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(handle, "rb") as opened:
+            data, size = opened.read(_LONGEST_TEXT + 1), os.fstat(opened.fileno()).st_size
     except OSError as error:
-        raise ToolFault("FILE_REFUSED", f"{_name_relative(base, file)} cannot be read: {error.strerror}.") from error
-    with os.fdopen(handle, "rb") as opened:
-        data, size = opened.read(_LONGEST_TEXT + 1), os.fstat(opened.fileno()).st_size
+        raise _refuse_unreadable(base, file, error) from error
     cut = len(data) > _LONGEST_TEXT
     try:
         # A cut may split a character.
@@ -77,6 +84,11 @@ def _read_file(base: Path, file: Path) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise ToolFault("FILE_NOT_TEXT", f"{_name_relative(base, file)} is not UTF-8 text.") from error
     return {"path": _name_relative(base, file), "size": size, "text": text, "truncated": cut}
+
+
+def _refuse_unreadable(base: Path, target: Path, error: OSError) -> ToolFault:
+    """The fault, without the location of the folder on the server, which the error's own message has."""
+    return ToolFault("FILE_REFUSED", f"{_name_relative(base, target)} cannot be read: {error.strerror}.")
 
 
 def _name_relative(base: Path, target: Path) -> str:

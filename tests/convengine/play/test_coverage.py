@@ -63,6 +63,13 @@ def test_a_rule_of_any_state_makes_its_move_from_each() -> None:
     assert not any("from any state to GONE" in line for line in format_coverage(coverage))
 
 
+def test_a_phrase_that_switches_the_intent_makes_no_move() -> None:
+    coverage = measure(([], [("OTHER", "COLLECT"), ("PAY", "DONE")]), ([], [("OTHER", "X"), ("PAY", "GONE")]))
+
+    assert count_reached(coverage, "States") == (2, 3)
+    assert count_reached(coverage, "Moves") == (0, 3)
+
+
 def test_the_reports_name_each_item_and_its_scenarios() -> None:
     coverage = measure(([("ce_rule", "1")], []), ([("ce_rule", "1")], []))
     document, page = serialize_coverage(coverage), render_coverage(coverage)

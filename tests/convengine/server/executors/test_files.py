@@ -1,3 +1,5 @@
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,28 @@ def test_what_is_not_there_or_no_text_is_told(shelf: Path) -> None:
     assert list_files("nothing.txt").error_type == "FILE_NOT_FOUND"
     assert list_files("picture.bin").error_type == "FILE_NOT_TEXT"
     assert list_files(7).error_type == "INVALID_ARGS"
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "sub/" + "y" * 300, "\ud800"])
+def test_a_name_that_no_file_can_have_is_refused_without_the_location_of_the_folder(shelf: Path, path: str) -> None:
+    answer = list_files(path)
+
+    assert answer.error_type == "FILE_REFUSED"
+    assert str(shelf) not in str(answer.error_message)
+
+
+@pytest.mark.parametrize(("path", "method"), [("sub", "iterdir"), ("sub/note.txt", "open")])
+def test_what_cannot_be_read_is_refused_without_the_location_of_the_folder(
+    shelf: Path, path: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(target: Path, *_: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(target))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path if method == "iterdir" else os, method, refuse)
+        answer = list_files(path)
+
+    assert (answer.error_type, answer.error_message) == ("FILE_REFUSED", f"{path} cannot be read: Permission denied.")
 
 
 def test_without_a_folder_there_are_no_files() -> None:
