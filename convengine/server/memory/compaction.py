@@ -146,14 +146,20 @@ def _built_summary(row: CeConversation) -> str:
     return row.context_summary or format_summary(SummaryParts(turns=row.turn_count))
 
 
-def _store_compaction(row: CeConversation, snapshot: Snapshot, summary: _ModelSummary, *, done: bool) -> bool:
-    """Store everything at once; nothing if the session was opened again meanwhile."""
+def _store_compaction(read: CeConversation, snapshot: Snapshot, summary: _ModelSummary, *, done: bool) -> bool:
+    """Store everything at once; false if the session was opened again or compacted since it was read.
+
+    `done=False` stores it without a model's summary: the session stays in the queue.
+    """
     now = database_time()
-    context, expired = _expire_open_action(row, now)
     with transaction.atomic():
-        # First, because it locks the row, so that of two workers one skips what the other did.
-        if not _mark_compacted(row, context, done=done):
+        waiting = CeConversation.objects.exclude(compacted_version=F("version")).filter(lifecycle__in=ENDED)
+        # Again, because another process may have expired its action since: that gives it no new version.
+        row = waiting.select_for_update().filter(pk=read.pk, version=read.version, lease_token=None).first()
+        if row is None:
             return False
+        context, expired = _expire_open_action(row, now)
+        _mark_compacted(row, context, done=done)
         _store_memory(row, summary.text, now, Redaction.of(snapshot))
         if summary.turn:
             turn_log().add_after_turn(summary.turn, summary.stored)
@@ -162,17 +168,13 @@ def _store_compaction(row: CeConversation, snapshot: Snapshot, summary: _ModelSu
     return True
 
 
-def _mark_compacted(row: CeConversation, context: Json, *, done: bool) -> bool:
+def _mark_compacted(row: CeConversation, context: Json, *, done: bool) -> None:
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""UPDATE ce_conversation
-                   SET context_json = {sql.json}, compacted_version = CASE WHEN %s = 1 THEN version ELSE -1 END
-                 WHERE conversation_id = %s AND version = %s AND lease_token IS NULL
-                   AND {_WAITING}""",
-            [dumps(context), int(done), sql.uuid_param(row.pk), row.version],
+            f"UPDATE ce_conversation SET context_json = {sql.json}, compacted_version = %s WHERE conversation_id = %s",
+            [dumps(context), row.version if done else -1, sql.uuid_param(row.pk)],
         )
-        return bool(cursor.rowcount)
 
 
 def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[dict[str, Json]]]:

@@ -14,7 +14,7 @@ from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.memory import compaction
-from convengine.server.memory.compaction import CompactionFailed, compact, compact_ended_sessions
+from convengine.server.memory.compaction import CompactionFailed, compact, compact_ended_sessions, compact_thread
 from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
 from convengine.server.turns.take_turn import take_turn
@@ -268,6 +268,23 @@ class TestWithAModel:
             assert run() == {"compacted": 1}
 
         assert recall_previous_session(following) == "Hours and fees."
+
+    def test_an_action_expires_once_if_a_next_session_begins_while_the_model_is_asked(
+        self, talked: CeConversation, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        CeConversation.objects.filter(pk=talked.pk).update(context_json={**talked.context_json, **OPEN_ACTION})
+        ask = compaction._ask_model_for_summary
+
+        def ask_while_the_next_begins(*arguments: Any) -> Any:
+            compact_thread("default", "whatsapp", "+49")
+            return ask(*arguments)
+
+        monkeypatch.setattr(compaction, "_ask_model_for_summary", ask_while_the_next_begins)
+        with replace_outside_world(OutsideWorld(model=AnsweringModel(["Hours and fees."]))):
+            assert run() == {"compacted": 1}
+
+        assert CeAudit.objects.filter(stage="PENDING_ACTION_LIFECYCLE").count() == 1
+        assert memory(talked).summary_text == "Hours and fees."
 
     def test_nothing_is_asked_twice(self, talked: CeConversation) -> None:
         model = AnsweringModel(["Hours and fees.", "never"])
