@@ -49,7 +49,7 @@ def init(arguments: Sequence[str]) -> int:
     folder = options.folder or Path(options.name)
     try:
         files = make_project(options.name, folder, empty=options.empty)
-    except Refused as problem:
+    except (Refused, OSError) as problem:
         print(f"No project was made: {problem}", file=sys.stderr)
         return 1
     print(
@@ -63,7 +63,7 @@ def init(arguments: Sequence[str]) -> int:
 
 
 def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
-    """Write the files of a project, and return them. `empty`: without the example bot. Raises Refused."""
+    """Write the files of a project, and return them. `empty`: without the example bot. Raises Refused and OSError."""
     package = name_package(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"{folder} exists and is not empty. Choose another name, or an empty folder.")

@@ -139,6 +139,7 @@ def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
         phrase = _quote(hits[0].phrase)
         yield f"The message has the telling words of {phrase}. If that means another intent, move the phrase there."
     else:
+        # An identical phrase is always meant, so it is one of the hits; here others are within the margin.
         first, second = (f"{_quote(match.phrase)} of {_quote_intent(snapshot, match.intent)}" for match in hits[:2])
         yield f"The message has the telling words of {first} and of {second}. Delete one of them, or reword it."
     if account.stray:

@@ -48,7 +48,7 @@ class VisitorTokenView(ApiView):
     def post(self, request: Request) -> Response:
         """Make a conversation token for a page of this server, or of an origin in `CE_CHAT_ORIGINS`.
 
-        Only where `CE_CHAT` is true. Their conversations are those of the API key *Visitors of the chat*.
+        Only where `CE_CHAT` is true. The conversations of visitors are those of the API key *Visitors of the chat*.
         """
         if not conf.get("CHAT"):
             raise NotFound(
@@ -57,7 +57,7 @@ class VisitorTokenView(ApiView):
             )
         origin = _check_origin(request)
         given: dict[str, Any] = VisitorTokenSerializer().run_validation(request.data)
-        key = require_key(_find_key_prefix(), "turns")
+        key = require_key(_provide_key_prefix(), "turns")
         conversation_id = find_conversation(key, given)
         if conversation_id is None:
             _count_beginning(find_client_address(request.META))
@@ -73,8 +73,8 @@ def _count_beginning(address: str) -> None:
             raise Throttled(wait, "Too many conversations were started from this address.")
 
 
-def _find_key_prefix() -> str:
-    """The key of all visitors, made for the first of them. Who revokes it in the admin ends the chat."""
+def _provide_key_prefix() -> str:
+    """The prefix of the key of all visitors, which is made for the first of them; to revoke it ends the chat."""
     keys = CeApiKey.objects.filter(name=_KEY, made_by=None).order_by("created")
     key = keys.first() or CeApiKey.objects.create_key(name=_KEY, scopes=["turns"])[0]
     return str(key.prefix)

@@ -42,7 +42,11 @@ class Executions:
         self._ask("execution.finish", request, lambda: _store_end(claim, status, result))
 
     def _ask(self, port: str, request: Json, call: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-        """The answer, or the database's fault, so that the turn that failed for it can be replayed."""
+        """The answer, through the tape.
+
+        Raises ConversationPersistFailed for a fault of the database. The tape has the fault, so that the turn that
+        failed for it can be replayed.
+        """
 
         def answer() -> dict[str, Json]:
             try:

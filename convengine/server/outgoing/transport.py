@@ -51,7 +51,8 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         self._most_bytes = most_bytes
         self._has_endless_events = has_endless_events
         if not proxy:
-            # The class takes no backend, and its pool does.
+            # The class takes no backend, and its pool does. If a new version names it otherwise, nothing may connect.
+            assert type(self._pool) is httpcore2.AsyncConnectionPool
             self._pool = httpcore2.AsyncConnectionPool(
                 ssl_context=make_ssl_context(),
                 max_connections=None,

@@ -114,6 +114,15 @@ def test_a_folder_with_files_is_refused_and_left_alone(tmp_path: Path, capsys: p
     assert [file.name for file in (tmp_path / "school").iterdir()] == ["thesis.txt"]
 
 
+def test_a_folder_that_cannot_be_made_is_reported_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+
+    assert init(["school", "--folder", str(tmp_path / "file" / "school")]) == 1
+    assert "No project was made: [Errno" in capsys.readouterr().err
+
+
 def test_an_empty_folder_is_filled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "school").mkdir()
 
