@@ -152,6 +152,8 @@ def _read(options: Mapping[str, Any]) -> Iterator[str]:
         schemas: Json = json.loads(forms.read_text("utf-8")) if forms else {}
     except ValueError as error:
         raise EvaluationError(f"{forms}: the file is not valid JSON: {error}") from None
+    if not isinstance(schemas, dict):
+        raise EvaluationError(f"{forms}: write an object with a JSON Schema for each name.")
     # Everything that is made here is kept, and collecting takes a tenth of the time.
     gc.freeze()
     reader, counts = CorpusReader(schemas), ReadScore()

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
-from convengine.evaluation.read import EvaluationError
+from convengine.evaluation.read import UNREADABLE, EvaluationError, check_situation
 from convengine.json_value import Json
 
 #: The names of the columns and keys, in the order of preference.
@@ -74,7 +74,7 @@ def read_upload(name: str, content: bytes) -> LabelledFiles:
 def _read_bytes(file: Path) -> bytes:
     try:
         return gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise EvaluationError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
@@ -125,12 +125,13 @@ def _iterate_rows(rows: "csv.DictReader[str]", name: str) -> Iterator[dict[str, 
 
 
 def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
-    for number, line in enumerate(text.splitlines(), 1):
+    # Texts may have other line separators, such as U+2028.
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             at = f"{name}, line {number}"
             try:
                 entry = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise EvaluationError(f"{at}: the file is not valid JSON: {error}.") from None
             yield _build(entry, at)
 
@@ -158,6 +159,7 @@ def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessa
 
 
 def _build(entry: Json, at: str) -> LabelledMessage:
+    """The message of an entry; `at` says where it is. Raises EvaluationError."""
     if not isinstance(entry, Mapping):
         raise EvaluationError(f'{at}: write an object with "message" and "intent".')
     message = entry[_find_key(entry, _MESSAGE, at, "key")]
@@ -167,6 +169,7 @@ def _build(entry: Json, at: str) -> LabelledMessage:
     intent_key = next((key for key in _INTENT if key in entry), None)
     intent = None if intent_key is None else str(entry[intent_key] or "").strip()
     situation = {key: entry[key] for key in _SITUATION if entry.get(key)}
+    check_situation(situation, at)
     return LabelledMessage(message, intent, values, situation, at)
 
 

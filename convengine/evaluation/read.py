@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,10 @@ from convengine.json_value import Json
 
 #: The clock and the language of a line that names none, so that the results of a file are the same on each day.
 NOW, LOCALE = "2019-03-01T09:00:00+00:00", "en-US"
+
+
+#: What reading a file raises that may be compressed.
+UNREADABLE = (OSError, EOFError, zlib.error)
 
 
 class EvaluationError(Exception):
@@ -63,7 +68,7 @@ class FormReader:
     def __init__(self, schema: Json) -> None:
         self.form = Form(schema)
         if self.form.problem:
-            raise EvaluationError(str(self.form.problem))
+            raise EvaluationError(f"The form cannot be used: {self.form.problem.reason}.")
         self._lexicons: dict[str, Lexicon] = {}
 
     @cached_property
@@ -144,21 +149,40 @@ def _find_answer(understanding: Understanding, form: OpenForm, reading: Reading)
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Json]]:
-    """The lines of a file of JSON objects, which may be compressed with gzip."""
-    with file.open("rb") as raw, gzip.open(raw) if file.suffix == ".gz" else raw as text:
-        for number, written in enumerate(text, 1):
-            if written.strip():
-                yield _parse_line(written, f"{file.name}, line {number}")
+    """The lines of a file of JSON objects, which may be compressed with gzip. Raises EvaluationError."""
+    try:
+        with file.open("rb") as raw, gzip.open(raw) if file.suffix == ".gz" else raw as text:
+            for number, written in enumerate(text, 1):
+                if written.strip():
+                    yield _parse_line(written, f"{file.name}, line {number}")
+    except UNREADABLE as error:
+        raise EvaluationError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
 
 def _parse_line(written: bytes, at: str) -> dict[str, Json]:
     try:
         line = json.loads(written)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise EvaluationError(f"{at}: the file is not valid JSON: {error}") from None
     if not isinstance(line, dict) or not isinstance(line.get("say"), str) or not line.get("form"):
         raise EvaluationError(f'{at}: write an object with "form" and "say".')
+    check_situation(line, at)
     return line
+
+
+def check_situation(given: Mapping[str, Json], at: str) -> None:
+    """Raises EvaluationError if the values, the time or the language that a line or an entry names cannot be used.
+
+    `at` says where it is.
+    """
+    if not isinstance(given.get("held") or {}, Mapping):
+        raise EvaluationError(f"{at}: `held` must be an object.")
+    if not isinstance(given.get("locale") or "", str):
+        raise EvaluationError(f"{at}: `locale` must be a text such as {LOCALE}.")
+    try:
+        datetime.fromisoformat(given.get("now") or NOW)
+    except (TypeError, ValueError):
+        raise EvaluationError(f"{at}: `now` must be a time such as {NOW}.") from None
 
 
 class CorpusReader:

@@ -65,6 +65,11 @@ def test_a_folder_gives_all_its_files_in_order(tmp_path: Path) -> None:
         ("a.jsonl", '{"message": "x"}\n{"message"', "a.jsonl, line 2: the file is not valid JSON"),
         ("a.jsonl", '["x", "A"]', "a.jsonl, line 1: write an object"),
         ("a.jsonl", '{"message": 4}', "a.jsonl, line 1: the message must be a text"),
+        ("a.jsonl", "[" * 100_000, "a.jsonl, line 1: the file is not valid JSON"),
+        ("a.jsonl", '{"message": "x", "held": 5}', "a.jsonl, line 1: `held` must be an object"),
+        ("a.jsonl", '{"message": "x", "now": 5}', "a.jsonl, line 1: `now` must be a time"),
+        ("a.csv", "message,now\nx,today\n", "a.csv, line 2: `now` must be a time"),
+        ("a.jsonl", '{"message": "x", "locale": ["en"]}', "a.jsonl, line 1: `locale` must be a text"),
         ("a.yaml", "- a: [", "a.yaml, line 2: the file is not valid YAML"),
         ("a.yaml", "- {intent: A}", "a.yaml, entry 1: there is no key called message"),
     ],
@@ -74,6 +79,21 @@ def test_a_file_that_cannot_be_read_says_where_and_why(name: str, text: str, pro
         read_upload(name, text.encode())
 
     assert problem in str(refused.value)
+
+
+def test_a_separator_of_lines_in_a_message_does_not_end_its_line() -> None:
+    (message,) = read_upload("a.jsonl", '{"message": "one\u2028two", "intent": "A"}\r\n'.encode()).messages
+
+    assert message.text == "one\u2028two"
+
+
+def test_a_damaged_archive_is_named(tmp_path: Path) -> None:
+    content = bytearray(gzip.compress(b'{"message": "x", "intent": "A"}\n' * 1000))
+    content[20] ^= 0xFF
+    (tmp_path / "a.jsonl.gz").write_bytes(content)
+
+    with pytest.raises(EvaluationError, match=r"a\.jsonl\.gz: cannot be read"):
+        read_files([tmp_path / "a.jsonl.gz"])
 
 
 def test_a_text_in_another_encoding_is_refused() -> None:

@@ -88,3 +88,36 @@ def test_a_form_that_nobody_declares_is_named(tmp_path: Path, capsys: pytest.Cap
 
     assert main(["evaluate", "--read", corpus, "--forms", forms]) == 2
     assert "'bread'" in capsys.readouterr().err
+
+
+def test_a_form_that_cannot_be_used_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, forms = write(tmp_path, {"form": {"type": "object"}, "say": "hello"})
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 2
+    assert "The form cannot be used: json_schema must be an object schema" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [{"held": "x"}, {"held": 5}, {"now": "today"}, {"now": 5}, {"locale": ["en"]}])
+def test_a_line_with_a_situation_that_cannot_be_read_is_named(
+    given: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, forms = write(tmp_path, {"form": "cakes", "say": "hello"}, {"form": "cakes", "say": "hello", **given})
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 2
+    assert f"corpus.jsonl.gz, line 2: `{next(iter(given))}` must be" in capsys.readouterr().err
+
+
+def test_forms_that_are_no_object_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, forms = write(tmp_path, {"form": "cakes", "say": "hello"})
+    Path(forms).write_text("[1]")
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 2
+    assert "forms.json: write an object" in capsys.readouterr().err
+
+
+def test_an_archive_that_is_cut_off_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, forms = write(tmp_path, {"form": "cakes", "say": "hello"})
+    Path(corpus).write_bytes(Path(corpus).read_bytes()[:-12])
+
+    assert main(["evaluate", "--read", corpus, "--forms", forms]) == 2
+    assert "corpus.jsonl.gz: cannot be read" in capsys.readouterr().err
