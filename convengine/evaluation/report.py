@@ -1,5 +1,6 @@
 """An evaluation as lines for people, as a report of JUnit, and against the measures that it must reach."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,8 @@ from convengine.evaluation.read import EvaluationError
 
 #: The measures that can be asked for, and the part of the document that has each.
 MEASURES: Mapping[str, str] = {"recall": "intents", "precision": "intents", "taken": "fields"}
+#: Controls, halves of characters, and two numbers that are no characters.
+_NOT_IN_XML = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 #: Confusions, messages of each and intents that are printed; the document has all.
 _CONFUSIONS, _EXAMPLES, _INTENTS = 20, 3, 60
 
@@ -170,9 +173,8 @@ def write_junit(document: Mapping[str, Any], thresholds: Sequence[Threshold], se
             Xml.SubElement(case, "failure", message=threshold.describe(document))
     for each in intents:
         case = Xml.SubElement(suite, "testcase", classname="intent", name=each["intent"])
-        Xml.SubElement(case, "system-out").text = _clean("\n".join(_list_faults(document["intents"], each)))
-    Xml.indent(suites)
-    return Xml.tostring(suites, encoding="unicode", xml_declaration=True)
+        Xml.SubElement(case, "system-out").text = "\n".join(_list_faults(document["intents"], each))
+    return format_xml(suites)
 
 
 def _list_faults(intents: Mapping[str, Any], each: Mapping[str, Any]) -> Iterator[str]:
@@ -186,6 +188,11 @@ def _list_faults(intents: Mapping[str, Any], each: Mapping[str, Any]) -> Iterato
             yield f"→ {' or '.join(message['decision']) or 'nothing'}: {message['message']}"
 
 
-def _clean(text: str) -> str:
-    """Without the control characters that XML cannot hold."""
-    return "".join(char for char in text if char in "\n\t" or char >= " ")
+def format_xml(root: Xml.Element) -> str:
+    """The document, without the characters that XML cannot hold."""
+    for element in root.iter():
+        element.text = _NOT_IN_XML.sub("", element.text or "") or None
+        for name, value in element.attrib.items():
+            element.set(name, _NOT_IN_XML.sub("", value))
+    Xml.indent(root)
+    return Xml.tostring(root, encoding="unicode", xml_declaration=True)

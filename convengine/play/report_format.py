@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from convengine.evaluation.report import format_xml
 from convengine.play.expectations import Miss
 from convengine.play.runner import FAILED, PASSED, SKIPPED, Failure, Report
 from convengine.play.schema import shorten_json
@@ -58,15 +59,9 @@ def as_junit(reports: Sequence[Report]) -> str:
         if report.outcome == SKIPPED:
             Xml.SubElement(case, "skipped", message=report.reason)
         elif report.failures:
-            failure = Xml.SubElement(case, "failure", message=_clean(_format_failure(report.failures[0])))
-            failure.text = _clean("\n".join([report.title, *format_explanations(report)]))
-    Xml.indent(suites)
-    return Xml.tostring(suites, encoding="unicode", xml_declaration=True)
-
-
-def _clean(text: str) -> str:
-    """Without the control characters that XML cannot hold."""
-    return "".join(char for char in text if char in "\n\t" or char >= " ")
+            failure = Xml.SubElement(case, "failure", message=_format_failure(report.failures[0]))
+            failure.text = "\n".join([report.title, *format_explanations(report)])
+    return format_xml(suites)
 
 
 def format_miss(miss: Miss | Failure) -> str:

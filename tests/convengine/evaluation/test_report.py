@@ -7,7 +7,7 @@ import pytest
 
 from convengine.evaluation.measures import summarize_intents
 from convengine.evaluation.read import EvaluationError
-from convengine.evaluation.report import format_evaluation, parse_thresholds, write_junit
+from convengine.evaluation.report import format_evaluation, format_xml, parse_thresholds, write_junit
 from tests.convengine.evaluation.test_measures import OUTCOMES
 
 DOCUMENT: dict[str, Any] = {"notes": ["A note."], "intents": summarize_intents(OUTCOMES), "fields": None}
@@ -58,3 +58,11 @@ def test_what_was_not_measured_is_not_reached() -> None:
     (threshold,) = parse_thresholds("taken=0")
 
     assert not threshold.is_reached(DOCUMENT)
+
+
+def test_what_xml_cannot_hold_is_left_out_of_texts_and_of_attributes() -> None:
+    case = Xml.Element("testcase", name="a\x01\ud800b")
+    Xml.SubElement(case, "system-out").text = "c\ufffe\x0bd\te\U0001f600"
+
+    (output,) = read = Xml.fromstring(format_xml(case))
+    assert (read.get("name"), output.text) == ("ab", "cd\te\U0001f600")
