@@ -1,7 +1,7 @@
 """Load scenario files. scenario.schema.json describes the document; the tables describe rows."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from convengine.engine.turn.codec import dumps, to_strict
 from convengine.json_value import Json
 from convengine.play import schema, tables
 from convengine.play.scenario import (
+    BEGINNING,
     MAIN,
     REAL,
     STUBS,
@@ -49,13 +50,17 @@ def files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _list_folder(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and is_scenario(file))
+    listed = (file for file in folder.rglob("*") if file.suffix in SUFFIXES and not file.is_dir())
+    return sorted(filter(is_scenario, listed))
 
 
 def is_scenario(file: Path) -> bool:
-    """False for a file that names another format in its first line."""
-    with file.open(encoding="utf-8", errors="replace") as text:
-        return _OTHER_FORMAT.match("".join(line for line in text.readlines(2000) if line[:1] != "#")) is None
+    """False for a file that names another format in its first line; `load` says why a file cannot be read."""
+    try:
+        with file.open(encoding="utf-8", errors="replace") as text:
+            return _OTHER_FORMAT.match("".join(line for line in text.readlines(2000) if line[:1] != "#")) is None
+    except OSError:
+        return True
 
 
 def load(file: Path) -> Scenario:
@@ -124,7 +129,7 @@ _START_TIMES = ("created_at", "last_message_at")
 
 
 def _build_start(given: Json) -> Start:
-    """The beginning of the conversation `main`, from the key `conversation`."""
+    """The beginning of the conversation `main`, from the key `conversation`. Raises ScenarioFileError."""
     row = {key: given[key] for key in _START_COLUMNS if key in given}
     row["context_json"] = given.get("context", {})
     row["input_params_json"] = given.get("input_params", {})
@@ -134,7 +139,7 @@ def _build_start(given: Json) -> Start:
         row,
         tuple((exchange["user"], exchange["assistant"]) for exchange in given.get("history", ())),
         given.get("previous_turn", {}),
-        {key: parse_duration(given[key]) for key in _START_TIMES if key in given},
+        {key: _read_time(given[key], f"conversation.{key}") for key in _START_TIMES if key in given},
     )
 
 
@@ -169,7 +174,7 @@ def _build_turn(given: Json, location: str) -> Turn:
         given.get("reset", False),
         expect,
         ThreadName(**given["thread"]) if "thread" in given else None,
-        parse_duration(given["at"]) if "at" in given else None,
+        _read_time(given["at"], f"{location}.at") if "at" in given else None,
         tuple(TransformerStub(**transformer) for transformer in given.get("transformers", ())),
         given.get("may_approve", True),
     )
@@ -178,6 +183,16 @@ def _build_turn(given: Json, location: str) -> Turn:
 def parse_duration(text: str) -> timedelta:
     """A time such as `30m` or `7d 1s`."""
     return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in _PART.findall(text)), timedelta())
+
+
+def _read_time(text: str, location: str) -> timedelta:
+    """A time since the beginning of the world. Raises ScenarioFileError for one that no clock can show."""
+    try:
+        duration = parse_duration(text)
+        BEGINNING + duration
+    except (OverflowError, ValueError):
+        raise ScenarioFileError(location, "is too long a time.") from None
+    return duration
 
 
 def _build_edit(given: Json, location: str) -> Edit:
@@ -247,18 +262,17 @@ def read_yaml(file: Path) -> Json:
 
 def parse_yaml(text: str) -> Json:
     """The JSON value of a YAML text that somebody sent. Raises ScenarioFileError."""
+    return _load_yaml(text, _DocumentLoader, to_strict)
+
+
+def _load_yaml(text: str, loader: type[_Loader], convert: Callable[[Json], Json] = lambda value: value) -> Json:
+    """The converted value of a YAML text. Raises ScenarioFileError with the line."""
     try:
-        return to_strict(_load_yaml(text, _DocumentLoader))
+        return convert(yaml.load(text, Loader=loader))  # noqa: S506 - a safe loader
     except ScenarioFileError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
         raise ScenarioFileError("", f"has a value that JSON cannot hold: {error}.") from None
-
-
-def _load_yaml(text: str, loader: type[_Loader]) -> Json:
-    """The value of a YAML text. Raises ScenarioFileError with the line."""
-    try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader
     except RecursionError:
         raise ScenarioFileError("", "is nested too deeply.") from None
     except yaml.YAMLError as error:

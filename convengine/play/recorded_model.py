@@ -31,13 +31,16 @@ class ModelRecording:
             return cls(path)
         try:
             document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             raise ScenarioFileError(
                 str(path), f"cannot be read: {error}. Make it with --record, which asks the model."
             ) from error
         if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
             raise ScenarioFileError(str(path), f"is not a {FORMAT} of version {VERSION}.")
-        return cls(path, {(call["purpose"], call["prompt"]): call for call in document.get("calls", ())})
+        try:
+            return cls(path, {(call["purpose"], call["prompt"]): call for call in document.get("calls") or ()})
+        except (KeyError, TypeError):
+            raise ScenarioFileError(f"{path}, calls", "are objects with `purpose` and `prompt`.") from None
 
     def find_answer(self, request: LlmRequest) -> LlmAnswer | None:
         """The recorded answer to this prompt. Returns None if there is none."""
@@ -67,7 +70,7 @@ class ModelRecording:
         self.is_changed = True
 
     def save(self) -> None:
-        """Write the file if answers were added."""
+        """Write the file if answers were added. Raises OSError."""
         if not self.is_changed:
             return
         document = {"format": FORMAT, "version": VERSION, "calls": list(self.calls.values())}

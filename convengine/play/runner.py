@@ -177,7 +177,10 @@ def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterato
             options.coverage.add_configuration(configuration().current())
         yield ScenarioPlayer(ids, stubs, options.coverage, scenario.id)
         if stubs.model.recording:
-            stubs.model.recording.save()
+            try:
+                stubs.model.recording.save()
+            except OSError as error:
+                raise WorldRefused("recording", "a file that can be written", str(error)) from error
 
 
 @dataclass

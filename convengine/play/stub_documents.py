@@ -96,9 +96,11 @@ class CallName:
         """Raises ValueError for a text that names no call."""
         try:
             section, names, number = json.loads(text)
+            if number < 0:
+                raise ValueError(number)
             return cls(_BY_NAME[section].name, dict(names), int(number))
-        except (TypeError, KeyError, ValueError) as error:
-            raise ValueError(f"{text} names no call") from error
+        except (TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
+            raise ValueError(f"{text[:200]} names no call") from error
 
     def __str__(self) -> str:
         return json.dumps([self.section, self.names, self.number])
@@ -140,7 +142,7 @@ def _parse_reply(text: str) -> Json:
     """An object or a list if it gives the same text; else the text."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value if isinstance(value, (dict, list)) and dumps(value) == text else text
 

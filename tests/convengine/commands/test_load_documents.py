@@ -57,6 +57,16 @@ def test_a_long_section_is_cut_between_paragraphs(tmp_path: Path) -> None:
     assert max(len(body) for _, body in parts) <= 4000
 
 
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(file: Path, *_: object) -> str:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+
+    with pytest.raises(CommandError, match=r"a\.txt cannot be read: Permission denied"):
+        list(sections(tmp_path / "a.txt"))
+
+
 def test_what_cannot_be_loaded_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
 

@@ -76,6 +76,11 @@ def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
     ]
 
 
+def test_a_report_that_cannot_be_written_is_named(worlds: Path) -> None:
+    with pytest.raises(CommandError, match=r"good\.yaml.report\.xml cannot be written: File exists"):
+        run_command(worlds, only=["good"], junit=worlds / "good.yaml" / "report.xml")
+
+
 def test_without_a_model_nothing_can_be_recorded(worlds: Path) -> None:
     with pytest.raises(CommandError, match="No model is configured"):
         run_command(worlds, record=True)

@@ -213,6 +213,8 @@ def test_a_turn_may_come_by_a_thread_and_set_the_clock(tmp_path: Path) -> None:
     [
         ({"at": "soon"}, "turns[0].at: must be a time since the beginning"),
         ({"at": "5 minutes"}, "turns[0].at: must be a time since the beginning"),
+        ({"at": "9999999d"}, "turns[0].at: is too long a time"),
+        ({"at": f"{'9' * 30}d"}, "turns[0].at: is too long a time"),
         ({"thread": {}}, "remote_jid"),
         ({"thread": {"remote_jid": "+1", "chanel": "sms"}}, "chanel"),
         ({"thread": {"remote_jid": "+1"}, "reset": True}, "reset"),
@@ -318,6 +320,16 @@ def test_folders_are_looked_through_and_each_file_is_taken_once(tmp_path: Path) 
     assert [file.name for file in yaml_files] == ["a.yaml", "b.yaml", "c.yaml"]
 
 
+def test_a_folder_with_the_name_of_a_file_is_looked_through_and_a_broken_link_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "old.yaml").mkdir()
+    (tmp_path / "old.yaml" / "a.yaml").touch()
+    (tmp_path / "b.yaml").symlink_to(tmp_path / "nothing")
+
+    assert [file.name for file in files([tmp_path])] == ["b.yaml", "a.yaml"]
+    with pytest.raises(ScenarioFileError, match="cannot be read"):
+        load(tmp_path / "b.yaml")
+
+
 @for_each("file", files([SHARED]))
 def test_a_shared_scenario_reads(file: Path) -> None:
     assert load(file).turns
@@ -353,6 +365,8 @@ def test_anchors_and_merges_work(tmp_path: Path) -> None:
         ("a: {1: x}", "line 1: the key 1 is not text; put it in quotes."),
         ("a: [1", "line 1: is not valid YAML: "),
         ("a: !!python/object:os.system x", "line 1: is not valid YAML: "),
+        ("a: !!int abc", "has a value that JSON cannot hold: "),
+        (f"a: {'1' * 5000}", "has a value that JSON cannot hold: "),
     ],
 )
 def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, text: str, problem: str) -> None:

@@ -43,7 +43,21 @@ def test_the_script_comes_first(tmp_path: Path) -> None:
     assert player.complete(HELLO).text == "scripted"
 
 
-@pytest.mark.parametrize("text", ["", "format: other\nversion: 1\n", "[", None])
+_HEAD = "format: convengine-recording\nversion: 1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "format: other\nversion: 1\n",
+        "[",
+        _HEAD + "calls: [1]",
+        _HEAD + "calls: [{purpose: a}]",
+        _HEAD + "calls: 5",
+        None,
+    ],
+)
 def test_a_file_that_is_no_recording_is_refused(tmp_path: Path, text: str | None) -> None:
     file = tmp_path / "model.yaml"
     if text is not None:

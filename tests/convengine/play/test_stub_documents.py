@@ -12,7 +12,7 @@ from config_admin.releases.change_set import change_set
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import Call
-from convengine.play.stub_documents import CallName, dump_stubs, keep_answers, parse_stubs, set_answer
+from convengine.play.stub_documents import CallName, dump_stubs, export_call, keep_answers, parse_stubs, set_answer
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
 from tests.api import Caller
@@ -52,9 +52,16 @@ def test_what_is_no_stub_is_refused(text: str) -> None:
 
 def test_the_name_of_a_call_is_read_back() -> None:
     assert CallName.parse(str(TASK)) == TASK
-    for text in ("", "[]", '["tables", {}, 0]', "7"):
+    for text in ("", "[]", '["tables", {}, 0]', "7", '["tasks", {}, -1]', '["tasks", {}, Infinity]', "[" * 100_000):
         with pytest.raises(ValueError, match="names no call"):
             CallName.parse(text)
+
+
+def test_a_reply_that_is_nested_deeply_stays_a_text() -> None:
+    reply = "[" * 100_000
+    call = Call("model", {"purpose": "AGENT"}, {"text": reply, "error_code": None, "error_message": None})
+
+    assert export_call(call)["reply"] == reply
 
 
 def test_real_answers_are_kept_one_by_one_before_those_for_any_call() -> None:

@@ -62,11 +62,13 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def sections(file: Path) -> Iterator[tuple[str, str]]:
-    """(title, text) of each part of a file: by headings, long parts split between paragraphs."""
+    """(title, text) of each part of a file: by headings, long parts split between paragraphs. Raises CommandError."""
     try:
         text = file.read_text("utf-8")
     except UnicodeDecodeError:
         raise CommandError(f"{file} is not UTF-8 text.") from None
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
     page, seen = file.stem, set()
     pieces = _HEADING.split(text)
     for heading, body in [("", pieces[0]), *zip(pieces[1::2], pieces[2::2], strict=True)]:

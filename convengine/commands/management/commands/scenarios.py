@@ -119,8 +119,12 @@ def _read_source(name: str | None) -> ConfigurationSource | None:
 
 
 def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    """Write a report. Raises CommandError."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _choose_files(paths: list[Path], only: list[str]) -> list[Path]:
