@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ImproperlyConfigured
@@ -57,11 +57,15 @@ FALSE = {"false", "0", "no", "off", ""}
 def load_file(file: Path) -> None:
     """Set the variables of a `.env` file, unless the environment has them already.
 
-    Raises ImproperlyConfigured for a line that is not `NAME=value`.
+    Raises ImproperlyConfigured for a line that is not `NAME=value`, and for a file that cannot be read.
     """
     if not file.is_file():
         return
-    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), 1):
+    try:
+        lines = file.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _LINE.fullmatch(line.strip())
@@ -118,7 +122,8 @@ def boolean(name: str, default: bool = False) -> bool:
 def integer(name: str, default: int, minimum: int = 0) -> int:
     """A whole number of at least `minimum`."""
     value = text(name, str(default))
-    if not value.isdigit() or int(value) < minimum:
+    # Some characters outside of ASCII are digits that `int` refuses, and so are very many digits.
+    if not re.fullmatch(r"[0-9]{1,18}", value) or int(value) < minimum:
         raise ImproperlyConfigured(f"{name} must be a whole number of at least {minimum}.")
     return int(value)
 
@@ -271,10 +276,23 @@ def live_setting_defaults() -> dict[tuple[str, str], str]:
     return defaults
 
 
+def _split_url(name: str, url: str) -> SplitResult:
+    """The parts of the address in a variable. Raises ImproperlyConfigured, without the address and its password."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"The address in {name} cannot be read. Write special characters of a password by their numbers: / as "
+            "%2F, # as %23, [ as %5B."
+        ) from None
+    return parts
+
+
 def broker(url: str) -> str:
     """The address of the job broker; blank for none, `embedded` for one that `serve` starts."""
     # The addresses of several Sentinels are separated by semicolons.
-    schemes = {urlsplit(part).scheme for part in url.split(";")}
+    schemes = {_split_url("CE_BROKER_URL or CE_BUS_URL", part).scheme for part in url.split(";")}
     if url and url != "embedded" and schemes != {"sentinel"} and schemes - {"redis", "rediss", "redis+socket"}:
         raise ImproperlyConfigured(
             "CE_BROKER_URL and CE_BUS_URL must begin with redis://, rediss://, redis+socket:// or sentinel://, or be "
@@ -291,7 +309,7 @@ def bus(url: str, broker_url: str) -> str:
 
 def database(url: str, default_file: str) -> dict[str, Any]:
     """Django's dictionary for a database URL: postgresql://…, sqlite:///file; blank is SQLite in `default_file`."""
-    parts = urlsplit(url or f"sqlite:///{default_file}")
+    parts = _split_url("DATABASE_URL or CE_REPLICA_URL", url or f"sqlite:///{default_file}")
     if parts.scheme == "sqlite":
         name = unquote(parts.path)
         name = name[1:] if url else default_file

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -61,11 +61,13 @@ class Database(Protocol):
 @cache
 def database(url: str) -> Database:
     """The database of an address: postgresql://… or sqlite:///file. Raises ToolFault DATABASE_UNKNOWN for another."""
-    parts = urlsplit(url)
-    if parts.scheme in ("postgres", "postgresql"):
-        return PostgreSql(url)
-    if parts.scheme == "sqlite":
-        return Sqlite(unquote(parts.path)[1:])
+    # Some brackets in an address are refused.
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.scheme in ("postgres", "postgresql"):
+            return PostgreSql(url)
+        if parts.scheme == "sqlite":
+            return Sqlite(unquote(parts.path)[1:])
     raise ToolFault("DATABASE_UNKNOWN", "The address of a tool database must begin with postgresql:// or sqlite:///.")
 
 

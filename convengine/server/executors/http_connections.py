@@ -131,8 +131,11 @@ def _read_connection(name: str, declared: Json) -> HttpConnection:
     known = {"base_url", "auth", "header", "prefix", "secret", "secret_value", "hosts", "private_hosts"}
     if unknown := sorted(declared.keys() - known):
         raise ConnectionInvalid(f"The HTTP connection {name} has an unknown key {unknown[0]}. Known: {sorted(known)}.")
-    base = urlsplit(str(declared.get("base_url") or ""))
-    if base.scheme not in _PORTS or not base.hostname or base.query or base.fragment or base.username is not None:
+    try:
+        base = split_address(str(declared.get("base_url") or ""))
+    except ToolFault:
+        base = None
+    if base is None or base.query or base.fragment:
         raise ConnectionInvalid(f"The base_url of the HTTP connection {name} must look like https://host/path.")
     try:
         auth = Auth(str(declared.get("auth", "NONE")).strip().upper())

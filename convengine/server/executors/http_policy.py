@@ -94,7 +94,7 @@ def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
         read(executors.INITIAL_BACKOFF_MS),
         read(executors.MAX_BACKOFF_MS),
         read(executors.BACKOFF_MULTIPLIER),
-        frozenset(int(each) for each in read(executors.RETRY_STATUS_CODES) if str(each).strip().isdigit()),
+        frozenset(int(each) for each in read(executors.RETRY_STATUS_CODES) if str(each).strip().isdecimal()),
         read(executors.RETRY_ON_IO_EXCEPTION),
         read(executors.CIRCUIT_BREAKER_ENABLED),
         read(executors.CIRCUIT_FAILURE_THRESHOLD),

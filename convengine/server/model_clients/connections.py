@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import LlmAnswer
@@ -154,9 +155,17 @@ def _connection(name: str, value: Json) -> Connection:
 
 
 def _url(name: str, key: str, url: Json) -> str:
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise _invalid(name, key, url, "an address such as https://models.example.com/v1")
-    return url
+    if isinstance(url, str) and _is_web_address(url):
+        return url
+    raise _invalid(name, key, url, "an address such as https://models.example.com/v1")
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _models(name: str, models: Json) -> tuple[str, ...]:

@@ -89,6 +89,8 @@ def test_deployment_defaults_of_settings_are_found_by_name(monkeypatch: pytest.M
         (lambda: environment.boolean("CE_X"), "maybe", "CE_X must be true or false"),
         (lambda: environment.integer("CE_X", 1, 1), "0", "CE_X must be a whole number of at least 1"),
         (lambda: environment.integer("CE_X", 1), "many", "CE_X must be a whole number"),
+        (lambda: environment.integer("CE_X", 1), "²", "CE_X must be a whole number"),
+        (lambda: environment.integer("CE_X", 1), "1" * 5000, "CE_X must be a whole number"),
         (lambda: environment.one_of("CE_X", "a", "a", "b"), "c", "CE_X must be one of a, b"),
         (lambda: environment.rate("CE_X"), "600", "CE_X must be a number of calls per time, such as 600/min"),
         (lambda: environment.time_zone("CE_X", "UTC"), "Europe/Berln", "Did you mean Europe/Berlin?"),
@@ -216,6 +218,22 @@ def test_a_file_may_begin_with_the_mark_of_its_encoding(tmp_path: Path, monkeypa
     environment.load_file(tmp_path / ".env")
 
     assert os.environ == {"CE_A": "1"}
+
+
+@pytest.mark.parametrize("read", [environment.broker, lambda url: environment.database(url, "x")])
+@pytest.mark.parametrize("rest", [":pass/word@db/desk", ":pa[ssword@db/desk", "@db:port/desk"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(read: Any, rest: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="cannot be read") as refused:
+        read(f"postgresql://ana{rest}")
+
+    assert not re.search("pass|ssword", str(refused.value).replace("a password", ""))
+
+
+def test_a_file_of_variables_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"CE_A=\xff\n")
+
+    with pytest.raises(ImproperlyConfigured, match=r"\.env cannot be read"):
+        environment.load_file(tmp_path / ".env")
 
 
 def test_a_line_that_is_no_variable_is_refused_with_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,6 +142,12 @@ def test_which_database_is_asked_is_a_setting_of_the_tool(ask: Any, settings: An
     assert unknown.error_message == "The tool database moon does not exist. Known: book, gone."
 
 
+def test_an_address_that_cannot_be_read_is_refused(ask: Any, settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "TOOL_DATABASES": {"broken": "postgresql://[x"}}
+
+    assert ask("select 1 as one").error_type == "DATABASE_UNKNOWN"
+
+
 def test_a_statement_of_another_dialect_is_not_sent(ask: Any, book: tuple[str, str]) -> None:
     other = "SQLITE" if book[0] == "POSTGRES" else "POSTGRES"
 

@@ -13,7 +13,7 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors import http_client
-from convengine.server.executors.http_policy import ONE_ATTEMPT
+from convengine.server.executors.http_policy import ONE_ATTEMPT, policy_of
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
@@ -437,3 +437,9 @@ def test_a_compressed_answer_is_not_unpacked(connect: Any) -> None:
         refused = call()
 
     assert refused.error_type == "HTTP_ANSWER"
+
+
+def test_of_the_status_codes_of_a_policy_only_numbers_count() -> None:
+    policy = policy_of(make_snapshot(), "order.status", {"retry_status_codes": ["503", "50²", "many"]})
+
+    assert policy.retry_status_codes == {503}

@@ -56,6 +56,8 @@ def test_the_key_is_not_shown() -> None:
     ("change", "message"),
     [
         ({"base_url": "desk.example"}, "'desk' has base_url = 'desk.example'; it must be an address such as"),
+        ({"base_url": "http://[x"}, "base_url = 'http://[x'; it must be an address"),
+        ({"base_url": "http://x:port/v1"}, "base_url = 'http://x:port/v1'; it must be an address"),
         ({"models": []}, "models = []; it must be a list of names"),
         ({"prices": {"small": 3}}, "prices.small = 3; it must be two amounts"),
         ({"prices": {"small": [1, -1]}}, "prices.small"),
