@@ -12,6 +12,7 @@ from convengine.server.deployment.content_policy import STRICT
 from convengine.server.deployment.folders import (
     COMMAND_APPS,
     DATABASE_FILE,
+    SECRET_FILE,
     demo_extension,
     find_shipped,
     is_checkout,
@@ -32,7 +33,7 @@ if read_project(BASE_DIR) is not None or is_checkout() or environment.text("CE_V
 
 DEBUG = environment.boolean("CE_DEBUG")
 # The demo has a key of its own, so that its sessions survive a restart. `serve` refuses it.
-_DEMO_KEY = VAR_DIR / "secret_key"
+_DEMO_KEY = VAR_DIR / SECRET_FILE
 SECRET_KEY = environment.text("CE_SECRET_KEY")
 if not SECRET_KEY and DEBUG:
     SECRET_KEY = "only-for-development"  # noqa: S105

@@ -18,7 +18,13 @@ from convengine.cli.commands import load_management_command
 from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
-from convengine.server.deployment.folders import FIND_PROJECT, find_shipped, is_project, project_folder
+from convengine.server.deployment.folders import (
+    FIND_PROJECT,
+    find_shipped,
+    is_demonstration_secret,
+    is_project,
+    project_folder,
+)
 
 #: Seconds for a service to accept a connection.
 _PATIENCE = 3.0
@@ -135,11 +141,11 @@ def _load_settings() -> Finding | None:
 def _examine_secret() -> Iterator[Finding]:
     from django.conf import settings
 
-    demo_key = Path(getattr(settings, "VAR_DIR", project_folder() / "var")) / "secret_key"
+    data = Path(getattr(settings, "VAR_DIR", project_folder() / "var"))
     remedy = "Set CE_SECRET_KEY to a long random text."
     if settings.DEBUG:
         yield Finding(Level.MISSING, "debug", "Debug mode is on: pages show code.", "Unset CE_DEBUG in production.")
-    if demo_key.is_file() and demo_key.read_text().strip() == settings.SECRET_KEY:
+    if is_demonstration_secret(data, settings.SECRET_KEY):
         yield Finding(Level.MISSING, "secret", "It is that of the demonstration.", remedy)
     elif len(settings.SECRET_KEY) < 32:
         yield Finding(Level.MISSING, "secret", "It is short.", remedy)
@@ -305,7 +311,7 @@ def _examine_broker() -> Iterator[Finding]:
     url = conf.get("BROKER_URL")
     if not url:
         yield Finding(Level.FINE, "broker", "none; the server runs the background jobs")
-    elif url == "embedded" or urlsplit(url).hostname is None:
+    elif url == "embedded" or url.startswith("redis+socket:"):
         yield Finding(Level.FINE, "broker", "embedded" if url == "embedded" else "a socket of this machine")
     else:
         yield _call("broker", url.partition(";")[0], "Start it, or correct CE_BROKER_URL.")
@@ -331,14 +337,18 @@ def _examine_models() -> Iterator[Finding]:
 
 def _call(subject: str, url: str, remedy: str) -> Finding:
     """Whether something accepts connections at an address; its password is not shown."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
+    host = ""
     try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
         port = parts.port or _PORTS.get(parts.scheme, 443)
-    except ValueError as error:
-        return Finding(Level.WRONG, subject, f"The address of {host} is wrong: {error}.", remedy)
+    except ValueError:
+        # Without the error, which may quote a part of the password.
+        shown = f"The address of {host}" if host else "The address"
+        return Finding(Level.WRONG, subject, f"{shown} cannot be read. Write / of a password as %2F, # as %23.", remedy)
     try:
         socket.create_connection((host, port), _PATIENCE).close()
-    except OSError as error:
-        return Finding(Level.WRONG, subject, f"{host}:{port} cannot be reached: {error.strerror or error}.", remedy)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return Finding(Level.WRONG, subject, f"{host}:{port} cannot be reached: {reason}.", remedy)
     return Finding(Level.FINE, subject, f"{host}:{port} accepts connections")

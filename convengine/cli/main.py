@@ -16,6 +16,7 @@ from convengine.cli.commands import BY_WORDS, COMMANDS, Command, load_management
 from convengine.engine.text.wording import did_you_mean
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
+    SECRET_FILE,
     demo_extension,
     find_shipped,
     is_project,
@@ -124,7 +125,7 @@ def use_project(command: Command | None = None) -> Path:
     if command and command.uses_demo and project is None:
         os.environ.setdefault("CE_EXTENSIONS", demo_extension())
         if command.words == "demo" and not os.environ.get("CE_SECRET_KEY"):
-            make_secret(Path(os.environ.get("CE_VAR_DIR") or folder / "var") / "secret_key")
+            make_secret(Path(os.environ.get("CE_VAR_DIR") or folder / "var") / SECRET_FILE)
     return folder
 
 

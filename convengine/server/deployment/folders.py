@@ -11,8 +11,8 @@ import convengine
 _PACKAGE = Path(convengine.__file__).resolve().parent
 #: What a wheel holds of the folders at the top level of the repository.
 _INSIDE = _PACKAGE / "_shipped"
-#: Files of the folder of data: the SQLite database, and the users and the key of the demonstration.
-DATABASE_FILE, DEMO_FACTS = "convengine.sqlite3", "demo.json"
+#: Files of the folder of data: the SQLite database, and the users and the key, and the secret of the demonstration.
+DATABASE_FILE, DEMO_FACTS, SECRET_FILE = "convengine.sqlite3", "demo.json", "secret_key"
 #: What to do in a folder that is no project.
 FIND_PROJECT = "Go to the folder of your project, or make one: convengine init NAME."
 _PACKAGES = frozenset({"convengine", "config_admin", "audit"})
@@ -56,6 +56,14 @@ def demo_extension() -> str:
 def is_demonstration(data: Path, database: object) -> bool:
     """Whether a database is the one that the demonstration made in its folder of data."""
     return (data / DEMO_FACTS).is_file() and database == str(data / DATABASE_FILE)
+
+
+def is_demonstration_secret(data: Path, secret: str) -> bool:
+    """Whether a secret is the one that the demonstration made in its folder of data."""
+    try:
+        return (data / SECRET_FILE).read_text("utf-8").strip() == secret
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def read_project(folder: Path) -> dict[str, Any] | None:

@@ -109,6 +109,14 @@ def test_settings_that_cannot_be_loaded_are_one_finding(tmp_path: Path) -> None:
     assert "1 wrong, 0 missing." in done.stdout
 
 
+@pytest.mark.parametrize("url", ["redis://:pa/ss@shop", "redis://[shop", f"redis://{'a' * 70}.example"])
+def test_an_address_that_cannot_be_read_is_wrong(settings: Any, url: str) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "BROKER_URL": url}
+    (finding,) = find("broker")
+
+    assert (finding.level, "pa" in finding.text.replace("password", "")) == (Level.WRONG, False)
+
+
 def test_a_port_that_is_no_number_is_wrong(settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "BROKER_URL": "redis://:secret@shop.example:637x/0"}
     (finding,) = find("broker")

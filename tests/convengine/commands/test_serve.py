@@ -25,6 +25,12 @@ def test_the_secret_of_the_demonstration_is_refused(var: Path) -> None:
         refuse_demonstration()
 
 
+def test_a_secret_that_cannot_be_read_is_not_that_of_the_demonstration(var: Path) -> None:
+    (var / "secret_key").write_bytes(b"\xff")
+
+    refuse_demonstration()
+
+
 def test_the_database_of_the_demonstration_is_refused_unless_it_is_named(
     var: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

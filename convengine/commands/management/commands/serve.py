@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from convengine.server.database.migrating import migrate
 from convengine.server.deployment import conf, environment
 from convengine.server.deployment.exact_command import ExactCommand
-from convengine.server.deployment.folders import DEMO_FACTS, project_folder
+from convengine.server.deployment.folders import DEMO_FACTS, SECRET_FILE, is_demonstration_secret, project_folder
 from convengine.server.deployment.supervisor import Child, Supervisor, listen
 from convengine.server.jobs.processes import EMBEDDED, CannotStart, beat, broker, mask_password, worker
 from convengine.server.observability import metrics
@@ -116,13 +116,13 @@ def refuse_demonstration() -> None:
     folder = getattr(settings, "VAR_DIR", None)
     if folder is None:
         return
-    key = Path(folder) / "secret_key"
-    if not environment.text("CE_SECRET_KEY") and key.is_file() and key.read_text().strip() == settings.SECRET_KEY:
+    data = Path(folder)
+    if not environment.text("CE_SECRET_KEY") and is_demonstration_secret(data, settings.SECRET_KEY):
         raise CommandError(
-            f"CE_SECRET_KEY is not set, and the secret in {key} is that of the demonstration. Set CE_SECRET_KEY to a "
-            "long random text, or run the demonstration: convengine demo."
+            f"CE_SECRET_KEY is not set, and the secret in {data / SECRET_FILE} is that of the demonstration. "
+            "Set CE_SECRET_KEY to a long random text, or run the demonstration: convengine demo."
         )
-    if not environment.text("DATABASE_URL") and (Path(folder) / DEMO_FACTS).is_file():
+    if not environment.text("DATABASE_URL") and (data / DEMO_FACTS).is_file():
         raise CommandError(
             f"DATABASE_URL is not set, and the database in {folder} is that of the demonstration, with its users and "
             f"its key. Set DATABASE_URL (sqlite:///{settings.DATABASES['default']['NAME']} to serve it anyway) or "
