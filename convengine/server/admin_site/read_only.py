@@ -105,12 +105,12 @@ class ReadOnlyAdmin(PagesAdmin):
 
     def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
         """A row by its key. Returns None if there is none."""
+        if connection.vendor != "sqlite":
+            return super().get_object(request, object_id, from_field)
         try:
             row = super().get_object(request, object_id, from_field)
         except (TypeError, AttributeError, OperationalError):
             row = None
-        if connection.vendor != "sqlite":
-            return row
         return read_row(self.model, object_id) if row is None else mark_unreadable(row)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:

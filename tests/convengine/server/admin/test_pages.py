@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.db import connection, models
+from django.db import OperationalError, connection, models
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -65,6 +65,19 @@ def test_a_turn_leads_to_its_conversation_its_trail_and_its_release(reader: Clie
         "No row fits.",
     ):
         assert part.replace("&", "&amp;") in page.replace("&amp;", "&").replace("&", "&amp;"), part
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite raises this for a value that is no text")
+def test_a_database_that_fails_is_no_row_that_does_not_exist(reader: Client) -> None:
+    row = conversation()
+
+    def fail(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "ce_conversation" in sql:
+            raise OperationalError("the connection is lost")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+        reader.get(address(CeConversation, "change", row.pk))
 
 
 def test_pages_follow_one_another_without_a_count(reader: Client) -> None:
