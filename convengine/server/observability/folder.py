@@ -32,9 +32,17 @@ def make_metrics_folder(environment: MutableMapping[str, str]) -> None:
     parent = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
     for folder in parent.glob(f"{_PREFIX}*"):
         started = _NAME.match(folder.name)
-        if started and not _is_alive(int(started[1])) and folder.owner() == Path("/proc/self").owner():
+        if started and not _is_alive(int(started[1])) and _is_own(folder):
             shutil.rmtree(folder, ignore_errors=True)
     environment[VARIABLE] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=parent)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether this user made a folder. The user may have a number without a name, as in some containers."""
+    try:
+        return folder.lstat().st_uid == os.getuid()
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from prometheus_client.mmap_dict import MmapedDict
 
 from convengine.server.observability import folder
@@ -28,6 +30,17 @@ def test_each_start_has_a_folder_of_its_own_and_removes_those_of_dead_ones(tmp_p
 
     assert Path(environment[VARIABLE]).is_dir()
     assert (left.exists(), running.exists(), other.exists()) == (False, True, True)
+
+
+def test_a_user_without_a_name_removes_folders_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder, "_MEMORY", tmp_path)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    left = tmp_path / f"convengine-metrics-{dead_process()}-abc"
+    left.mkdir()
+
+    make_metrics_folder({})
+
+    assert not left.exists()
 
 
 def test_a_folder_that_the_operator_names_is_used(tmp_path: Path) -> None:
