@@ -197,7 +197,7 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == new_task.REASON]
     states = [
         State(lifecycle_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
-        for move in moves[_behind(starts) :]
+        for move in moves[starts[-1] + 1 if starts else 0 :]
     ]
     if not turns.first:
         states.insert(0, State(lifecycle_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
@@ -207,10 +207,6 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
         at = parse_datetime(str(row.lifecycle_detail.get("at", ""))) or row.updated_at
         states.append(State(lifecycle_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
     return states
-
-
-def _behind(places: list[int]) -> int:
-    return places[-1] + 1 if places else 0
 
 
 def _thread(row: CeConversation) -> CeThread | None:

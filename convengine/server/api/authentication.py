@@ -106,7 +106,7 @@ def key_of(secret: str) -> CeApiKey:
 
 
 def require_key(prefix: str, scope: str) -> CeApiKey:
-    """The key of an earlier call, checked once more before what it asked for is done.
+    """The key of a prefix, without its secret: of an earlier call, of a token, or of all visitors of the chat.
 
     Raises AuthenticationFailed if it would not be accepted now, and PermissionDenied if it has lost the scope.
     """

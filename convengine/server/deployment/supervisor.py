@@ -43,7 +43,7 @@ class Child:
     sockets: Sequence[socket.socket] = ()
     #: The others need it until they have ended.
     serves: bool = False
-    #: It takes `--ready FD` and closes that file when it can work. It understands DRAIN_SIGNAL and HURRY_SIGNAL.
+    #: It takes `--ready FD`, and writes into that file when it can work. It understands DRAIN_SIGNAL and HURRY_SIGNAL.
     reports_ready: bool = False
     #: Seconds in which it may finish what it does.
     stop_seconds: float = 30.0

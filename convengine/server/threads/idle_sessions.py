@@ -59,7 +59,7 @@ class Limits:
         return self.stale if self.timeout is None else min(self.stale, self.timeout)
 
     def reason(self, idle: timedelta) -> str | None:
-        """Why a session with this idle time ends: `stale`, `timeout`; else null."""
+        """Why a session with this idle time ends: `stale` or `timeout`. Returns None if it goes on."""
         if idle > self.stale:
             return "stale"
         return "timeout" if self.timeout is not None and idle > self.timeout else None

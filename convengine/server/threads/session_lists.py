@@ -91,7 +91,10 @@ class ExplainedTurn:
 
 
 def explain_turns(row: CeConversation, most: int | None = None) -> list[ExplainedTurn]:
-    """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
+    """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first.
+
+    `most`: no more than these.
+    """
     kept_turns = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
     turns = list(
         CeConversationHistory.objects.filter(conversation=row)
