@@ -67,28 +67,32 @@ def _insert_claim(claim: ExecutionClaim) -> dict[str, Json]:
     opening = [sql.uuid_param(claim.conversation_id), sql.uuid_param(claim.nonce)]
     in_the_way, blockers = _find_blockers_sql(sql, claim)
     with transaction.atomic(durable=True), connection.cursor() as cursor:
-        # An earlier opening with an unknown or unreported end blocks a new one, which would be its retry.
-        cursor.execute(
-            f"""INSERT INTO ce_pending_action_execution
+        while True:
+            # An earlier opening with an unknown or unreported end blocks a new one, which would be its retry.
+            cursor.execute(
+                f"""INSERT INTO ce_pending_action_execution
                     (conversation_id, runtime_nonce, turn_id, action_key, action_ref, request_hash, status, started_at)
                 SELECT %s, %s, %s, %s, %s, %s, 'CLAIMED', {sql.now()}
                  WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution e WHERE {in_the_way})
                 ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id, started_at""",
-            [*opening, turn_id, claim.action_key, claim.action_ref, claim.request_hash, *blockers],
-        )
-        if made := cursor.fetchone():
-            number, started_at = made
-            proof = _prove_claim(claim, sql.read_time(started_at))
-            cursor.execute("UPDATE ce_pending_action_execution SET proof = %s WHERE id = %s", [proof, number])
-            return asdict(Execution(True, number, "CLAIMED", None, claim.request_hash))
-        cursor.execute(
-            f"""SELECT e.id, e.status, e.result_json, e.request_hash, e.runtime_nonce
+                [*opening, turn_id, claim.action_key, claim.action_ref, claim.request_hash, *blockers],
+            )
+            if made := cursor.fetchone():
+                number, started_at = made
+                proof = _prove_claim(claim, sql.read_time(started_at))
+                cursor.execute("UPDATE ce_pending_action_execution SET proof = %s WHERE id = %s", [proof, number])
+                return asdict(Execution(True, number, "CLAIMED", None, claim.request_hash))
+            cursor.execute(
+                f"""SELECT e.id, e.status, e.result_json, e.request_hash, e.runtime_nonce
                   FROM ce_pending_action_execution e
                  WHERE (e.conversation_id = %s AND e.runtime_nonce = %s) OR ({in_the_way})
                  ORDER BY CASE WHEN e.runtime_nonce = %s THEN 0 ELSE 1 END, e.id LIMIT 1""",
-            [*opening, *blockers, opening[1]],
-        )
-        number, status, result, digest, nonce = cursor.fetchone()
+                [*opening, *blockers, opening[1]],
+            )
+            # Between the two statements, a person may have decided what blocks.
+            if earlier := cursor.fetchone():
+                break
+        number, status, result, digest, nonce = earlier
         if status == "EXECUTED":
             _take_over(sql, number, {**(load_column(result) or {}), TAKEN_OVER_BY: str(turn_id)})
         stored, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)

@@ -121,6 +121,21 @@ def test_an_action_whose_end_nobody_knows_is_not_begun_again_by_another_opening(
     assert book.claim(new_claim).claimed
 
 
+@IN_ONE_TRANSACTION
+def test_what_a_person_decides_at_this_moment_blocks_no_more() -> None:
+    book, earlier = Executions(Recording()), make_claim()
+    book.claim(earlier)
+    later = make_claim(conversation_id=earlier.conversation_id)
+
+    def decide(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("SELECT e.id"):
+            CePendingActionExecution.objects.filter(runtime_nonce=earlier.nonce).update(status="FAILED")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(decide):
+        assert book.claim(later).claimed
+
+
 def make_task_claim(**values: Any) -> RuleTaskClaim:
     return RuleTaskClaim(**{**asdict(make_claim()), "action_key": "rule:41", **values})
 
