@@ -97,7 +97,8 @@ class Sqlite:
                 )
                 names = [column[0] for column in cursor.description or ()]
                 return collect_rows(names, cursor, rows)
-            except (sqlite3.Error, OverflowError) as error:
+            # Half of a character is no text of a database.
+            except (sqlite3.Error, OverflowError, UnicodeError) as error:
                 if time.monotonic() > end:
                     raise _make_timeout(milliseconds) from error
                 raise ToolFault("DB_ERROR", f"The database rejected the statement: {error}.") from error
@@ -135,7 +136,7 @@ class PostgreSql:
             raise _make_timeout(milliseconds) from error
         except (PoolTimeout, psycopg.OperationalError) as error:
             raise ToolFault("DB_UNREACHABLE", f"The tool database cannot be reached: {_first_line(error)}") from error
-        except psycopg.Error as error:
+        except (psycopg.Error, UnicodeError) as error:
             raise ToolFault("DB_ERROR", f"The database rejected the statement: {_first_line(error)}") from error
 
     def _pool(self) -> "ConnectionPool[Any]":
@@ -345,7 +346,7 @@ def _describe_failure(fault: ToolFault) -> dict[str, Json]:
         "error_class": fault.code,
         "error_message": fault.message,
         "root_cause_class": type(cause).__name__,
-        "root_cause_message": str(cause).strip().split("\n")[0],
+        "root_cause_message": _first_line(cause),
         "sql_state": getattr(cause, "sqlstate", None),
         "sql_error_code": getattr(cause, "sqlite_errorname", None),
     }

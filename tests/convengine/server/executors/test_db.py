@@ -2,8 +2,10 @@ from typing import Any
 
 import pytest
 
+from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ToolAnswer
+from convengine.server.executors import db
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.registry import Registry
 from tests.builders import make_config, make_session, make_snapshot, make_tool
@@ -140,6 +142,20 @@ def test_which_database_is_asked_is_a_setting_of_the_tool(ask: Any, settings: An
     assert (unclear.error_type, "Choose one" in unclear.error_message) == ("DATABASE_UNKNOWN", True)
     assert chosen.result["rows"] == [{"one": 1}]
     assert unknown.error_message == "The tool database moon does not exist. Known: book, gone."
+
+
+def test_half_of_a_character_is_refused_by_the_database(ask: Any) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+    answer = ask("select id from orders where status = :name", {"name": "\ud800"}, param_schema=schema)
+
+    assert answer.error_type == "DB_ERROR"
+
+
+def test_the_cause_of_a_failure_is_recorded_without_secrets() -> None:
+    fault = ToolFault("DB_UNREACHABLE", "It cannot be reached.")
+    fault.__cause__ = ValueError("no such host: postgresql://ana:secret99@db\nHINT: none")
+
+    assert db._describe_failure(fault)["root_cause_message"] == "no such host: postgresql://***@db"
 
 
 def test_an_address_that_cannot_be_read_is_refused(ask: Any, settings: Any) -> None:
