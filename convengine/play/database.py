@@ -178,7 +178,10 @@ def _edge_row(edge: Edge) -> tables.Row:
 
 
 def _store_conversation(key: uuid.UUID, start: Start, thread: ThreadName | None) -> None:
-    """The row that the first turn starts from, of its thread if it has one, and the turns before it."""
+    """The row that the first turn starts from, of its thread if it has one, and the turns before it.
+
+    Raises ScenarioFileError when the database refuses it.
+    """
     newest = start.row.get("last_turn_no", len(start.history))
     columns = {
         "remote_jid": str(key),
@@ -189,7 +192,8 @@ def _store_conversation(key: uuid.UUID, start: Start, thread: ThreadName | None)
         **start.row,
         **{column: BEGINNING + since for column, since in start.times.items()},
     }
-    row = CeConversation.objects.create(conversation_id=key, **columns)
+    with tables.explain_errors("conversation"), transaction.atomic():
+        row = CeConversation.objects.create(conversation_id=key, **columns)
     if thread:
         CeThread.objects.create(**asdict(thread))
     turns = [

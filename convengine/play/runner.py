@@ -176,11 +176,16 @@ def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterato
         if options.coverage:
             options.coverage.add_configuration(configuration().current())
         yield ScenarioPlayer(ids, stubs, options.coverage, scenario.id)
-        if stubs.model.recording:
-            try:
-                stubs.model.recording.save()
-            except OSError as error:
-                raise WorldRefused("recording", "a file that can be written", str(error)) from error
+        _save_recording(stubs)
+
+
+def _save_recording(stubs: ScenarioStubs) -> None:
+    """Write what the model of the installation answered, if it was asked. Raises WorldRefused."""
+    if stubs.model.recording:
+        try:
+            stubs.model.recording.save()
+        except OSError as error:
+            raise WorldRefused("recording", "a file that can be written", str(error)) from error
 
 
 @dataclass

@@ -61,6 +61,8 @@ def read_row(row: Row, table: str, location: str) -> Row:
             values[column] = _convert_value(columns[column], value)
         except ValidationError as error:
             raise ScenarioFileError(f"{location}.{name}", "; ".join(error.messages)) from None
+        except OverflowError as error:
+            raise ScenarioFileError(f"{location}.{name}", f"{error}.") from None
     # A world is an import: its older template forms become Jinja2.
     return {**values, **convert_row(table, values)[0]}
 
@@ -74,7 +76,7 @@ def insert(table: str, rows: Iterable[Row]) -> None:
     """Store rows without the save checks. Raises ScenarioFileError when the database refuses them."""
     model = models_of_worlds()[table]
     made = [model(**row) for row in rows]
-    with _explain_errors(table), transaction.atomic():
+    with explain_errors(table), transaction.atomic():
         # Given ids first, so that the database continues after them.
         for given in (True, False):
             if batch := [row for row in made if (row.pk is not None) is given]:
@@ -83,7 +85,7 @@ def insert(table: str, rows: Iterable[Row]) -> None:
 
 def update(table: str, where: Row, values: Row) -> None:
     """Change the matching rows, one by one as the admin does. Raises ScenarioFileError."""
-    with _explain_errors(table), transaction.atomic():
+    with explain_errors(table), transaction.atomic():
         for row in _find_rows(table, where):
             for column, value in values.items():
                 setattr(row, column, value)
@@ -92,7 +94,7 @@ def update(table: str, where: Row, values: Row) -> None:
 
 def delete(table: str, where: Row) -> None:
     """Delete the matching rows. Raises ScenarioFileError."""
-    with _explain_errors(table), transaction.atomic():
+    with explain_errors(table), transaction.atomic():
         for row in _find_rows(table, where):
             row.delete()
 
@@ -114,9 +116,9 @@ def _convert_value(field: "models.Field[Any, Any]", value: Json) -> Json:
 
 
 @contextmanager
-def _explain_errors(table: str) -> Iterator[None]:
-    """Turn a database error about a world's rows into an error of the file."""
+def explain_errors(table: str) -> Iterator[None]:
+    """Turn a database error about a world's rows into an error of the file. `table`: the key with the rows."""
     try:
         yield
-    except (DatabaseError, TypeError, ValueError) as error:
+    except (DatabaseError, TypeError, ValueError, OverflowError) as error:
         raise ScenarioFileError(table, f"the database refuses a row: {error}") from error

@@ -74,6 +74,24 @@ def test_rows_that_cannot_be_stored_fail_the_file(tmp_path: Path) -> None:
     assert [(failure.turn, failure.where) for failure in report.failures] == [(None, "tables")]
 
 
+@pytest.mark.parametrize(
+    "world",
+    [
+        {"conversation": {"intent_code": ""}},
+        {"conversation": {"last_turn_no": 10**30}},
+        {
+            "tables": {
+                "ce_policy": [{"policy_id": 10**30, "rule_type": "REGEX", "pattern": "x", "response_text": "No."}]
+            }
+        },
+    ],
+)
+def test_a_beginning_that_cannot_be_stored_fails_the_file(tmp_path: Path, world: Any) -> None:
+    report = play_turns(tmp_path, {"user": "fees"}, **world)
+
+    assert [(failure.turn, failure.where) for failure in report.failures] == [(None, "tables")]
+
+
 def test_an_edit_that_cannot_be_stored_fails_its_turn(tmp_path: Path) -> None:
     report = play_turns(
         tmp_path, {"user": "fees"}, {"user": "fees", "before": [{"insert": "ce_intent", "row": INTENT}]}

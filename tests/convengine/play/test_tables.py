@@ -49,6 +49,11 @@ def test_what_the_database_refuses_is_an_error_of_the_file() -> None:
         tables.insert("ce_intent", [{"intent_code": "A", "description": "again"}])
 
 
+def test_a_number_that_no_column_holds_is_an_error_of_the_file() -> None:
+    with pytest.raises(ScenarioFileError, match=r"tables\.ce_rule\[0\]\.priority: cannot convert"):
+        tables.read_row({**RULE, "priority": float("inf")}, "ce_rule", "tables.ce_rule[0]")
+
+
 def test_rows_that_fit_are_changed_one_by_one() -> None:
     CeResponse.objects.all().delete()
     for state, text in (("A", "x"), ("B", "x"), ("C", None)):
