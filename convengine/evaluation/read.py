@@ -175,8 +175,9 @@ def check_situation(given: Mapping[str, Json], at: str) -> None:
 
     `at` says where it is.
     """
-    if not isinstance(given.get("held") or {}, Mapping):
-        raise EvaluationError(f"{at}: `held` must be an object.")
+    for name in ("held", "offered", "values"):
+        if not isinstance(given.get(name) or {}, Mapping):
+            raise EvaluationError(f"{at}: `{name}` must be an object.")
     if not isinstance(given.get("locale") or "", str):
         raise EvaluationError(f"{at}: `locale` must be a text such as {LOCALE}.")
     try:

@@ -197,7 +197,7 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == new_task.REASON]
     states = [
         State(lifecycle_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
-        for move in moves[starts[-1] + 1 if starts else 0 :]
+        for move in moves[max(starts, default=-1) + 1 :]
     ]
     if not turns.first:
         states.insert(0, State(lifecycle_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))

@@ -67,6 +67,7 @@ def test_a_folder_gives_all_its_files_in_order(tmp_path: Path) -> None:
         ("a.jsonl", '{"message": 4}', "a.jsonl, line 1: the message must be a text"),
         ("a.jsonl", "[" * 100_000, "a.jsonl, line 1: the file is not valid JSON"),
         ("a.jsonl", '{"message": "x", "held": 5}', "a.jsonl, line 1: `held` must be an object"),
+        ("a.csv", "message,offered\nx,three\n", "a.csv, line 2: `offered` must be an object"),
         ("a.jsonl", '{"message": "x", "now": 5}', "a.jsonl, line 1: `now` must be a time"),
         ("a.csv", "message,now\nx,today\n", "a.csv, line 2: `now` must be a time"),
         ("a.jsonl", '{"message": "x", "locale": ["en"]}', "a.jsonl, line 1: `locale` must be a text"),
