@@ -249,7 +249,7 @@ def _make_timeout(milliseconds: int) -> ToolFault:
     return ToolFault("DB_TIMEOUT", f"The statement took longer than {milliseconds} ms and was cancelled.")
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     """The first line of a database error, without secrets."""
     return mask_secrets(str(error).strip().split("\n")[0])
 
