@@ -60,10 +60,10 @@ class Coverage:
         reached += [(STATES, intent, state) for intent, state in positions]
         reached += [
             (MOVES, intent, start, state)
-            for (left, before), (intent, state) in pairwise(positions)
+            for (earlier_intent, before), (intent, state) in pairwise(positions)
             for start in (before, ANY)
             # The state in which another intent begins is no move of a rule or of the graph.
-            if left == intent and before != state
+            if earlier_intent == intent and before != state
         ]
         for key in reached:
             item = self.items.get(key)
