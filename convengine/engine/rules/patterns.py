@@ -184,6 +184,8 @@ def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
         too_large = narrow > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
     except re2.error as error:
         raise _explain_error(text, error) from None
+    except UnicodeEncodeError:
+        raise PatternError("REGEX_INVALID", "it has half of a surrogate pair") from None
     if too_large:
         raise PatternError("REGEX_UNSUPPORTED", "its repetitions make it too large", None, "Use smaller repetitions.")
     return pattern

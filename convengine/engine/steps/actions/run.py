@@ -10,6 +10,7 @@ from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValu
 from convengine.engine.rules.actions.set_task import build_unknown_task_error, parse
 from convengine.engine.rules.task_runs import Outcome, Run, TaskReference, run_claimed, run_methods
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
+from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -79,6 +80,6 @@ def _run_methods(
 
 def _hash_request(session: Session, action: Action, record: Record) -> str:
     """A digest of what was confirmed: the action, its scope, and the business fields at that time."""
-    fields = {key: value for key, value in session.context.items() if key not in ENGINE_BRANCHES}
+    fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
     request = json.dumps([action.key, action.reference, record.scope, fields], sort_keys=True, default=str)
     return hashlib.sha256(request.encode()).hexdigest()

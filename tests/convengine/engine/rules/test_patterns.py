@@ -113,7 +113,17 @@ def test_flags_stand_at_the_start_only(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "position"),
-    [("(", 1), ("x(a(b)", 2), ("a**", 2), ("[z-a]", 2), ("a{2000}", 2), (r"\y", 1), (")", None), ("a" * 2001, 2001)],
+    [
+        ("(", 1),
+        ("x(a(b)", 2),
+        ("a**", 2),
+        ("[z-a]", 2),
+        ("a{2000}", 2),
+        (r"\y", 1),
+        (")", None),
+        ("a" * 2001, 2001),
+        ("\ud83d", None),
+    ],
 )
 def test_a_broken_pattern_is_invalid(pattern: str, position: int | None) -> None:
     error = expect_pattern_error(pattern)

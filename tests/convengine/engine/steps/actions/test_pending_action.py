@@ -218,6 +218,17 @@ def test_several_methods_of_an_action_have_different_keys() -> None:
     assert keys == [f"{opening}:charge", f"{opening}:refund"]
 
 
+@pytest.mark.parametrize(("changed", "is_same"), [({"dialogue": {"misses": 1}}, True), ({"order": "A8"}, False)])
+def test_what_was_confirmed_are_the_fields_and_not_the_state_of_the_dialogue(
+    changed: Mapping[str, Any], is_same: bool
+) -> None:
+    first, again = BookOfExecutions(), BookOfExecutions()
+    run(ROW, book=first, context={"order": "A7"})
+    run(ROW, book=again, context={"order": "A7", **changed})
+
+    assert (first.claims == again.claims) is is_same
+
+
 def test_a_method_that_returns_nothing_fails_unless_it_may() -> None:
     assert get_failure(run(ROW, tasks=refunds(TaskAnswer(None, refusal="NULL_RESULT")))[1]) == "NULL_RESULT"
     assert "PENDING_ACTION_EXECUTED" in stages(run(ROW, tasks=refunds(TaskAnswer(None)))[1])
