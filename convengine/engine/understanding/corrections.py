@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Finder, Situation, Span
 from convengine.engine.understanding.understand import Understanding
@@ -46,7 +47,7 @@ def replaces_denied(
 ) -> bool:
     """True for the 4 of "4, not 3" and a field that holds 3."""
     return any(
-        (denied := finder.resolve(other, item.spec, situation, is_meant=True)) is not None
+        (denied := resolve(finder, other, item.spec, situation, is_meant=True)) is not None
         and denied.values == (form.held[item.path],)
         for other in _list_denied(understanding, span)
     )

@@ -9,7 +9,17 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.days import read_day
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span, choose_among, list_sorts
+from convengine.engine.understanding.span import (
+    Finder,
+    Reason,
+    Resolved,
+    Situation,
+    Sort,
+    Span,
+    choose_among,
+    list_sorts,
+    refuse,
+)
 from convengine.engine.understanding.words import cover
 
 #: `means` of a span with two values for one field.
@@ -124,15 +134,25 @@ def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *
     Returns None if it is no value of the field.
     """
     if span.phrase.means != PAIR:
-        return finder.resolve(span, spec, situation, is_meant=is_meant)
+        return _resolve_single(finder, span, spec, situation, is_meant=is_meant)
     first, last = span.phrase.slots["halves"]
-    early = finder.resolve(first, spec, situation, is_meant=True)
+    early = _resolve_single(finder, first, spec, situation, is_meant=True)
     if day := _find_day(span, early):
         # "Tomorrow or the day after"
         situation = replace(situation, earlier_days={**situation.earlier_days, spec.name: day})
-    late = finder.resolve(last, spec, situation, is_meant=True)
+    late = _resolve_single(finder, last, spec, situation, is_meant=True)
     values = [value for half in (early, late) if half for value in half.values]
     return choose_among(values) if len(set(values)) > 1 else early or late
+
+
+def _resolve_single(
+    finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool
+) -> Resolved | None:
+    """Resolve a span that is no pair. A moment that no calendar has is refused: "in 99999999 hours"."""
+    try:
+        return finder.resolve(span, spec, situation, is_meant=is_meant)
+    except OverflowError:
+        return refuse(Reason.INVALID_DATE)
 
 
 def _find_day(span: Span, early: Resolved | None) -> date | None:

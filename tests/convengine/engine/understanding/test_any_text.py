@@ -2,7 +2,7 @@
 
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, list_label
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
-from convengine.engine.understanding.span import Situation
+from convengine.engine.understanding.span import Reason, Situation
 from convengine.engine.understanding.understand import understand
 from tests.pace import allow
 
@@ -38,6 +38,8 @@ FORM: dict[str, dict[str, Any]] = {
 }
 SPECS = [field_spec(name, {"type": "string", **declared}) for name, declared in FORM.items()]
 FIELDS = tuple(FormField(spec, True, list_labels([spec.title, spec.name])) for spec in SPECS)
+#: The days up to the last one of the calendar.
+TO_THE_END = (date.max - date(2026, 3, 2)).days
 SITUATION = Situation(datetime(2026, 3, 2, 9, tzinfo=UTC), "Europe/Berlin", "en", "de")
 LENGTH = 16_384
 #: On a quiet core each takes less than a tenth of this.
@@ -97,6 +99,14 @@ def test_a_long_text_of_anything_is_read_within_a_bounded_time(part: str, asked:
 @pytest.mark.parametrize("asked", ["note", "people", "account", ""])
 def test_signs_that_are_no_letters_do_no_harm(text: str, asked: str) -> None:
     _read(text, asked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["in 99999999 hours", f"in {TO_THE_END} days at 11pm PST", f"in {TO_THE_END} days at midnight"],
+)
+def test_a_moment_that_no_calendar_has_is_refused(text: str) -> None:
+    assert [item.reason for item in _read(text, "start").refused if item.field == "start"] == [Reason.INVALID_DATE]
 
 
 def test_every_apostrophe_is_one() -> None:
