@@ -234,7 +234,7 @@ class _Search:
         )
         if self._schema is None or self._form is None or not self._asks_form:
             return session
-        return set_form_facts(session, self._schema, self._form.status(context))
+        return set_form_facts(session, self._schema, self._form)
 
     def _make_beginning(self, values: Values, message: Text) -> Witness:
         """The witness of a turn that begins with these values and this message."""

@@ -69,21 +69,6 @@ def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator |
     return SchemaStatus(not ordered and not unanswered, has_any, tuple(ordered), invalid, unanswered, options)
 
 
-def describe_fields(schema: Json) -> dict[str, dict[str, Json]]:
-    """For each property, what a prompt or a form needs: description, type, enumOptions."""
-    if not is_usable(schema):
-        return {}
-    details: dict[str, dict[str, Json]] = {}
-    for name, declared in schema["properties"].items():
-        if isinstance(declared, Mapping):
-            details[name] = {
-                "description": declared.get("description") or declared.get("title") or "",
-                "type": declared.get("type"),
-                **({"enumOptions": list(declared["enum"])} if isinstance(declared.get("enum"), list) else {}),
-            }
-    return details
-
-
 def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix: str) -> Iterator[str]:
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
@@ -254,6 +239,17 @@ class Form:
     def validator(self) -> Draft202012Validator:
         """The one validator of this schema."""
         return get_validator(self.schema)
+
+    def describe_fields(self) -> dict[str, dict[str, Json]]:
+        """For each top-level field, what a prompt or a form needs: description, type, enumOptions."""
+        return {
+            field.path: {
+                "description": field.declared.get("description") or field.declared.get("title") or "",
+                "type": field.declared.get("type"),
+                **({"enumOptions": list(field.choices)} if field.choices else {}),
+            }
+            for field in self.fields
+        }
 
     def field(self, path: str) -> Field | None:
         """A leaf or top-level field by path."""

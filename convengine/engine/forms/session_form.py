@@ -5,7 +5,7 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.form import Field, Form, SchemaStatus, describe_fields, get_form
+from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.rules.choice import Choice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
@@ -108,9 +108,10 @@ def get_usable_form(session: Session, turn: Turn, row: OutputSchema | None) -> F
 
 
 def set_form_facts(
-    session: Session, row: OutputSchema, status: SchemaStatus, rejected: Mapping[str, str] | None = None
+    session: Session, row: OutputSchema, form: Form, rejected: Mapping[str, str] | None = None
 ) -> Session:
     """Add the facts of the form. `rejected`: values of this message that were rejected, with the reason."""
+    status = form.status(session.context)
     invalid = {**(rejected or {}), **status.invalid}
     return session.evolve(
         resolved_schema=row,
@@ -123,7 +124,7 @@ def set_form_facts(
             missing_fields=list(status.missing),
             missing_field_options=dict(status.options),
             schema_invalid_fields=invalid,
-            schema_field_details=describe_fields(row.json_schema),
+            schema_field_details=form.describe_fields(),
             schema_description=row.description or "",
             schema_id=row.schema_id,
         )

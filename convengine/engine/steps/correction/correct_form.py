@@ -199,8 +199,8 @@ def _route(
     if is_own:
         decide_schema(session, turn)
     session = drop_stale_results(session, turn)
-    status = form.status(session.context)
-    session = lock_intent(set_form_facts(session, row, status, reasons), status.complete or not is_own)
+    session = set_form_facts(session, row, form, reasons)
+    session = lock_intent(session, session.schema_complete or not is_own)
     return update_dialogue(session, listed_options=()).with_values(
         RoutingParams(
             routing_decision=RoutingDecision.APPLY_CORRECTION.value,

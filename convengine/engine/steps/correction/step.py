@@ -99,7 +99,7 @@ def _accept_confirmation(session: Session, turn: Turn) -> Session:
     if not status.complete:
         _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_REFUSED, missingFields=list(status.missing))
         return session
-    session = _set_routing(lock_intent(set_form_facts(session, row, status), True), RoutingDecision.PROCEED_CONFIRMED)
+    session = _set_routing(lock_intent(set_form_facts(session, row, form), True), RoutingDecision.PROCEED_CONFIRMED)
     _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_ACCEPT)
     return session
 

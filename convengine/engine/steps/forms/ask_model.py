@@ -83,7 +83,7 @@ def read_by_model(
     Raises PromptContextMissing, errors of the prompt, and the model's fault unless ON_LLM_ERROR is CONTINUE. An answer
     that cannot be read has no values, and raises nothing.
     """
-    session = set_form_facts(session, row, form.status(session.context))
+    session = set_form_facts(session, row, form)
     template = decide_template(session, turn, PromptUse.SCHEMA_JSON)
     reply = ask(session, turn, _build_question(session, turn, template, form))
     if reply.error and not reply.error.is_unreadable:

@@ -30,11 +30,11 @@ def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
     texts = get_texts(find_form_language(session, turn, form))
     if on_no is OnNo.ASK_WHAT_TO_CHANGE:
         paths = [field.path for field in list_filled_fields(form, session.context)]
-        return ask_what_to_change(set_form_facts(session, row, form.status(session.context)), turn, form, paths)
+        return ask_what_to_change(set_form_facts(session, row, form), turn, form, paths)
     if on_no is OnNo.RESTART:
         session = clear_form(session, turn, row, ClearCause.RESTART)
         state = code(row.state_code)
         session = session.move_to(state=None if state == ANY else state, cause="FORM_REFUSED")
-        return set_form_facts(session, row, form.status(session.context))
+        return set_form_facts(session, row, form)
     session = leave_form(session, turn, row, "FORM_REFUSED")
     return session.evolve(reply_override=ReplyOverride(texts["cancelled"], SOURCE))

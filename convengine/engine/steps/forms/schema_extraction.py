@@ -160,7 +160,7 @@ def _skips_extraction(session: Session) -> bool:
 
 def refresh_form(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
     """The session with the facts of its form, which was not read in this turn; a complete form ends the lock."""
-    session = set_form_facts(session, row, form.status(session.context))
+    session = set_form_facts(session, row, form)
     if session.schema_complete:
         session = lock_intent(session, True)
     _audit_status(session, turn, row, skipped=True)
@@ -195,7 +195,7 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     if session.context != before:
         session = drop_stale_results(session, turn)
     reasons = {path: refusal.reason for path, refusal in refused.items()}
-    session = set_form_facts(session, row, form.status(session.context), reasons)
+    session = set_form_facts(session, row, form, reasons)
     session = lock_intent(session, session.schema_complete)
     session = session.with_values(
         FormParams(
@@ -320,11 +320,12 @@ class AutoAdvanceStep(Step):
         if row is None:
             turn.audit(session, AUTO_ADVANCE_SKIPPED_NO_SCHEMA, reason="NO_RESOLVED_SCHEMA")
             return Continue(session)
-        status = get_form(turn.snapshot, row).status(session.context)
+        form = get_form(turn.snapshot, row)
+        status = form.status(session.context)
         known = (session.schema_complete, session.schema_has_any_value, session.missing_required_fields)
         if known != (status.complete, status.has_any_value, status.missing):
             turned = status.complete != session.schema_complete
-            session = set_form_facts(session, row, status)
+            session = set_form_facts(session, row, form)
             if turned and find_known_schema(session, turn) is not row:
                 session = lock_intent(session, status.complete)
         turn.audit(

@@ -162,8 +162,8 @@ def _note_removed_fields(session: Session, turn: Turn) -> Session:
     row = session.resolved_schema
     if row is None or not session.schema_complete:
         return session
-    status = get_form(turn.snapshot, row).status(session.context)
-    return session if status.complete else set_form_facts(session, row, status)
+    form = get_form(turn.snapshot, row)
+    return session if form.status(session.context).complete else set_form_facts(session, row, form)
 
 
 def _find_refused_field(session: Session, turn: Turn, form: Form, fields: Sequence[Field]) -> Field | None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.forms.form import Form, describe_fields, evaluate_form, get_form, is_meaningful, is_usable
+from convengine.engine.forms.form import Form, evaluate_form, get_form, is_meaningful, is_usable
 from tests.builders import make_schema, make_snapshot
 
 ADDRESS = {
@@ -185,11 +185,20 @@ def test_meaningful(value: Any, says: bool) -> None:
 
 
 def test_field_details_tell_what_a_prompt_needs() -> None:
-    document = schema({"c": {"type": "string", "description": "colour", "enum": ["A"]}, "n": {"type": "number"}})
+    document = schema(
+        {
+            "c": {"type": "string", "description": "colour", "enum": ["A"]},
+            "n": {"type": "number"},
+            "o": {"type": "string", "x-options": [{"value": "S", "label": "Small"}, {"value": "L", "label": "Large"}]},
+            "r": {"$ref": "#/$defs/size"},
+        }
+    ) | {"$defs": {"size": {"title": "Size", "type": "string", "oneOf": [{"const": "S"}, {"const": "L"}]}}}
 
-    assert describe_fields(document) == {
+    assert Form(document).describe_fields() == {
         "c": {"description": "colour", "type": "string", "enumOptions": ["A"]},
         "n": {"description": "", "type": "number"},
+        "o": {"description": "", "type": "string", "enumOptions": ["S", "L"]},
+        "r": {"description": "Size", "type": "string", "enumOptions": ["S", "L"]},
     }
 
 

@@ -91,9 +91,7 @@ ROW = make_schema("LOAN", {"city": {"type": "string", "enum": ["Dallas"]}, "a": 
 def test_rules_see_what_is_known_of_the_form() -> None:
     context = {"city": "Paris"}
 
-    session = set_form_facts(
-        make_session(context=context), ROW, Form(ROW.json_schema).status(context), {"a": "AMBIGUOUS"}
-    )
+    session = set_form_facts(make_session(context=context), ROW, Form(ROW.json_schema), {"a": "AMBIGUOUS"})
 
     seen = collect_facts(session)
     assert seen["missingRequiredFields"] == ["city", "a"]
