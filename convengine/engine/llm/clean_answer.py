@@ -13,7 +13,7 @@ _CLOSE = (
     rf"|<\|(?:/|end_of_){_THOUGHT}\|>|<\|{_THOUGHT}_end\|>)"
 )
 #: Some services leave out the first mark, and an answer that is cut off has no last one.
-_THOUGHTS = re.compile(rf"\A(?:(?!{_OPEN}).)*?{_CLOSE}|{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(rf"\A(?:(?:(?!{_OPEN}).)*?{_CLOSE})+|{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
 _CALL = r"tool[_▁]calls?(?:[_▁]section)?"
 _CALLS = re.compile(
     r"<(tool_calls?|tool_responses?|tool_code|function_calls?|function(?==))\b[^<>]*>.*?(?:</\1\s*>|\Z)"

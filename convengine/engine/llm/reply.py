@@ -12,7 +12,7 @@ from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import is_too_deep, loads
 from convengine.json_value import Json
 
-_FENCED = re.compile(r"(`{3,}|~{3,})[ \t]*\w*\s*(.*?)\s*\1", re.DOTALL)
+_FENCE, _LANGUAGE = re.compile(r"`{3,}|~{3,}"), re.compile(r"[ \t]*\w*")
 _OPENS = re.compile(r"[{\[]")
 #: How many brackets of an answer may begin its value.
 _MOST_OPENS = 50
@@ -34,8 +34,7 @@ def read_json(text: str) -> Json:
     Marks of the model around it are no part of it; a whole document may have them in its texts. Raises UnusableAnswer.
     """
     answer = clean_answer(text)
-    fenced = [block for _, block in _FENCED.findall(answer)]
-    for candidate in (text.strip("\ufeff"), answer, *fenced, *reversed(list(_list_documents(answer)))):
+    for candidate in (text.strip("\ufeff"), answer, *_list_fenced(answer), *reversed(list(_list_documents(answer)))):
         try:
             value = loads(candidate.strip())
         except ValueError:
@@ -47,6 +46,16 @@ def read_json(text: str) -> Json:
     raise UnusableAnswer(
         ModelFault("LLM_INVALID_RESPONSE", f"The answer is not a JSON object: {shorten(answer, _QUOTED)!r}.")
     )
+
+
+def _list_fenced(text: str) -> Iterator[str]:
+    """What stands between code fences, without the name of a language."""
+    openings: dict[str, re.Match[str]] = {}
+    for fence in _FENCE.finditer(text):
+        opening = openings.setdefault(fence[0][0], fence)
+        if opening is not fence and fence[0].startswith(opening[0]):
+            yield _LANGUAGE.sub("", text[opening.end() : fence.start()], count=1)
+            del openings[fence[0][0]]
 
 
 def _list_documents(text: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'"})
 #: Characters without width, which could hide a word from a pattern.
 _ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _SPACES = re.compile(r"\s+")
-_CLOSING = re.compile(r"[.!,;:…\s]+$")
+_CLOSING = ".!,;:… "
 #: What a text says that is true.
 TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
 
@@ -32,7 +32,7 @@ def norm(text: str | None) -> str:
 
 def match_text(text: str | None) -> str:
     """The normal form without trailing punctuation, except a question mark."""
-    return _CLOSING.sub("", norm(text))
+    return norm(text).rstrip(_CLOSING)
 
 
 def blank(value: object) -> bool:

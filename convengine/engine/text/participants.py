@@ -17,7 +17,7 @@ SHORTEST = 3
 _LOCAL_DIGITS = 8
 _WORD = re.compile(r"[^\W_]+")
 #: A phone number, perhaps with the name of a server behind it.
-_PHONE = re.compile(r"\s*(\+?[\d\s()./-]*\d[\d\s()./-]*)(?:@.*)?", re.DOTALL)
+_PHONE = re.compile(r"\s*(\+?[\s()./-]*\d[\d\s()./-]*)(?:@.*)?", re.DOTALL)
 
 
 def read_phone(text: str) -> str:

@@ -1,8 +1,10 @@
+import time
 from typing import Any
 
 import pytest
 
 from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
+from tests.pace import allow
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,26 @@ def test_patterns_are_not_judged_here_and_types_beside_them_are() -> None:
 def test_json_that_is_nested_too_deep_is_unusable(levels: int) -> None:
     with pytest.raises(UnusableAnswer):
         read_json("[" * levels + "]" * levels)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("```json\n[1]\n``` or ~~~\n[2]\n~~~", [1]),
+        ("~~~ ```json\n[1]```", [1]),
+        ("```\nnone\n```\n````json\n[1]\n````", [1]),
+    ],
+)
+def test_the_first_fence_with_json_counts(text: str, value: Any) -> None:
+    assert read_json(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["```json" + "\n" * 16_000, "``` " * 4_000, "</think>" * 2_000], ids=["lines", "fences", "thoughts"]
+)
+def test_an_answer_that_a_model_never_ends_is_refused_at_once(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(UnusableAnswer):
+        read_json(text)
+
+    assert time.process_time() - begun < allow(0.5)

@@ -1,6 +1,9 @@
+import time
+
 import pytest
 
 from convengine.engine.text.compare import blank, match_text, norm, storable, truthy
+from tests.pace import allow
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,10 @@ def test_blank() -> None:
     assert blank(None)
     assert blank("  ")
     assert not blank(0)
+
+
+def test_marks_that_close_nothing_are_read_once() -> None:
+    text, begun = "." * 16_000 + "x", time.process_time()
+
+    assert match_text(text) == text
+    assert time.process_time() - begun < allow(0.2)

@@ -1,6 +1,9 @@
+import time
+
 import pytest
 
 from convengine.engine.text.participants import LONGEST, MOST, has_all, list_local_terms, list_parts, list_terms
+from tests.pace import allow
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,10 @@ def test_a_long_name_has_a_limited_number_of_parts() -> None:
 
     assert len(parts) <= MOST
     assert max(map(len, parts)) <= LONGEST
+
+
+def test_a_long_number_is_read_once() -> None:
+    begun = time.process_time()
+    list_terms("1" * 10_000 + "x")
+
+    assert time.process_time() - begun < allow(0.2)
