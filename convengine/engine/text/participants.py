@@ -17,12 +17,12 @@ SHORTEST = 3
 _LOCAL_DIGITS = 8
 _WORD = re.compile(r"[^\W_]+")
 #: A phone number, perhaps with the name of a server behind it.
-_PHONE = re.compile(r"\s*(\+?[\s()./-]*\d[\d\s()./-]*)(?:@.*)?", re.DOTALL)
+_PHONE = re.compile(r"(\+?[\s()./-]*\d[\d\s()./-]*)(?:@.*)?", re.DOTALL)
 
 
 def read_phone(text: str) -> str:
     """The digits of a phone number without leading zeros; blank for another text."""
-    match = _PHONE.fullmatch(text)
+    match = _PHONE.fullmatch(text.lstrip())
     digits = re.sub(r"\D", "", match[1]) if match else ""
     return unicodedata.normalize("NFKC", digits).lstrip("0") if len(digits) >= SHORTEST else ""
 
