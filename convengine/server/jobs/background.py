@@ -24,8 +24,9 @@ class Background:
         self._lock = threading.Lock()
 
     def submit(self, job: Job) -> bool:
-        """Queue a job; false when the queue is full."""
-        self._ensure_threads()
+        """Queue a job; false when the queue is full, or when the system gives the process no thread for it."""
+        if not self._ensure_threads():
+            return False
         try:
             self._jobs.put_nowait(job)
         except Full:
@@ -37,14 +38,20 @@ class Background:
         """Wait until all submitted jobs are done."""
         self._jobs.join()
 
-    def _ensure_threads(self) -> None:
+    def _ensure_threads(self) -> bool:
+        """Start the threads that are missing; false without any."""
         # Started at first use, so that a server that forks its workers has them in each.
         with self._lock:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             for number in range(len(self._threads), self._wanted):
                 thread = threading.Thread(target=self._run, name=f"background-{number}", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    log.error("no thread for work in the background", threads=len(self._threads), error=str(error))
+                    break
                 self._threads.append(thread)
-                thread.start()
+            return bool(self._threads)
 
     def _run(self) -> None:
         while True:

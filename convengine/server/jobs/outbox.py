@@ -121,7 +121,8 @@ class Outbox(Generic[Row]):
             results.put(None)
         if not self._is_woken.is_set():
             self._is_woken.set()
-            self._background.submit(self._send_woken)
+            if not self._background.submit(self._send_woken):
+                self._is_woken.clear()
 
     def _send_woken(self) -> None:
         self._is_woken.clear()

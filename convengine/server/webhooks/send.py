@@ -168,7 +168,8 @@ def wake_sender() -> None:
             wake_here()
     elif not _is_handing.is_set():
         _is_handing.set()
-        _handing.submit(_hand_over)
+        if not _handing.submit(_hand_over):
+            _is_handing.clear()
 
 
 def wake_here() -> None:

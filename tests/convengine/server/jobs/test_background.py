@@ -33,6 +33,22 @@ def test_a_job_that_fails_stops_no_other() -> None:
     assert [(entry["event"], entry["error"]) for entry in logged] == [("job in the background failed", "oh")]
 
 
+def test_a_job_is_refused_when_the_system_gives_no_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    done: list[int] = []
+    work = Background(threads=2)
+    with monkeypatch.context() as patch, capture_logs() as logged:
+        patch.setattr(threading.Thread, "start", refuse)
+        assert not work.submit(lambda: done.append(1))
+
+    assert [entry["event"] for entry in logged] == ["no thread for work in the background"]
+    assert work.submit(lambda: done.append(2))
+    work.finish()
+    assert done == [2]
+
+
 def test_too_many_jobs_are_dropped_and_said_so() -> None:
     gate = threading.Event()
     work = Background(threads=1, waiting=1)

@@ -242,7 +242,12 @@ def test_a_commit_wakes_the_sender_where_jobs_run(
     with_jobs: bool, count: int, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work: list[Callable[[], None]] = []
-    monkeypatch.setattr(send.outbox._background, "submit", work.append)
+
+    def queue(job: Callable[[], None]) -> bool:
+        work.append(job)
+        return True
+
+    monkeypatch.setattr(send.outbox._background, "submit", queue)
     settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": with_jobs}
     send.wake_sender()
     send.wake_sender()
@@ -252,6 +257,26 @@ def test_a_commit_wakes_the_sender_where_jobs_run(
     send.wake_sender()
     assert len(work) == 2 * count
     send.outbox._is_woken.clear()
+
+
+@pytest.mark.parametrize("broker", ["", "redis://127.0.0.1:1"])
+def test_a_sender_that_could_not_be_woken_is_woken_by_the_next_commit(
+    broker: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[Callable[[], None]] = []
+
+    def refuse(job: Callable[[], None]) -> bool:
+        refused.append(job)
+        return False
+
+    for background in (send.outbox._background, send._handing):
+        monkeypatch.setattr(background, "submit", refuse)
+    settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": True, "BROKER_URL": broker}
+
+    send.wake_sender()
+    send.wake_sender()
+
+    assert len(refused) == 2
 
 
 def test_a_commit_while_a_receiver_is_slow_is_sent_at_once(
