@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import structlog
+
 from convengine.engine.turn.enums import JobStatus
 from convengine.server import wiring
 from convengine.server.executors.http_client import circuits as tool_circuits
@@ -15,12 +17,18 @@ from convengine.server.observability.folder import VARIABLE, merge_ended_process
 from convengine.server.observability.sampler import sampler
 from convengine.server.resilience.waiting import count_waiting
 
+log = structlog.get_logger(__name__)
+
 
 def start_metrics() -> None:
     """Show them from now on. A process that starts often takes over from one that died."""
     if folder := os.environ.get(VARIABLE):
-        with merge_ended_processes(Path(folder)):
-            pass
+        try:
+            with merge_ended_processes(Path(folder)):
+                pass
+        except OSError as error:
+            # Such as a folder that is full or gone. A process that only lacks its numbers must start.
+            log.warning("metrics of ended processes not added up", folder=folder, error=str(error))
     show_zeros()
     sampler.add(WaitingSample())
     sampler.add(sample_circuits)

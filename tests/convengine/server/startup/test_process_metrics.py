@@ -1,11 +1,16 @@
+from pathlib import Path
+
 import pytest
+from structlog.testing import capture_logs
 
 from convengine.server import wiring
 from convengine.server.executors.http_client import circuits
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.observability import metrics
+from convengine.server.observability.folder import VARIABLE
+from convengine.server.observability.sampler import sampler
 from convengine.server.resilience import waiting
-from convengine.server.startup.process_metrics import WaitingSample, sample_circuits, show_zeros
+from convengine.server.startup.process_metrics import WaitingSample, sample_circuits, show_zeros, start_metrics
 from tests.convengine.server.observability.readings import read
 
 
@@ -21,6 +26,17 @@ def test_what_this_deployment_may_do_is_shown_with_zero(monkeypatch: pytest.Monk
     assert REGISTRY.get_sample_value("convengine_model_calls_total", labels) == 0
     assert REGISTRY.get_sample_value("convengine_requests_refused_total", {"code": "SERVER_OVERLOADED"}) is not None
     assert REGISTRY.get_sample_value("convengine_job_seconds_count", {"job": "old_turns", "outcome": "ok"}) is not None
+
+
+def test_a_process_starts_without_the_folder_of_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "gone"))
+    monkeypatch.setattr(sampler, "start", lambda: None)
+    monkeypatch.setattr(sampler, "add", lambda sample: None)
+
+    with capture_logs() as logged:
+        start_metrics()
+
+    assert [entry["event"] for entry in logged] == ["metrics of ended processes not added up"]
 
 
 def test_waiting_slots_are_sampled_with_the_refusals_since_the_last_sample(monkeypatch: pytest.MonkeyPatch) -> None:
