@@ -129,6 +129,7 @@ def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
 
 
 def _pair_events(left: Sequence[Event], right: Sequence[Event], reported: set[tuple[str, ...]]) -> Iterator[EventPair]:
+    """The events of a step, aligned by stage. Adds the keys of their differences to the `reported` ones."""
     for own, other in align(left, right, lambda event: event.row.stage):
         event = own or other
         if event is not None:

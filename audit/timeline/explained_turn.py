@@ -129,5 +129,5 @@ def _is_name(fact: Fact) -> bool:
 
 
 def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:
-    event, difference = change
+    event, difference, _ = change
     return turn_filter.admits(family_of(event.row.stage), difference.path_text, event.step or "", *difference.texts)

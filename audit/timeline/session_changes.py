@@ -1,13 +1,13 @@
 """What each step of a turn changed: paths of the session, before and after."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress, groupby, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.record.events import Event
 from audit.record.session_state import get_at_path, split_pointer
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
-from convengine.engine.text.difference import ABSENT, Difference, JsonPath, diff_json
+from convengine.engine.text.difference import ABSENT, Difference, diff_json
 from convengine.json_value import Json
 
 #: Maximum named paths of a step.
@@ -31,6 +31,8 @@ class Change(NamedTuple):
 
     event: Event
     difference: Difference
+    #: The session before the event.
+    before: Mapping[str, Json]
 
 
 def find_changes(events: Sequence[Event]) -> Iterator[Change]:
@@ -39,12 +41,16 @@ def find_changes(events: Sequence[Event]) -> Iterator[Change]:
         values = dict.fromkeys(event.changed.get("unset") or (), None) | (event.changed.get("set") or {})
         for pointer, value in values.items():
             path = tuple(split_pointer(pointer))
-            was = get_at_path(before.state, path)
-            yield Change(event, Difference(path, _or_absent(was), _or_absent(value)))
+            yield Change(event, Difference(path, _read(before.state, path), _or_absent(value)), before.state)
 
 
 def _or_absent(value: Json) -> Json:
     return ABSENT if value is None else value
+
+
+def _read(state: Mapping[str, Json], path: Iterable[Any]) -> Json:
+    """The value at a path of the session; ABSENT also for null."""
+    return _or_absent(get_at_path(state, path))
 
 
 def _first_known_index(events: Sequence[Event]) -> int:
@@ -73,13 +79,13 @@ def group_by_step(changes: Iterable[Change]) -> list[StepChanges]:
     return [
         _split_changes(step, once)
         for step, group in groupby(changes, lambda change: change.event.step or "")
-        if (once := merge_changes(group))
+        if (once := _join_changes(list(group)))
     ]
 
 
 def unsaved_changes(events: Sequence[Event]) -> StepChanges:
     """Each path that the turn changed in the end: what a failed turn did not save."""
-    return _split_changes("", merge_changes(find_changes(events)))
+    return _split_changes("", _join_changes(list(find_changes(events))))
 
 
 def _split_changes(step: str, changes: Sequence[Difference]) -> StepChanges:
@@ -88,10 +94,15 @@ def _split_changes(step: str, changes: Sequence[Difference]) -> StepChanges:
     return StepChanges(step, telling, list(compress(changes, internal)))
 
 
-def merge_changes(changes: Iterable[Change]) -> list[Difference]:
-    """Each path once, from its first value to its last, down to single values; not if both are equal."""
-    merged: dict[JsonPath, Difference] = {}
-    for _, change in changes:
-        first = merged.get(change.path, change)
-        merged[change.path] = Difference(change.path, first.before, change.after)
-    return [part for change in merged.values() for part in diff_json(change.before, change.after, path=change.path)]
+def _join_changes(changes: Sequence[Change]) -> list[Difference]:
+    """Each changed path once, from its first value to its last, down to single values; not if both are equal.
+
+    Changes within another changed path are a part of its change.
+    """
+    paths = dict.fromkeys(change.difference.path for change in changes)
+    outer = [path for path in paths if not any(path[:length] in paths for length in range(len(path)))]
+    return [
+        part
+        for path in outer
+        for part in diff_json(_read(changes[0].before, path), _read(changes[-1].event.state, path), path=path)
+    ]
