@@ -4,6 +4,7 @@ The parts behind `then` and `else` add their properties; what they require depen
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from convengine.engine.forms.schema_validator import get_validator
 from convengine.json_value import Json
@@ -16,9 +17,18 @@ _ALTERNATIVES = ("anyOf", "oneOf")
 _PARTS = ("then", "else")
 
 
+@dataclass(frozen=True)
+class _Document:
+    """A schema that is written out."""
+
+    root: Mapping[str, Json]
+    #: What plain references lead to, by reference and depth: a wide schema that has itself is written out once.
+    written: dict[tuple[str, int], Mapping[str, Json]] = field(default_factory=dict)
+
+
 def write_out(schema: Json) -> Json:
     """The schema without references and choices that only say what one property is."""
-    return _write_out(schema, schema, _DEPTH) if isinstance(schema, Mapping) else schema
+    return _write_out(schema, _Document(schema), _DEPTH) if isinstance(schema, Mapping) else schema
 
 
 def list_required(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
@@ -56,26 +66,39 @@ def _read_order(declared: Mapping[str, Json], default: int) -> float:
     return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
 
 
-def _write_out(node: Mapping[str, Json], root: Mapping[str, Json], depth: int) -> Mapping[str, Json]:
-    """A part of the document `root`, written out `depth` levels down; what is deeper stays as it is."""
+def _write_reference(node: Mapping[str, Json], document: _Document, depth: int) -> Mapping[str, Json] | None:
+    """What a reference leads to, written out. Returns None for a node without one, and if it leads nowhere."""
     reference = node.get("$ref")
-    if isinstance(reference, str) and depth:
-        target = _follow(root, reference)
-        if isinstance(target, Mapping):
-            rest = {key: value for key, value in node.items() if key != "$ref"}
-            return _write_out({**target, **rest}, root, depth - 1)
+    if not isinstance(reference, str) or not depth:
+        return None
+    if len(node) == 1 and (known := document.written.get((reference, depth))):
+        return known
+    target = _follow(document.root, reference)
+    if not isinstance(target, Mapping):
+        return None
+    rest = {key: value for key, value in node.items() if key != "$ref"}
+    written = _write_out({**target, **rest}, document, depth - 1)
+    if not rest:
+        document.written[reference, depth] = written
+    return written
+
+
+def _write_out(node: Mapping[str, Json], document: _Document, depth: int) -> Mapping[str, Json]:
+    """A part of the document, written out `depth` levels down; what is deeper stays as it is."""
+    if (target := _write_reference(node, document, depth)) is not None:
+        return target
     written = dict(node)
     for key in (*_ALTERNATIVES, "allOf"):
         if isinstance(node.get(key), list):
-            written = _join_branches(written, key, root, depth)
+            written = _join_branches(written, key, document, depth)
     if isinstance(written.get("properties"), Mapping):
         written["properties"] = {
-            name: _write_out(part, root, depth - 1) if isinstance(part, Mapping) and depth else part
+            name: _write_out(part, document, depth - 1) if isinstance(part, Mapping) and depth else part
             for name, part in _join_properties(written).items()
         }
     items = written.get("items")
     if isinstance(items, Mapping) and depth:
-        written["items"] = _write_out(items, root, depth - 1)
+        written["items"] = _write_out(items, document, depth - 1)
     return written
 
 
@@ -89,14 +112,15 @@ def _join_properties(node: Mapping[str, Json]) -> dict[str, Json]:
     return every
 
 
-def _join_branches(node: dict[str, Json], key: str, root: Mapping[str, Json], depth: int) -> dict[str, Json]:
+def _join_branches(node: dict[str, Json], key: str, document: _Document, depth: int) -> dict[str, Json]:
     """Replace alternatives by their only branch that is not null, or by options if all branches are constants.
 
     Unchanged if neither holds. Of `allOf`, only a single branch is taken in.
     """
     rest = {name: value for name, value in node.items() if name != key}
     branches = [
-        _write_out(branch, root, depth - 1) if isinstance(branch, Mapping) and depth else branch for branch in node[key]
+        _write_out(branch, document, depth - 1) if isinstance(branch, Mapping) and depth else branch
+        for branch in node[key]
     ]
     named = [branch for branch in branches if branch != _NULL]
     if len(named) == 1 and isinstance(named[0], Mapping):

@@ -94,3 +94,15 @@ def test_a_pattern_that_decides_what_is_required_is_tested_like_any_other(
     }
 
     assert Form(document).status({"name": name}).missing == missing
+
+
+def test_a_wide_schema_that_has_itself_is_written_out_once() -> None:
+    block = {"type": "object", "properties": {f"p{number}": {"$ref": "#/$defs/block"} for number in range(30)}}
+    document = {"type": "object", "$defs": {"block": block}, "properties": {"top": {"$ref": "#/$defs/block"}}}
+
+    part: Any = write_out(document)["properties"]["top"]
+    for _ in range(5):
+        part = part["properties"]["p29"]
+
+    assert part["type"] == "object"
+    assert find_broken_reference(write_out(document)) == "#/$defs/block"
