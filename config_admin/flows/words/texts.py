@@ -31,7 +31,9 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
     rows.Tool.table: ("description",),
 }
 #: Texts in the schema of a form, by their key, and the keys above lists and objects of texts.
-_TEXTS_OF_FORMS = frozenset({"title", "description", "x-ask", "x-ask-again", "x-invalid", "label"})
+_TEXTS_OF_FORMS = frozenset(
+    {"title", "description", "x-ask", "x-ask-again", "x-invalid", "x-done", "x-unit", "label", "x-labels"}
+)
 _LISTS_OF_WORDS = frozenset({"synonyms", "x-synonyms"})
 _LISTS_OF_TEXTS = _LISTS_OF_WORDS | {"x-labels"}
 #: Below these, a form has values.
@@ -43,6 +45,8 @@ _LABELS = {
     "x-ask": "question",
     "x-ask-again": "question, asked again",
     "x-invalid": "text after a refused value",
+    "x-done": "text after a value",
+    "x-unit": "unit",
     "label": "label of a choice",
     "synonyms": "other words of a choice",
     "x-synonyms": "other words of a choice",

@@ -8,10 +8,12 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.flows.words.matching import SoughtWord
+from config_admin.flows.words.texts import change_texts
 from config_admin.flows.words.uses import list_uses, list_uses_in_tests, plan_removal, plan_replacement
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.validation.stored_columns import control_plane
+from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
 from tests.config_admin.builders import make
 from tests.config_admin.test_cases.builders import make_test
 
@@ -135,3 +137,13 @@ def test_many_rows_cost_as_many_queries_as_few() -> None:
             for number in range(400)
         )
     assert count_queries() == few
+
+
+def test_every_key_of_a_form_with_a_text_for_people_is_one() -> None:
+    of_machines = {"x-locale", "x-after", "x-currency", "x-country"}
+    keys = {name for name, schema in (FORM_KEYS | FIELD_KEYS).items() if schema.get("type") == "string"} - of_machines
+    form = {"type": "object", "properties": {"ride": {**dict.fromkeys(keys, "A bike"), "x-labels": "bike"}}}
+
+    changed = change_texts("ce_output_schema", {"json_schema": form}, lambda _, text: BIKE.replace(text, "car"))
+
+    assert set(changed["json_schema"]["properties"]["ride"].values()) == {"A car", "car"}
