@@ -95,7 +95,7 @@ class _Notes:
 # --- rules ------------------------------------------------------------------------------------------------------
 
 
-def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
+def try_condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     """Try the condition of a rule."""
     if fault := find_row_fault(moment.turn.snapshot, rule):
         return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
@@ -132,7 +132,7 @@ def _describe_row(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
     return f"{words} ({_format_json(value)})" if value is not None else words
 
 
-def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
+def try_action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
     """Try the path of SET_JSON."""
     if code(rule.action) != RuleAction.SET_JSON:
         return PreviewResult(
@@ -151,11 +151,11 @@ def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResul
 # --- phrases ----------------------------------------------------------------------------------------------------
 
 
-def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult:
+def try_phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult:
     """Try a phrase: does a message lead to its intent, and do phrases of other intents match too?"""
     text = moment.session.resolved_user_input
     if row.is_phrase:
-        return _try_phrase(row, moment.turn.snapshot, text)
+        return _try_edited_row(row, moment.turn.snapshot, text)
     outcome = _try_text_match(row, text, f"The message leads to {row.intent_code}.")
     hits = get_classifier_bank(moment.turn.snapshot).hits(text)
     others = [
@@ -163,18 +163,18 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
         for other in order_classifiers(moment.turn.snapshot)
         if other.pk in hits and other.pk != row.pk and code(other.intent_code) != code(row.intent_code)
     ]
-    return PreviewResult(outcome.headline, outcome.holds, outcome.operands, notes=others[:10], failed=outcome.failed)
+    return replace(outcome, notes=[*outcome.notes, *others[:10]])
 
 
-def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
+def _try_edited_row(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
     """Try a phrase as if it were saved: the intents that the message means, and how sure it is of them."""
     if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
     with choose_making(Making.PREVIEW):
-        return _try_edited_phrase(code(row.intent_code), _replace_phrase(snapshot, row), text)
+        return _match_edited_phrase(code(row.intent_code), _replace_phrase(snapshot, row), text)
 
 
-def _try_edited_phrase(own: str, edited: Snapshot, text: str | None) -> PreviewResult:
+def _match_edited_phrase(own: str, edited: Snapshot, text: str | None) -> PreviewResult:
     """Which intents a text leads to with the edited phrase, and whether that is only its own one."""
     phrase_matches, intents = match_phrases(edited, text), find_intents(edited, text)
     notes = [
@@ -220,7 +220,7 @@ def _try_text_match(row: Any, text: str | None, yes: str, *, normalised: bool = 
 # --- templates --------------------------------------------------------------------------------------------------
 
 
-def template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
+def try_template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
     """Render a template."""
     rendered = render_lenient(to_jinja(getattr(row, name) or ""), build_variables(moment.session, moment.turn))
     if rendered.error is not None:
@@ -232,7 +232,7 @@ def template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
     return PreviewResult("Result:", text=rendered.text, notes=notes)
 
 
-def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewResult:
+def try_arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewResult:
     """Render the arguments of a tool call."""
     try:
         request = build_row_request(row, moment.session, moment.turn)
@@ -243,7 +243,7 @@ def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewRes
     )
 
 
-def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult:
+def try_step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult:
     """Try whether a step matches the row. The typed text is the name of the step."""
     try:
         if code(row.step_match) == StepMatch.REGEX:
@@ -281,18 +281,18 @@ def _make_step_source(step: str) -> Callable[[Any], tuple[str | None, str | None
 
 #: What can be tried, by table and column.
 FIELD_PREVIEWS: Mapping[tuple[str, str], FieldPreview] = {
-    ("ce_rule", "match_pattern"): FieldPreview(condition, _get_phase),
-    ("ce_rule", "action_value"): FieldPreview(action_value, _get_phase, "action:SET_JSON"),
-    ("ce_intent_classifier", "pattern"): FieldPreview(phrase, _make_step_source("IntentResolutionStep")),
+    ("ce_rule", "match_pattern"): FieldPreview(try_condition, _get_phase),
+    ("ce_rule", "action_value"): FieldPreview(try_action_value, _get_phase, "action:SET_JSON"),
+    ("ce_intent_classifier", "pattern"): FieldPreview(try_phrase, _make_step_source("IntentResolutionStep")),
     ("ce_policy", "pattern"): FieldPreview(try_policy, _make_step_source("PolicyEnforcementStep")),
-    ("ce_response", "exact_text"): FieldPreview(template, _make_step_source("ResponseResolutionStep")),
-    ("ce_response", "derivation_hint"): FieldPreview(template, _make_step_source("ResponseResolutionStep")),
-    ("ce_prompt_template", "system_prompt"): FieldPreview(template, _get_prompt_step),
-    ("ce_prompt_template", "user_prompt"): FieldPreview(template, _get_prompt_step),
-    ("ce_mcp_planner", "system_prompt"): FieldPreview(template, _make_step_source("McpToolStep")),
-    ("ce_mcp_planner", "user_prompt"): FieldPreview(template, _make_step_source("McpToolStep")),
-    ("ce_tool", "args_template"): FieldPreview(arguments, _make_step_source("ToolOrchestrationStep")),
-    ("ce_verbose", "step_value"): FieldPreview(step_name),
-    ("ce_verbose", "message"): FieldPreview(template),
-    ("ce_verbose", "error_message"): FieldPreview(template),
+    ("ce_response", "exact_text"): FieldPreview(try_template, _make_step_source("ResponseResolutionStep")),
+    ("ce_response", "derivation_hint"): FieldPreview(try_template, _make_step_source("ResponseResolutionStep")),
+    ("ce_prompt_template", "system_prompt"): FieldPreview(try_template, _get_prompt_step),
+    ("ce_prompt_template", "user_prompt"): FieldPreview(try_template, _get_prompt_step),
+    ("ce_mcp_planner", "system_prompt"): FieldPreview(try_template, _make_step_source("McpToolStep")),
+    ("ce_mcp_planner", "user_prompt"): FieldPreview(try_template, _make_step_source("McpToolStep")),
+    ("ce_tool", "args_template"): FieldPreview(try_arguments, _make_step_source("ToolOrchestrationStep")),
+    ("ce_verbose", "step_value"): FieldPreview(try_step_name),
+    ("ce_verbose", "message"): FieldPreview(try_template),
+    ("ce_verbose", "error_message"): FieldPreview(try_template),
 }

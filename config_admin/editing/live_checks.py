@@ -94,7 +94,7 @@ class LiveChecksAdmin(PagesAdmin):
         """The newest turns to try a row on."""
         if not (self._may(request, None) and request.user.has_perm(READ_TURNS)):
             raise PermissionDenied
-        choices = sample_turns.recent(request.GET.get("intent", ""))
+        choices = sample_turns.list_recent_turns(request.GET.get("intent", ""))
         return JsonResponse({"turns": [choice._asdict() for choice in choices]})
 
     @page("form/simulate/", name="simulate_of_form", methods=["POST"])

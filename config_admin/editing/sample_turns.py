@@ -120,7 +120,7 @@ def _find_events(turn: Turn, phase: str | None, step: str | None) -> Iterator[Au
             yield event
 
 
-def recent(intent: str) -> list[Choice]:
+def list_recent_turns(intent: str) -> list[Choice]:
     """The newest turns that can be replayed, at most `OFFERED`, those of the intent first. One query.
 
     Only the last `LOOKED_AT` turns are looked at.

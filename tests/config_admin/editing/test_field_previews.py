@@ -165,3 +165,13 @@ def test_what_a_rule_compared_is_told_in_words() -> None:
     assert [(operand["name"], operand["phrase"]) for operand in outcome.operands] == [
         ("the message", "matches the pattern of “loan” or “credit”")
     ]
+
+
+def test_what_to_do_about_a_pattern_that_cannot_be_used_is_said_of_phrases_too() -> None:
+    row = make_classifier("REFUND", "a(?=b)", rule_type="REGEX")
+    policy = make_policy("REGEX", "a(?=b)")
+
+    results = [try_field(each, "pattern", "back") for each in (row, policy)]
+
+    assert results[0].failed
+    assert set(results[0].notes) >= set(results[1].notes) - {""} != set()
