@@ -148,6 +148,7 @@ class _EditCheck:
         self.unread: dict[Any, dict[str, Unread]] = {}
 
     def judge(self, edits: Mapping[Any, Edit], stored: Mapping[Any, Content]) -> None:
+        """Check all edits together, and note findings, conversions and the resulting rows in the verdict."""
         deleted = [pk for pk, edit in edits.items() if edit.is_deleted]
         wanted = {
             pk: self._apply_edit(pk, edit, self._make_content(pk) if edit.is_new else stored[pk])

@@ -102,15 +102,19 @@ _ANSWERS = (
 UNCOUNTED = frozenset({row_type.table for row_type in (rows.StateEdge, rows.Verbose, rows.McpServer)})
 
 
-def sections(snapshot: Snapshot, intent: str, state: str = "") -> list[Section]:
+def list_sections(snapshot: Snapshot, intent: str, state: str = "") -> list[Section]:
     """Everything about an intent; with a state, only what can apply in that state."""
-    plain = [_plain(snapshot, kind, intent, state) for kind in (_PHRASES, *_DATA)]
-    return [*plain, _rules(snapshot, intent, state), *(_plain(snapshot, kind, intent, state) for kind in _ANSWERS)]
+    plain = [_make_section(snapshot, kind, intent, state) for kind in (_PHRASES, *_DATA)]
+    return [
+        *plain,
+        _make_rules_section(snapshot, intent, state),
+        *(_make_section(snapshot, kind, intent, state) for kind in _ANSWERS),
+    ]
 
 
-def _plain(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
+def _make_section(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
     # The intent of a phrase is its result, so ANY does not occur.
-    mine, shared = _of(snapshot, kind.row_type, intent, "" if kind is _PHRASES else state)
+    mine, shared = _split_rows(snapshot, kind.row_type, intent, "" if kind is _PHRASES else state)
     initial = {"state_code": state} if state and "state_code" in rows.columns(kind.row_type) else {}
     group = Group(
         kind.row_type,
@@ -121,8 +125,8 @@ def _plain(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
     return Section(kind.title, kind.help, [group])
 
 
-def _rules(snapshot: Snapshot, intent: str, state: str) -> Section:
-    mine, shared = (_by_phase(members) for members in _of(snapshot, rows.Rule, intent, state))
+def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> Section:
+    mine, shared = (_group_by_phase(members) for members in _split_rows(snapshot, rows.Rule, intent, state))
     groups = [
         Group(
             rows.Rule,
@@ -137,7 +141,7 @@ def _rules(snapshot: Snapshot, intent: str, state: str) -> Section:
     return Section("Rules", "In the order of evaluation.", groups)
 
 
-def _by_phase(members: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
+def _group_by_phase(members: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
     phases: dict[RulePhase, list[rows.Rule]] = {}
     for rule in members:
         if phase := read_phase(rule.phase):
@@ -145,31 +149,39 @@ def _by_phase(members: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
     return phases
 
 
-def _of(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
+def _split_rows(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
+    """The rows of an intent, and those of every intent that can apply in one of its states.
+
+    `state`: only rows that can apply in this state; blank for all.
+    """
     by_intent = index_rows(snapshot, row_type, intent_key)
     mine = [row for row in by_intent.get(intent, ()) if _admits(row, state)]
     if intent == ANY:
         return mine, []
-    reached = {ANY, *BUILT_IN_STATES, *states_of(snapshot, intent)}
-    return mine, [row for row in by_intent.get(ANY, ()) if _admits(row, state) and not reached.isdisjoint(_where(row))]
+    reached = {ANY, *BUILT_IN_STATES, *list_states(snapshot, intent)}
+    return mine, [
+        row for row in by_intent.get(ANY, ()) if _admits(row, state) and not reached.isdisjoint(_list_scope_states(row))
+    ]
 
 
 def _admits(row: Any, state: str) -> bool:
-    return not state or any(state_code in (state, ANY) for state_code in _where(row))
+    """True for a row that can apply in the state; each does if it is blank."""
+    return not state or any(state_code in (state, ANY) for state_code in _list_scope_states(row))
 
 
-def _where(row: Any) -> tuple[str, ...]:
+def _list_scope_states(row: Any) -> tuple[str, ...]:
+    """The state of a row; of an edge of the state graph both ends."""
     if isinstance(row, rows.StateEdge):
         return code(row.from_state), code(row.to_state)
     return (code(row.state_code),)
 
 
-def states_of(snapshot: Snapshot, intent: str) -> list[str]:
+def list_states(snapshot: Snapshot, intent: str) -> list[str]:
     """The states that rows of the intent name or lead to."""
-    return snapshot.memo.get(("states of", intent), lambda: _states_of(snapshot, intent))
+    return snapshot.memo.get(("states of", intent), lambda: _find_states(snapshot, intent))
 
 
-def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
+def _find_states(snapshot: Snapshot, intent: str) -> list[str]:
     states: set[str] = set()
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
@@ -179,7 +191,7 @@ def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
 
 
 def _list_names(row: Any) -> Iterator[str]:
-    yield from _where(row)
+    yield from _list_scope_states(row)
     if isinstance(row, rows.Rule) and code(row.action) == "SET_STATE":
         yield code(row.action_value)
 

@@ -24,9 +24,9 @@ from config_admin.workplace.intent_overview import (
     Group,
     Section,
     describe_row,
+    list_sections,
+    list_states,
     list_unanswered_states,
-    sections,
-    states_of,
 )
 from config_admin.workplace.map.page import may_see_charts
 from config_admin.workplace.renamed import redirect_to_renamed
@@ -108,24 +108,24 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     if stored is None and intent not in _RESERVED:
         return redirect_to_renamed(request, intent, workspace_url)
     name, about = (stored.name, "") if stored else _RESERVED[intent]
-    states = states_of(snapshot, intent)
+    states = list_states(snapshot, intent)
     state = code(request.GET.get("state"))
-    shown_sections = sections(snapshot, intent, state)
+    shown_sections = list_sections(snapshot, intent, state)
     counts = _count_firings(shown_sections)
-    parts = [part for section in shown_sections if (part := _part(request, snapshot, section, intent, counts))]
+    parts = [part for section in shown_sections if (part := _make_part(request, snapshot, section, intent, counts))]
     context = {
         "title": name,
         "intent": stored,
         "code": intent,
         "name": name,
         "about": about,
-        "edit_url": _edit_url(request, stored, intent),
+        "edit_url": _build_edit_url(request, stored, intent),
         "map_url": chart_url(intent) if may_see_charts(request) else "",
         "topic_links": _list_topic_links(request, stored),
         "everywhere_url": "" if intent == ANY else workspace_url(ANY),
         "state": state,
         "states": [("", "All states"), *((each, each) for each in states)],
-        "unanswered": _answers_to_add(request, intent, list_unanswered_states(snapshot, intent, states)),
+        "unanswered": _list_answers_to_add(request, intent, list_unanswered_states(snapshot, intent, states)),
         "parts": [part for part in parts if part.groups or part.nothing],
         "unused": [part for part in parts if not part.groups and not part.nothing],
         "days": DAYS,
@@ -158,34 +158,39 @@ def _count_firings(sections: list[Section]) -> Mapping[tuple[str, str], RowUsage
     return turn_reports().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
 
 
-def _edit_url(request: HttpRequest, stored: rows.Intent | None, intent: str) -> str:
+def _build_edit_url(request: HttpRequest, stored: rows.Intent | None, intent: str) -> str:
     model_admin = admin.site.get_model_admin(control_plane()["ce_intent"])
     if stored is None or not model_admin.has_change_permission(request):
         return ""
     return f"{row_url(stored.table, intent)}?{urlencode({WORKSPACE: intent})}"
 
 
-def _answers_to_add(request: HttpRequest, intent: str, states: list[str]) -> list[tuple[str, str]]:
+def _list_answers_to_add(request: HttpRequest, intent: str, states: list[str]) -> list[tuple[str, str]]:
     group = Group(rows.Response, (), ())
-    return [(_add_url(request, group, intent, state_code=state), state) for state in states]
+    return [(_build_add_url(request, group, intent, state_code=state), state) for state in states]
 
 
-def _part(
+def _make_part(
     request: HttpRequest, snapshot: Snapshot, section: Section, intent: str, counts: Mapping[tuple[str, str], RowUsage]
 ) -> Part | None:
+    """A section as the page shows it. None for users who may not see its table.
+
+    A reserved intent has no section of rows that belong to one intent, unless it has such rows.
+    """
     table = section.groups[0].row_type.table
     if not admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request):
         return None
     if intent in _RESERVED and table in _OF_ONE_INTENT and not section.count:
         return None
-    groups = [_lines(request, snapshot, group, intent, counts) for group in section.groups]
+    groups = [_make_lines(request, snapshot, group, intent, counts) for group in section.groups]
     empty = [(group.add_url, group.group.title) for group in groups if not group.lines and group.add_url]
     return Part(section, table, [group for group in groups if group.lines], empty, _NOTHING_YET.get(table, ""))
 
 
-def _lines(
+def _make_lines(
     request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], RowUsage]
 ) -> Lines:
+    """The rows of a group, and where all are listed: those of every intent if only these are too many."""
     model = control_plane()[group.row_type.table]
     query = urlencode({WORKSPACE: intent})
     may_edit = admin.site.get_model_admin(model).has_change_permission(request)
@@ -194,11 +199,11 @@ def _lines(
     of = intent if len(group.own) > OWN or len(group.shared) <= SHARED else ANY
     wanted = {"intent_code": of, **({"phase__exact": group.initial["phase"]} if "phase" in group.initial else {})}
     every = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-    add_url = _add_url(request, group, intent)
+    add_url = _build_add_url(request, group, intent)
     return Lines(group, lines, more, f"{every}?{urlencode(wanted)}", add_url, popup_url(add_url) if add_url else "")
 
 
-def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) -> str:
+def _build_add_url(request: HttpRequest, group: Group, intent: str, **initial: str) -> str:
     model = control_plane()[group.row_type.table]
     if not admin.site.get_model_admin(model).has_add_permission(request):
         return ""
@@ -219,16 +224,17 @@ def _build_line(
         note,
         "" if isinstance(row, rows.StateEdge) else code(row.state_code),
         code(row.intent_code) != intent,
-        _off(snapshot, row),
+        _describe_inactivity(snapshot, row),
         getattr(row, "priority", None),
-        None if firings is None else _did(firings.turns, firings.last),
+        None if firings is None else _describe_use(firings.turns, firings.last),
         firings is not None and not firings.turns,
         popup_url(url) if may_edit else "",
         f"{row.table}-{row.pk}",
     )
 
 
-def _off(snapshot: Snapshot, row: Row) -> str:
+def _describe_inactivity(snapshot: Snapshot, row: Row) -> str:
+    """Why a row takes no part; blank if it does."""
     if row.pk in snapshot.tables[row.table].unreadable:
         return "unusable"
     if not row.enabled:
@@ -236,7 +242,7 @@ def _off(snapshot: Snapshot, row: Row) -> str:
     return "" if snapshot.is_active(getattr(row, "intent_code", ANY)) else "intent disabled"
 
 
-def _did(turns: int, last: Any) -> str:
+def _describe_use(turns: int, last: Any) -> str:
     if turns:
         return f"{turns}×" if turns < 1000 else "1000 times or more"
     return f"last on {formats.date_format(timezone.localtime(last), 'DATE_FORMAT')}" if last else "never used"

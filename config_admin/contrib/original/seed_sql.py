@@ -108,7 +108,7 @@ class _Reading:
         try:
             if isinstance(row, UnreadableRow):
                 raise ValueRefused(row.problem)
-            read = self._row(statement.table, dict(zip(statement.columns, row, strict=True)), where)
+            read = self._read_row(statement.table, dict(zip(statement.columns, row, strict=True)), where)
             self._rename_identifiers(read, where)
             self._list_identifiers_by_name(read, where)
         except ValueRefused as error:
@@ -116,7 +116,8 @@ class _Reading:
         else:
             self.tables.setdefault(statement.table, []).append(FileRow(read, where, is_upsert=statement.is_upsert))
 
-    def _row(self, table: str, values: Mapping[str, Literal], where: str) -> dict[str, Json]:
+    def _read_row(self, table: str, values: Mapping[str, Literal], where: str) -> dict[str, Json]:
+        """A row as files have it, and notes about what is read otherwise than written. Raises ValueRefused."""
         columns, row_values = list_file_columns(table), dict[str, Json]()
         for written, literal in values.items():
             name = self._resolve_column(table, RENAMED.get((table, written), written), literal, row_values, where)
@@ -128,7 +129,7 @@ class _Reading:
             if name != written:
                 self.notes.append(Note(where, f"The column {written} is read as {name}."))
             if literal is not NOW:
-                row_values[name] = self._value(table, name, columns[name], literal, where)
+                row_values[name] = self._read_value(table, name, columns[name], literal, where)
             elif name not in STAMPS:
                 raise ValueRefused(f"{name}: now() is not allowed for this column.")
         if path := rename_context_path(row_values):
@@ -159,7 +160,10 @@ class _Reading:
     def _resolve_column(
         self, table: str, name: str, literal: Literal, values: dict[str, Json], where: str
     ) -> str | None:
-        """The name of the column. Returns None if it is ignored."""
+        """The name of the column. Returns None if it is ignored, or was added to `values` under another name.
+
+        Raises ValueRefused for a tool that the file does not have.
+        """
         columns = list_file_columns(table)
         if table in TOOL_PARTS and name == TOOL_ID:
             if isinstance(literal, ToolReference):
@@ -181,7 +185,7 @@ class _Reading:
             return None
         return name
 
-    def _value(self, table: str, name: str, column: Any, literal: Literal, where: str) -> Json:
+    def _read_value(self, table: str, name: str, column: Any, literal: Literal, where: str) -> Json:
         """A literal as the column needs it. Notes what users should know."""
         if literal is None:
             return None

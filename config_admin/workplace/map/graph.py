@@ -9,7 +9,7 @@ from config_admin.health.reachability import is_reachable
 from config_admin.validation import graph
 from config_admin.validation.relations import find_rows_of_intent
 from config_admin.validation.rule_effects import is_move, list_required_values
-from config_admin.workplace.intent_overview import list_unanswered_states, states_of
+from config_admin.workplace.intent_overview import list_states, list_unanswered_states
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -140,7 +140,7 @@ class _ChartBuilder:
 
     def chart(self) -> Chart:
         """States with their rows, in the order of reaching them."""
-        states = states_of(self._snapshot, self._intent)
+        states = list_states(self._snapshot, self._intent)
         for row in find_rows_of_intent(self._snapshot, rows.Classifier, self._intent):
             self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
         for rule in self._rules(states):

@@ -1,6 +1,6 @@
 import pytest
 
-from config_admin.workplace.intent_overview import describe_row, list_unanswered_states, sections, states_of
+from config_admin.workplace.intent_overview import describe_row, list_sections, list_states, list_unanswered_states
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from tests.builders import (
@@ -23,7 +23,7 @@ EXTRACTED = {"phase": "POST_SCHEMA_EXTRACTION"}
 
 
 def titles(*all_rows: Row, state: str = "") -> dict[str, int]:
-    shown_sections = sections(make_snapshot(REFUND, *all_rows), "REFUND", state)
+    shown_sections = list_sections(make_snapshot(REFUND, *all_rows), "REFUND", state)
     return {section.title: section.count for section in shown_sections if section.count}
 
 
@@ -60,7 +60,7 @@ def test_rules_stand_phase_by_phase_in_the_order_in_which_they_are_tried() -> No
     other = make_rule(intent_code="REFUND", phase="POST_DIALOGUE_ACT")
     snapshot = make_snapshot(REFUND, everywhere, any_state, late, soon, other)
 
-    rules = next(section for section in sections(snapshot, "REFUND", "COLLECT") if section.title == "Rules")
+    rules = next(section for section in list_sections(snapshot, "REFUND", "COLLECT") if section.title == "Rules")
     shown = {group.title: group.shown for group in rules.groups if group.shown}
 
     assert shown == {
@@ -86,7 +86,7 @@ def test_rows_of_every_intent_are_left_out_where_this_one_never_is() -> None:
     mine = make_rule(intent_code="REFUND", state_code="COLLECT")
     snapshot = make_snapshot(REFUND, mine, met, make_rule(state_code="ELSEWHERE"))
 
-    rules = next(section for section in sections(snapshot, "REFUND") if section.title == "Rules")
+    rules = next(section for section in list_sections(snapshot, "REFUND") if section.title == "Rules")
 
     assert [row for group in rules.groups for row in group.shown] == [mine, met]
 
@@ -104,7 +104,7 @@ def test_the_states_are_those_that_its_rows_name_or_lead_to() -> None:
         make_rule(intent_code="OTHER", state_code="ELSEWHERE"),
     )
 
-    assert states_of(snapshot, "REFUND") == ["CONFIRM", "DONE", "IDLE"]
+    assert list_states(snapshot, "REFUND") == ["CONFIRM", "DONE", "IDLE"]
 
 
 def test_a_state_without_an_answer_is_told() -> None:
