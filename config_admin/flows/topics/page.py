@@ -88,7 +88,7 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
             *_note_rows("Rows of other intents that change too", snapshot, topic.references),
             *_note_mentions(snapshot, topic),
         ]
-        question.warnings = _warn_of_conversations(topic, f"go on under {new}")
+        question.warnings = _warn_of_conversations(topic, f"Open conversations go on under {new}.")
         question.reason = f"Rename {topic.code} to {new}"
     return _confirm(request, question, rename_topic(snapshot, topic, new, title), new)
 
@@ -146,9 +146,8 @@ def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
     enabled, name = not topic.intent.enabled, topic.intent.name
     count = topic.count - len(topic.codes)
     if enabled:
-        intro = (
-            f"Switch “{name}” on? Users can begin it again. Its {count} other row{pluralize(count)} stay as they are."
-        )
+        others = f" Its {count} other row{pluralize(count, ' stays as it is,s stay as they are')}." if count else ""
+        intro = f"Switch “{name}” on? Users can begin it again.{others}"
     else:
         intro = (
             f"Switch “{name}” off? No conversation begins it until it is on again. Conversations that are in it "
@@ -206,7 +205,7 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
         if others
         else [],
         notes=[*_note_questions(snapshot, topic), *_note_mentions(snapshot, topic)],
-        warnings=_warn_of_conversations(topic, "find no rows of it at their next message"),
+        warnings=_warn_of_conversations(topic, "Open conversations find no rows of it at their next message."),
         reason=f"Delete {topic.code}",
     )
     return _confirm(request, question, delete_topic(topic), "")
@@ -308,7 +307,7 @@ def _warn_of_rules(snapshot: Snapshot, topic: Topic) -> list[str]:
 
 
 def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
-    """A warning if conversations are open in the intent; `what` says what happens to them."""
+    """A warning if conversations are open in the intent; `what` is a sentence about what happens to them."""
     count = len(filter_open_conversations(topic.code).values_list("pk", flat=True)[: COUNTED + 1])
     if not count:
         return []
@@ -317,4 +316,4 @@ def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
         if count > COUNTED
         else f"{count} open conversation" + (" is" if count == 1 else "s are")
     )
-    return [f"{counted} in this intent. They {what}."]
+    return [f"{counted} in this intent. {what}"]

@@ -164,7 +164,8 @@ def test_open_conversations_go_on_under_the_new_code_and_opened_rows_stay(ben: C
     open_one, _ = a_conversation(), a_conversation(lifecycle="COMPLETE")
     ben.get(page("workspace"))
 
-    assert "1 open conversation is in this intent." in ask(ben, "rename", **NAMES).warnings[0]
+    warning = "1 open conversation is in this intent. Open conversations go on under CREDIT."
+    assert ask(ben, "rename", **NAMES).warnings == [warning]
     ben.post(page("rename"), NAMES | WHY)
 
     assert list(filter_open_conversations("CREDIT")) == [open_one]
@@ -242,6 +243,18 @@ def test_switching_off_touches_the_intent_alone_and_comes_back(ben: Client) -> N
     assert ask(ben, "switch").answer == "Switch on"
     ben.post(page("switch"), WHY)
     assert m.CeIntent.objects.get().enabled
+
+
+@pytest.mark.parametrize(
+    ("answers", "text"), [(0, ""), (1, " Its 1 other row stays as it is."), (2, " Its 2 other rows stay as they are.")]
+)
+def test_switching_on_counts_the_other_rows(ben: Client, answers: int, text: str) -> None:
+    with change_set():
+        make(m.CeIntent, intent_code="LOAN", display_name="Loan", enabled=False)
+        for number in range(answers):
+            make(m.CeResponse, intent_code="LOAN", state_code=f"S{number}")
+
+    assert ask(ben, "switch").intro == f"Switch “Loan” on? Users can begin it again.{text}"
 
 
 def test_an_export_has_the_rows_of_the_topic_and_adds_them_where_it_is_imported(ben: Client) -> None:
