@@ -133,15 +133,17 @@ def _build_query(word: SoughtWord) -> dict[str, str]:
 
 def _describe_change(wanted: Changed, *, is_removal: bool) -> str:
     count = sum(map(len, wanted.values()))
-    what = "lose the word where that leaves no hole in a sentence" if is_removal else "get the other word"
-    return f"{count} row{pluralize(count)} {what}, in one release. Values, names and tests are not changed."
+    verb = f"{'lose' if is_removal else 'get'}{pluralize(count, 's,')}"
+    what = "the word where that leaves no hole in a sentence" if is_removal else "the other word"
+    return f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, names and tests are not changed."
 
 
 def _note_holes(uses: list[Use]) -> list[Refusal]:
     """The sentences that somebody has to mend: they stay as they are."""
     holes = [(use.url, f"{use.name}, {use.location}: {hole}") for use in uses for hole in use.holes]
-    sentences = f"{len(holes)} sentence{pluralize(len(holes))}"
-    return _note(f"To be mended by hand: {sentences} would have a hole, and stay as they are", holes)
+    count = len(holes)
+    stay = pluralize(count, "stays as it is,stay as they are")
+    return _note(f"To be mended by hand: {count} sentence{pluralize(count)} would have a hole, and {stay}", holes)
 
 
 def _note_by_hand(uses: list[Use]) -> list[Refusal]:

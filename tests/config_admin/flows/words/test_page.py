@@ -69,7 +69,8 @@ def test_a_word_is_replaced_as_one_release_with_a_reason(ben: Client, address: s
 def test_taken_out_only_where_no_hole_is_left_and_the_others_are_listed(ben: Client, address: str) -> None:
     sent = {"word": "bike", "do": "take_out"}
     text = ben.post(address, sent).content.decode()
-    assert "To be mended by hand: 1 sentence would have a hole" in text
+    assert "1 row loses the word where that leaves no hole in a sentence, in one release." in text
+    assert "To be mended by hand: 1 sentence would have a hole, and stays as it is" in text
     assert "Bring your […] to us." in text
 
     ben.post(address, sent | {"reason": "no bikes", "in_force": newest()})
