@@ -25,7 +25,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 
 #: The texts of a flow that may name fields.
-TEXTS = ("confirmation", "answer", "hand_over")
+TEXTS = ("confirmation", "task_failed", "answer", "hand_over")
 #: The code of a flow that has no valid one yet, and the answer of one whose answer does not matter.
 _NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
 

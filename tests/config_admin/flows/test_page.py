@@ -473,24 +473,25 @@ def test_what_is_not_allowed_may_name_fields_by_their_titles_and_opens_again(ben
     assert 'value="At most 8."' in opened
 
 
-def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: Client) -> None:
+@pytest.mark.parametrize(("name", "label"), [("answer", "Answer"), ("task_failed", "Answer if the task fails")])
+def test_a_removed_field_that_a_text_still_names_is_told_on_top_and_mended(ben: Client, name: str, label: str) -> None:
     fields = [{"name": name, "title": name.title(), "type": "text"} for name in ("day", "you")]
     text = "Thank you {{ you }}!"
-    create_flow({**BASE, "kind": "collect", "fields": fields, "answer": text}, author="ada", reason="begin")
+    create_flow({**BASE, "kind": "collect", "fields": fields, name: text}, author="ada", reason="begin")
     address = flow_address(BASE["code"])
     data = FORM | {
-        "title": BASE["title"], "phrases": "\n".join(BASE["phrases"]), "answer": text,
+        "title": BASE["title"], "phrases": "\n".join(BASE["phrases"]), name: text,
         "_digest": ben.get(address).context["digest"],
         "field-TOTAL_FORMS": "1", "field-0-name": "day", "field-0-title": "Day", "field-0-type": "text",
     }  # fmt: skip
 
     refused = ben.post(address, data | {"_save": "1", "reason": "shorter"}).content.decode()
-    assert "“Answer” still names the field “you”, which is gone." in refused
+    assert f"“{label}” still names the field “you”, which is gone." in refused
     assert "Take “you” out of all texts" in refused
     assert "/admin/config_admin/ceresponse/words/?word=you" in refused
     for new, mended in (("", "Thank you!"), ("day", "Thank you {{ day }}!")):
         page = ben.post(address, data | {"_mend": f"you={new}"})
-        assert page.context["form"]["answer"].value() == mended
+        assert page.context["form"][name].value() == mended
         assert ("To be mended: a field was taken out of this text." in page.content.decode()) is (not new)
 
 
