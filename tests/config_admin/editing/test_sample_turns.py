@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config_admin.editing.sample_turns import load_stored_turn, recent, sample_typed_message
+from config_admin.editing.sample_turns import list_recent_turns, load_stored_turn, sample_typed_message
 from convengine.engine.prompts.variables import build_variables
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
@@ -71,7 +71,7 @@ def test_the_newest_turns_are_offered_those_of_the_intent_first_in_one_query(cal
     caller.say("hours")
     caller.say("fees")
     with CaptureQueriesContext(connection) as captured:
-        offered = recent("HOURS")
+        offered = list_recent_turns("HOURS")
 
     assert len(captured) == 1
     assert offered[0].label.startswith("“hours” · HOURS / ")
