@@ -26,10 +26,18 @@ def format_choices(options: Sequence[Option]) -> str:
 
 
 def _format_choice(option: Option) -> str:
+    """The line of an option: as cells if its texts have what separates the parts of a line."""
     value, label = str(option["value"]), option.get("label", "")
-    head = f"{value} = {label}" if label and label != value else value
-    synonyms = ", ".join(f'"{word}"' if "," in word else word for word in option.get("synonyms", ()))
-    return f"{head}: {synonyms}" if synonyms else head
+    label = "" if label == value else label
+    synonyms = ", ".join(map(_quote_synonym, option.get("synonyms", ())))
+    head = f"{value} = {label}" if label else value
+    line, cells = f"{head}: {synonyms}" if synonyms else head, [value, label, synonyms]
+    return line if _split_cells(line) == cells and "," not in label else "\t".join(cells)
+
+
+def _quote_synonym(word: str) -> str:
+    doubled = word.replace('"', '""')
+    return f'"{doubled}"' if "," in word or word.startswith('"') else word
 
 
 def read_choices(text: str, known: Sequence[Option] = ()) -> list[Option]:

@@ -22,6 +22,21 @@ def test_lines_are_choices_and_choices_are_lines(text: str, options: list[dict[s
 
 
 @pytest.mark.parametrize(
+    "option",
+    [
+        {"value": "yes", "label": "Yes, please"},
+        {"value": "Size: large", "synonyms": ["big"]},
+        {"value": "a = b"},
+        {"value": "that is:"},
+        {"value": "a", "label": "b: c", "synonyms": ["d"]},
+        {"value": "pipe", "synonyms": ['6" pipe', 'the 6", please', '"the" pipe']},
+    ],
+)
+def test_options_with_what_separates_the_parts_of_a_line_are_read_back(option: dict[str, object]) -> None:
+    assert read_choices(format_choices([option])) == [option]
+
+
+@pytest.mark.parametrize(
     ("text", "options"),
     [
         (
