@@ -35,7 +35,7 @@ from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Situation, Sort, Span
-from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 from convengine.json_value import Json
 
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -62,15 +62,26 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     """What the message says, with the words of a form; without one, of the open form."""
     form = form or find_open_form(session, turn)
     text, tables = session.user_text or "", _find_tables(session, turn, form)
+    by_tables = turn.memo.get(
+        ("by tables", text, form, tables), lambda: _understand_by_tables(session, turn, form, tables, text)
+    )
+    # An intent that takes the message goes before what is learned, outside of forms.
     is_taken = bool(session.intent_source) or (form is None and bool(match_message(session, turn).hits))
-    key = "understanding", text, form, tables, is_taken
-    return turn.memo.get(key, lambda: _understand(session, turn, form, tables, text, is_taken=is_taken))
+    key = "understanding", by_tables, is_taken
+    return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
 
 
-def _understand(
-    session: Session, turn: Turn, form: Form | None, tables: Tables, text: str, *, is_taken: bool
-) -> Understanding:
-    """Understand the message. `is_taken`: an intent takes it, which outside of forms goes before what is learned."""
+def _complete(session: Session, turn: Turn, by_tables: Understanding, *, is_taken: bool) -> Understanding:
+    """The understanding by the tables with what is learned, unless an intent takes the message; recorded once."""
+    understanding = by_tables if is_taken else add_learned_moves(by_tables)
+    if text := session.user_text:
+        described = _describe(understanding) | {"size": len(text)}
+        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
+    return understanding
+
+
+def _understand_by_tables(session: Session, turn: Turn, form: Form | None, tables: Tables, text: str) -> Understanding:
+    """Understand the message by the tables, and by the sentences that tell a question from a wish."""
     fields = _get_fields(turn, form) if form else ()
     fillers, specs = list_fillers(form), [field.spec for field in fields]
     lexicon = turn.snapshot.memo.get(
@@ -78,12 +89,7 @@ def _understand(
         lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
     )
     finders = _find_finders(session, turn, form)
-    learns = (Subject.ASKS,) if is_taken else tuple(Subject)
-    understanding = understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=learns)
-    if text:
-        described = _describe(understanding) | {"size": len(text)}
-        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
-    return understanding
+    return understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=(Subject.ASKS,))
 
 
 def _find_finders(session: Session, turn: Turn, form: Form | None) -> Mapping[Sort, Finder]:

@@ -18,6 +18,7 @@ _PLAIN = (
     "courtesy", "why", "question", "request", "least", "inclusion", "filler", "joint", "alternative", "correction",
     "label_joint", "lead_in", "lead_out", "clearing",
 )  # fmt: skip
+_CLASSES = (*_CUES, *_PLAIN)
 
 
 class Force(StrEnum):
@@ -117,10 +118,11 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 
     Returns None if no cue begins there.
     """
+    names = chart.list_names(start)
     ends = [
         (match.end, -rank, name)
-        for rank, name in enumerate((*_CUES, *_PLAIN))
-        if (match := chart.match_exactly(name, start))
+        for rank, name in enumerate(_CLASSES)
+        if name in names and (match := chart.match_exactly(name, start))
     ]
     end, _, name = max(ends, default=(0, 0, ""))
     return Cue(name, start, end) if name else None

@@ -92,6 +92,25 @@ class Grammar:
             self._beginnings[name] = frozenset(words), frozenset(readers)
         return self._beginnings[name]
 
+    def list_names(self, word: str) -> frozenset[str]:
+        """The classes and phrases that may begin with a word, and all that may begin with what a reader reads.
+
+        Ask only when all phrases are added.
+        """
+        return self._names_by_word.get(word, self._names_of_readers)
+
+    @cached_property
+    def _names_by_word(self) -> Mapping[str, frozenset[str]]:
+        names: dict[str, set[str]] = {}
+        for name in self.nodes:
+            for word in self.list_beginnings(name)[0]:
+                names.setdefault(word, set()).add(name)
+        return {word: self._names_of_readers | those for word, those in names.items()}
+
+    @cached_property
+    def _names_of_readers(self) -> frozenset[str]:
+        return frozenset(name for name in {*self.nodes, *self.readers} if self.list_beginnings(name)[1])
+
     def _insert(self, name: str, elements: Sequence[_Element], means: str | None, value: Json) -> None:
         """Add one sequence of words and slots, with what it means. Raises ValueError for an empty one."""
         if not elements:
@@ -170,15 +189,18 @@ class Chart:
     def match(self, name: str, start: int) -> tuple[Match, ...]:
         """Every match of a class, a number or a phrase that begins at a word; the longest first."""
         key = (name, start)
-        if key not in self._known:
-            self._known[key] = ()  # A phrase that begins with itself matches nothing.
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = ()  # A phrase that begins with itself matches nothing.
             if self._may_begin(name, start):
-                self._known[key] = tuple(sorted(self._list_matches(name, start), key=lambda match: -match.end))
-        return self._known[key]
+                found = sorted(self._list_matches(name, start), key=lambda match: -match.end)
+                known = self._known[key] = tuple(found)
+        return known
 
     def match_longest(self, name: str, start: int) -> Match | None:
         """The longest match that begins at a word. Returns None if there is none."""
-        return next(iter(self.match(name, start)), None)
+        matches = self.match(name, start)
+        return matches[0] if matches else None
 
     def match_exactly(self, name: str, start: int) -> Match | None:
         """The longest match that begins at a word. Returns None if there is none, or if a word of it has a slip."""
@@ -189,12 +211,18 @@ class Chart:
         """True when a word of a part has a slip."""
         return any(word.is_mended for word in self.words[start:end])
 
+    def list_names(self, start: int) -> frozenset[str]:
+        """The classes and phrases that may begin at a word; no other does."""
+        return self.grammar.list_names(self.words[start].key if start < len(self.words) else "")
+
     def _may_begin(self, name: str, start: int) -> bool:
         """False for most words of a message: no phrase of this name begins with them."""
+        if name not in self.list_names(start):
+            return False
         words, readers = self.grammar.list_beginnings(name)
-        if start < len(self.words) and self.words[start].key in words:
+        if name in readers or (start < len(self.words) and self.words[start].key in words):
             return True
-        return name in readers or any(self.match(reader, start) for reader in readers)
+        return any(self.match(reader, start) for reader in readers)
 
     def _list_matches(self, name: str, start: int) -> Iterator[Match]:
         """The matches of a name that begin at a word, in no order: by its reader, and by its phrases."""

@@ -117,15 +117,23 @@ def understand(
     clauses = split_clauses(chart, spans, cues)
     clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses
     moves = _find_moves(chart, clauses, spans)
-    likely: list[Move] = []
-    if Subject.MOVES in learns:
-        learned = list(learn_moves(chart, clauses, spans, moves))
-        likely = [each.move for each in learned if each.move]
-        clauses, moves = _apply(learned, chart, clauses, spans, moves)
-    in_order = tuple(sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end)))
     talk = frozenset(index for index, word in enumerate(words) if word.key in tables.talk and not word.is_mended)
+    understanding = Understanding(text, words, tuple(spans), cues, clauses, moves, (), talk, chart)
+    return add_learned_moves(understanding) if Subject.MOVES in learns else understanding
+
+
+def add_learned_moves(understanding: Understanding) -> Understanding:
+    """The understanding by the tables, with what the learned sentences tell of clauses that the tables do not explain.
+
+    They add moves, make clauses ask, and drop moves of the tables.
+    """
+    chart, spans = understanding.chart, understanding.spans
+    learned = list(learn_moves(chart, understanding.clauses, spans, understanding.moves))
+    likely = [each.move for each in learned if each.move]
+    clauses, moves = _apply(learned, chart, understanding.clauses, spans, understanding.moves)
+    in_order = sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end))
     doubtful_moves = tuple(filter(_is_doubtful, likely))
-    return Understanding(text, words, spans, cues, clauses, in_order, doubtful_moves, talk, chart)
+    return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful_moves)
 
 
 def _apply(
