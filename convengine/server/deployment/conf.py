@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
 from django.utils.module_loading import import_string
 
 DEFAULTS: Mapping[str, Any] = {
@@ -173,8 +174,12 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 
+@cache
 def get(key: str) -> Any:
-    """A value of `settings.CONVENGINE`, or its default. Raises ImproperlyConfigured for an unknown key."""
+    """A value of `settings.CONVENGINE`, or its default. Raises ImproperlyConfigured for an unknown key.
+
+    A turn asks sixty times, so a process reads each key once, and again after a change by `override_settings`.
+    """
     if key not in DEFAULTS:
         raise ImproperlyConfigured(f"CONVENGINE has no key {key}.")
     return getattr(settings, "CONVENGINE", {}).get(key, DEFAULTS[key])
@@ -194,11 +199,27 @@ def import_from_path(path: str) -> Any:
         return import_module(path)
 
 
+@cache
 def load(key: str) -> Any:
     """The object of a dotted path. Raises ImportError naming the path."""
     return import_from_path(get(key))
 
 
-def load_all(key: str) -> list[Any]:
+@cache
+def load_all(key: str) -> tuple[Any, ...]:
     """The objects of a list of dotted paths."""
-    return [import_from_path(path) for path in get(key)]
+    return tuple(import_from_path(path) for path in get(key))
+
+
+def forget() -> None:
+    """Read settings and import their objects again when they are asked for the next time."""
+    for cached in (get, load, load_all, import_from_path):
+        cached.cache_clear()
+
+
+def _forget_changed(*, setting: str, **_: Any) -> None:
+    if setting == "CONVENGINE":
+        forget()
+
+
+setting_changed.connect(_forget_changed)

@@ -102,7 +102,8 @@ def _fill_registry(values: dict[str, Any]) -> None:
 
 def _forget_loaded_code() -> None:
     importlib.invalidate_caches()
-    for cached in (wiring.load_extensions, wiring.engine, conf.import_from_path):
+    conf.forget()
+    for cached in (wiring.load_extensions, wiring.engine):
         cached.cache_clear()
 
 

@@ -155,7 +155,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     )
     clock, tape = TurnClock(lease.now), Recording()
     ports = wiring.ports(clock, StoredConversation(lease, snapshot), tape, snapshot, request.workspace_id)
-    trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
+    trail = Trail(clock.elapsed_ms, conf.load_all("TRAIL_LISTENERS"))
     may_interrupt = live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt"
     always = lease.watched or live_settings.read(snapshot, catalogue.FLUSH).value == "STEP"
     turn = Turn(
