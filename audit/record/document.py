@@ -24,6 +24,7 @@ from audit.record.event_filter import AuditFilter, is_admitted, limiter
 from audit.record.events import StoredEvent, list_events, read_document
 from audit.record.model_calls import call_columns
 from audit.record.prompt_redaction import PromptRedaction
+from audit.record.step_times import StepList
 from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST, PIPELINE_TIMING
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn.codec import dumps
@@ -94,18 +95,24 @@ def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool
     """
     wanted = AuditFilter.of(turn.snapshot)
     everything = wanted.keeps_everything and not (limited and limiter.on)
-    entries: list[Entry] = []
+    additions = _list_rows_and_calls(turn, after_seq)
+    holding = {seq for _, seq, _ in additions}
+    entries, steps = list[Entry](), StepList()
     filtered, session, is_first = 0, None, not continued
     for event in turn.trail.events:
         if not everything and not is_admitted(event, turn, wanted, limited=limited):
             filtered += 1
             continue
         if event.seq > after_seq:
-            entries.append(_build_entry(event, session, wanted, filtered, is_first=is_first))
+            more = _build_state(event, session, is_first=is_first) if wanted.persist_meta else {}
+            # Nearly every beginning and end of a step says nothing else: two thirds of the events.
+            holds_more = bool(more) or event.seq in holding
+            if holds_more or not steps.add(event.seq, event.stage, event.step, int(event.at_ms), event.payload):
+                entries.append({**_build_entry(event, wanted, filtered), **more})
             is_first = False
         session = event.session
-    _add_rows_and_calls(entries, turn, after_seq)
-    return entries
+    _add_rows_and_calls(entries, additions, len(turn.trail.events))
+    return steps.put_before(entries)
 
 
 def list_deciding_rows(entries: Iterable[Mapping[str, Json]]) -> list[tuple[str, str, str]]:
@@ -113,46 +120,51 @@ def list_deciding_rows(entries: Iterable[Mapping[str, Json]]) -> list[tuple[str,
     return [(table, key, role) for entry in entries if "rows" in entry for table, key, role in entry["rows"]]
 
 
-def _build_entry(
-    event: AuditEvent, before: Session | None, wanted: AuditFilter, filtered: int, *, is_first: bool
-) -> Entry:
-    """The entry of an event. `before` is the session at the last stored event, None if there is none.
+def _build_entry(event: AuditEvent, wanted: AuditFilter, filtered: int) -> Entry:
+    """The entry of an event, without its session.
 
-    `filtered` events of the turn were not stored so far; the timing record says how many. The entry that `is_first` has
-    the whole session, others its changes.
+    `filtered` events of the turn were not stored so far; the timing record says how many.
     """
-    seq, stage, payload, session, step, at_ms = event
-    entry = {"seq": seq, "stage": stage, "step": step, "ms": int(at_ms), "payload": payload}
+    seq, stage, payload, _, step, at_ms = event
     if filtered and stage == PIPELINE_TIMING:
-        entry["payload"] = {**payload, "auditFiltered": filtered}
-    elif wanted.persist_meta:
-        entry["payload"] = session_state.refer_to_session(event)
+        payload = {**payload, "auditFiltered": filtered}
     else:
-        entry["payload"] = session_state.copy_session(event)
-    if not wanted.persist_meta:
-        return entry
+        payload = (session_state.refer_to_session if wanted.persist_meta else session_state.copy_session)(event)
+    return {"seq": seq, "stage": stage, "step": step, "ms": int(at_ms), "payload": payload}
+
+
+def _build_state(event: AuditEvent, before: Session | None, *, is_first: bool) -> Entry:
+    """The session of the first entry of a document; of others what changed in it. `before`: at the last stored event.
+
+    `before` is None if there is none. Empty if nothing changed.
+    """
     if is_first:
-        entry["session"] = session_state.build_document(session)
-    elif _is_changed(before, session) and (change := session_state.diff_sessions(before, session)):
-        entry["changed"] = change
-    return entry
+        return {"session": session_state.build_document(event.session)}
+    if not _is_changed(before, event.session):
+        return {}
+    change = session_state.diff_sessions(before, event.session)
+    return {"changed": change} if change else {}
 
 
 def _is_changed(before: Session | None, session: Session) -> bool:
     return session is not before and (before is None or not before.has_same_state(session))
 
 
-def _add_rows_and_calls(entries: list[Entry], turn: Turn, after_seq: int) -> None:
-    """Add the deciding rows and the model calls of a turn, each to the first event after it; else to the last."""
+def _list_rows_and_calls(turn: Turn, after_seq: int) -> list[tuple[str, int, Json]]:
+    """The deciding rows and the model calls of a turn: the key of each, the last event before it, and its value."""
     redaction, started = PromptRedaction.of(turn.snapshot), turn.ports.clock.now()
     rows = [("rows", seq, [row.table, row.row_pk, row.role]) for row, seq in turn.decided_rows.items()]
     calls = [
         ("calls", call.seq, {"no": number, **call_columns(call, started, redaction)})
         for number, call in enumerate(turn.model_calls, start=1)
     ]
-    additions = [addition for addition in (*rows, *calls) if addition[1] > after_seq or not after_seq]
+    return [addition for addition in (*rows, *calls) if addition[1] > after_seq or not after_seq]
+
+
+def _add_rows_and_calls(entries: list[Entry], additions: Sequence[tuple[str, int, Json]], last_seq: int) -> None:
+    """Add rows and calls, each to the first entry that does not come before it; else to the last."""
     if additions and not entries:
-        entries.append({"seq": len(turn.trail.events), "stage": None, "step": None, "ms": 0, "payload": {}})
+        entries.append({"seq": last_seq, "stage": None, "step": None, "ms": 0, "payload": {}})
     seqs = [entry["seq"] for entry in entries]
     for name, seq, value in additions:
         entry = entries[min(bisect_left(seqs, seq), len(entries) - 1)]

@@ -16,44 +16,49 @@ STEPS = "steps"
 #: The number of the entry with the list: before every event.
 _SEQ = 0
 _ENTER, _EXIT = str(STEP_ENTER), str(STEP_EXIT)
+#: The keys of an event that holds nothing but itself, in the order of the arguments of `StepList.add`.
 _KEYS = ("seq", "stage", "step", "ms", "payload")
 _ENTER_PAYLOAD, _EXIT_PAYLOAD = ("step", "stepClass"), ("step", "stepClass", "outcome", "durationMs")
 _ENTERED, _LEFT = 4, 8
 
 
+class StepList:
+    """The list of a document that is made."""
+
+    def __init__(self) -> None:
+        self._steps: list[list[Json]] = []
+
+    def add(self, seq: int, stage: str, step: str | None, ms: int, payload: Entry) -> bool:
+        """Note an event that says nothing but when its step began, or when the step that began last ended.
+
+        False for any other event, which is an entry of its own.
+        """
+        if stage == _ENTER and _is_plain(step, payload, _ENTER_PAYLOAD):
+            self._steps.append([seq, ms, step, payload["stepClass"].removesuffix(f".{step}")])
+            return True
+        if stage == _EXIT and self._steps and _is_plain(step, payload, _EXIT_PAYLOAD):
+            last = self._steps[-1]
+            if len(last) == _ENTERED and payload["stepClass"] == f"{last[3]}.{last[2]}":
+                last += [seq, ms, payload["outcome"], payload["durationMs"]]
+                return True
+        return False
+
+    def put_before(self, others: Sequence[Entry]) -> list[Entry]:
+        """The entries of a document: the list, if it has a step, and the other ones."""
+        first = {"seq": _SEQ, "stage": None, "step": None, "ms": 0, "payload": {}, STEPS: self._steps}
+        return [first, *others] if self._steps else [*others]
+
+
 def fold_steps(entries: Sequence[Entry]) -> list[Entry]:
     """The entries of a document with its steps as one list. Events of steps that hold more stay entries."""
-    steps: list[list[Json]] = []
-    others: list[Entry] = []
-    for entry in entries:
-        stage = entry["stage"]
-        if stage == _ENTER and _is_plain(entry, _ENTER_PAYLOAD):
-            module = entry["payload"]["stepClass"].removesuffix(f".{entry['step']}")
-            steps.append([entry["seq"], entry["ms"], entry["step"], module])
-        elif stage == _EXIT and steps and _is_plain(entry, _EXIT_PAYLOAD) and _ends(entry, steps[-1]):
-            payload = entry["payload"]
-            steps[-1] += [entry["seq"], entry["ms"], payload["outcome"], payload["durationMs"]]
-        else:
-            others.append(entry)
-    if not steps:
-        return others
-    return [{"seq": _SEQ, "stage": None, "step": None, "ms": 0, "payload": {}, STEPS: steps}, *others]
+    steps = StepList()
+    others = [entry for entry in entries if tuple(entry) != _KEYS or not steps.add(*entry.values())]
+    return steps.put_before(others)
 
 
-def _is_plain(entry: Entry, payload_keys: tuple[str, ...]) -> bool:
-    """True for an event that says nothing but when its step began or ended."""
-    payload, step = entry["payload"], entry["step"]
-    return (
-        tuple(entry) == _KEYS
-        and tuple(payload) == payload_keys
-        and payload["step"] == step
-        and str(payload["stepClass"]).endswith(f".{step}")
-    )
-
-
-def _ends(entry: Entry, step: Sequence[Json]) -> bool:
-    """True if an entry is the end of this step, which is the one that began last and has no end yet."""
-    return len(step) == _ENTERED and entry["payload"]["stepClass"] == f"{step[3]}.{step[2]}"
+def _is_plain(step: str | None, payload: Entry, keys: tuple[str, ...]) -> bool:
+    """True for the payload of the step itself, and nothing else."""
+    return tuple(payload) == keys and payload["step"] == step and str(payload["stepClass"]).endswith(f".{step}")
 
 
 def unfold_steps(stored: Sequence[Json]) -> list[Json]:
