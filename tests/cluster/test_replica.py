@@ -2,9 +2,9 @@
 
 import time
 import uuid
+from typing import Any
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import Client
@@ -56,11 +56,11 @@ def test_the_search_and_its_files_read_the_replica(reader: Client) -> None:
 
 
 def test_a_replica_that_is_behind_shows_the_past_until_it_is_too_far_behind(
-    cluster: Cluster, reader: Client, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, reader: Client, settings: Any
 ) -> None:
     old = start_conversation()
     wait_until("The replica has it", lambda: read_page(reader, timeline_url(old))[1])
-    monkeypatch.setitem(settings.CONVENGINE, "REPLICA_MAX_LAG_SECONDS", 60)
+    settings.CONVENGINE = {**settings.CONVENGINE, "REPLICA_MAX_LAG_SECONDS": 60}
     # Patroni would continue a replay that PostgreSQL was told to pause.
     replaying = [pid for node in cluster.replicas() for pid in node.list_processes("startup")]
     assert len(replaying) == 2
@@ -70,7 +70,7 @@ def test_a_replica_that_is_behind_shows_the_past_until_it_is_too_far_behind(
         assert read_page(reader, timeline_url(old)) == (200, True)
         assert read_page(reader, timeline_url(new)) == (404, False)
 
-        monkeypatch.setitem(settings.CONVENGINE, "REPLICA_MAX_LAG_SECONDS", 1)
+        settings.CONVENGINE = {**settings.CONVENGINE, "REPLICA_MAX_LAG_SECONDS": 1}
         assert read_page(reader, timeline_url(new)) == (200, False)
 
 

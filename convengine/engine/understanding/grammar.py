@@ -193,8 +193,8 @@ class Chart:
         if known is None:
             known = self._known[key] = ()  # A phrase that begins with itself matches nothing.
             if self._may_begin(name, start):
-                found = sorted(self._list_matches(name, start), key=lambda match: -match.end)
-                known = self._known[key] = tuple(found)
+                longest_first = sorted(self._list_matches(name, start), key=lambda match: -match.end)
+                known = self._known[key] = tuple(longest_first)
         return known
 
     def match_longest(self, name: str, start: int) -> Match | None:

@@ -212,8 +212,8 @@ def load_all(key: str) -> tuple[Any, ...]:
 
 
 def forget() -> None:
-    """Read settings and import their objects again when they are asked for the next time."""
-    for cached in (get, load, load_all, import_from_path):
+    """Read the settings again when they are asked for the next time."""
+    for cached in (get, load, load_all):
         cached.cache_clear()
 
 

@@ -103,7 +103,7 @@ def _fill_registry(values: dict[str, Any]) -> None:
 def _forget_loaded_code() -> None:
     importlib.invalidate_caches()
     conf.forget()
-    for cached in (wiring.load_extensions, wiring.engine):
+    for cached in (wiring.load_extensions, wiring.engine, conf.import_from_path):
         cached.cache_clear()
 
 

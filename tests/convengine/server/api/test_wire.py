@@ -1,7 +1,6 @@
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from config_admin.models import CeResponse, CeVerbose
 from convengine.server.api.models import CeApiKey
@@ -142,11 +141,8 @@ def hear(line: Any) -> None:
     raise OSError("the listener's own trouble")
 
 
-def test_a_listener_of_the_deployment_hears_each_line_and_its_trouble_is_its_own(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listeners = {"VERBOSE_LISTENERS": [f"{__name__}.hear"]}
-    monkeypatch.setattr(settings, "CONVENGINE", {**getattr(settings, "CONVENGINE", {}), **listeners})
+def test_a_listener_of_the_deployment_hears_each_line_and_its_trouble_is_its_own(caller: Caller, settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "VERBOSE_LISTENERS": [f"{__name__}.hear"]}
     heard.clear()
 
     assert caller.say("hours")["success"] is True
