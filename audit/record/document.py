@@ -13,7 +13,7 @@ An entry without a stage holds rows and calls of a turn none of whose events is 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import NamedTuple, Self
 from uuid import UUID
@@ -49,7 +49,7 @@ class Document(NamedTuple):
     lost_events: int = 0
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], lost_events: int = 0) -> Self:
+    def of(cls, entries: Sequence[Mapping[str, Json]], lost_events: int = 0) -> Self:
         """Encode entries. Raises RecursionError, ValueError."""
         text, parts = encode_document(entries)
         return cls(text, entries, parts, lost_events)
@@ -87,22 +87,18 @@ def list_unstored_events(turn: Turn) -> list[StoredEvent]:
     return list(list_events(row, read_document(encode_turn(turn, limited=False).text)))
 
 
-def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool) -> list[Entry]:
+def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool) -> list[Mapping[str, Json]]:
     """The entries of the stored events after `after_seq`, with rows and calls.
 
     `limited` and `continued`: see `encode_turn`. The events before it are filtered again, because the first entry says
     only what changed since the last stored one.
     """
     wanted = AuditFilter.of(turn.snapshot)
-    everything = wanted.keeps_everything and not (limited and limiter.on)
     additions = _list_rows_and_calls(turn, after_seq)
     holding = {seq for _, seq, _ in additions}
     entries, steps = list[Entry](), StepList()
-    filtered, session, is_first = 0, None, not continued
-    for event in turn.trail.events:
-        if not everything and not is_admitted(event, turn, wanted, limited=limited):
-            filtered += 1
-            continue
+    session, is_first = None, not continued
+    for event, filtered in _iterate_stored(turn, wanted, limited=limited):
         if event.seq > after_seq:
             more = _build_state(event, session, is_first=is_first) if wanted.persist_meta else {}
             # Nearly every beginning and end of a step says nothing else: two thirds of the events.
@@ -150,6 +146,16 @@ def _is_changed(before: Session | None, session: Session) -> bool:
     return session is not before and (before is None or not before.has_same_state(session))
 
 
+def _iterate_stored(turn: Turn, wanted: AuditFilter, *, limited: bool) -> Iterator[tuple[AuditEvent, int]]:
+    """The events that are stored, each with how many of the turn were not stored before it."""
+    everything, filtered = wanted.keeps_everything and not (limited and limiter.on), 0
+    for event in turn.trail.events:
+        if everything or is_admitted(event, turn, wanted, limited=limited):
+            yield event, filtered
+        else:
+            filtered += 1
+
+
 def _list_rows_and_calls(turn: Turn, after_seq: int) -> list[tuple[str, int, Json]]:
     """The deciding rows and the model calls of a turn: the key of each, the last event before it, and its value."""
     redaction, started = PromptRedaction.of(turn.snapshot), turn.ports.clock.now()
@@ -171,7 +177,7 @@ def _add_rows_and_calls(entries: list[Entry], additions: Sequence[tuple[str, int
         entry[name] = [*entry.get(name, ()), value]
 
 
-def _mark_lost(entries: Sequence[Entry]) -> tuple[list[Entry], int]:
+def _mark_lost(entries: Sequence[Mapping[str, Json]]) -> tuple[list[Mapping[str, Json]], int]:
     """The entries, with a marker in place of each event that cannot be encoded, and how many these are."""
     encodable, lost_count = [], 0
     for entry in entries:

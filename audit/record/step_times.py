@@ -45,7 +45,7 @@ class StepList:
 
     def put_before(self, others: Sequence[Entry]) -> list[Entry]:
         """The entries of a document: the list, if it has a step, and the other ones."""
-        first = {"seq": _SEQ, "stage": None, "step": None, "ms": 0, "payload": {}, STEPS: self._steps}
+        first: Entry = {"seq": _SEQ, "stage": None, "step": None, "ms": 0, "payload": {}, STEPS: self._steps}
         return [first, *others] if self._steps else [*others]
 
 
