@@ -1,4 +1,4 @@
-"""Notice that a row changed during editing."""
+"""The version of a row that an editor saw; `edit_conflict` compares it with the row when that is saved."""
 
 from typing import Any, NamedTuple
 

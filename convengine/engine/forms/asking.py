@@ -1,4 +1,7 @@
-"""Which field a form asks for next, and the default texts of its questions (docs/forms.md)."""
+"""Which fields of a form are still open, and the default texts of its questions (docs/forms.md).
+
+`ask_next_field` of `steps/responses/form_question.py` chooses the one that an answer asks for.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -37,6 +37,14 @@ class StrictTextField(serializers.CharField):
         return super().run_validation(data)
 
 
+def check_message_size(field: str, message: str | None) -> str | None:
+    """The message of a field. Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
+    limit = conf.get("MAX_MESSAGE_BYTES")
+    if message is not None and (size := len(message.encode())) > limit:
+        raise MessageTooLarge.of(field, size, limit, "UTF-8")
+    return message
+
+
 class StrictBooleanField(serializers.BooleanField):
     """true, false or null only."""
 
@@ -158,10 +166,7 @@ class TurnRequestSerializer(ClosedSerializer):
 
     def validate_message(self, value: str | None) -> str | None:
         """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
-        limit = conf.get("MAX_MESSAGE_BYTES")
-        if value is not None and (size := len(value.encode())) > limit:
-            raise MessageTooLarge.of("message", size, limit, "UTF-8")
-        return value
+        return check_message_size("message", value)
 
     def validate_inputParams(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
         """Raises ValidationError for a key of the wrong shape, InputParamsTooLarge beyond the limit."""

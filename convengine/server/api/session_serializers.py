@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from convengine.engine.errors import MessageTooLarge
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
@@ -18,9 +17,9 @@ from convengine.server.api.serializers import (
     StrictTextField,
     TurnRequestSerializer,
     TurnResponseSerializer,
+    check_message_size,
     quote_value,
 )
-from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.threads.session_lists import ExplainedTurn
 from convengine.server.turns.answer import build_session_body
@@ -67,10 +66,7 @@ class ResolveSessionSerializer(ThreadSerializer):
 
     def validate_user_message(self, value: str | None) -> str | None:
         """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
-        limit = conf.get("MAX_MESSAGE_BYTES")
-        if value is not None and (size := len(value.encode())) > limit:
-            raise MessageTooLarge.of("user_message", size, limit, "UTF-8")
-        return value
+        return check_message_size("user_message", value)
 
 
 class SendMessageSerializer(ResolveSessionSerializer):

@@ -59,7 +59,10 @@ class Limits:
         return self.stale if self.timeout is None else min(self.stale, self.timeout)
 
     def reason(self, idle: timedelta) -> str | None:
-        """Why a session with this idle time ends: `stale` or `timeout`. Returns None if it goes on."""
+        """Why a session with this idle time ends: `stale` or `timeout`. Returns None if it goes on.
+
+        A message that comes before the job does finds the same out by `IdleLimits.find_reason`.
+        """
         if idle > self.stale:
             return "stale"
         return "timeout" if self.timeout is not None and idle > self.timeout else None

@@ -68,8 +68,8 @@ def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> Out
     """The schema of the form whose values the message may correct. Returns None if there is none, or it is broken."""
     state, act = DialogueState.of(session), DialogueAct.read(session.dialogue.dialogue_act)
     is_open = state.last_schema is not None or allows_edit
-    may_correct = act not in _NO_CORRECTION or (act is DialogueAct.NEGATE and bool(state.echoed))
-    if not is_open or not may_correct or session.reply_override or blank(session.user_text):
+    corrects = act not in _NO_CORRECTION or (act is DialogueAct.NEGATE and bool(state.echoed))
+    if not is_open or not corrects or session.reply_override or blank(session.user_text):
         return None
     row = find_open_schema(session, turn)
     return None if row is None or get_form(turn.snapshot, row).problem else row
