@@ -132,7 +132,7 @@ def json_value(shape: type = dict) -> Kind[Any]:
     def read(text: str) -> Any:
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Unreadable(f"is not valid JSON: {error}.") from None
         if not isinstance(value, shape):
             raise Unreadable(f"must be {names.get(shape, 'JSON')}.")

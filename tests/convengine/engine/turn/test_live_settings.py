@@ -78,7 +78,14 @@ def test_kinds_read_their_texts(kind: live_settings.Kind[object], text: str, rea
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [(boolean(), "perhaps"), (integer(), "1.5"), (decimal(), "nan"), (one_of("A"), "B"), (json_value(), "[]")],
+    [
+        (boolean(), "perhaps"),
+        (integer(), "1.5"),
+        (decimal(), "nan"),
+        (one_of("A"), "B"),
+        (json_value(), "[]"),
+        (json_value(), "[" * 200_000),
+    ],
 )
 def test_kinds_refuse_what_they_cannot_read(kind: live_settings.Kind[object], text: str) -> None:
     with pytest.raises(live_settings.Unreadable):
