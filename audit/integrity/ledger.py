@@ -44,7 +44,7 @@ class AnchorFailed(Exception):
 def write_root() -> Iterator[Counts]:
     """Write a root, then the file and the command of the deployment. Raises AnchorFailed."""
     with transaction.atomic():
-        entry = create_root()
+        entry = create_root(JOB.name, "daily")
     yield {"chains": entry.count}
     if file := conf.get("ANCHOR_FILE"):
         copy_roots(Path(file))
@@ -60,8 +60,8 @@ def copy_roots(file: Path) -> int:
         raise AnchorFailed(f"The anchor file {file}: {fault}") from fault
 
 
-def create_root() -> CeLedger:
-    """Write a root of what has grown since the one before. Needs an open transaction."""
+def create_root(by: str, reason: str) -> CeLedger:
+    """Write a root of what has grown since the one before. Needs an open transaction. `by`: the job or the command."""
     before = CeLedger.find_newest_root()
     after = before.details.get(_ROWS_TO, 0) if before else 0
     newest = CeConversationHistory._base_manager.aggregate(last=Max("history_id"))["last"] or 0
@@ -81,8 +81,8 @@ def create_root() -> CeLedger:
     entry: CeLedger = CeLedger.objects.create(
         created_at=database_time(),
         kind=CeLedger.Kind.ROOT,
-        by="write_ledger",
-        reason="daily",
+        by=by,
+        reason=reason,
         count=count,
         detail=text,
         ends=ends,

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from audit.integrity import anchor, ledger
-from audit.models import CeChainCut
+from audit.models import CeChainCut, CeLedger
 from audit.record import removals
 from audit.record.document_parts import encode_stored_document
 from audit.seal import SEALED, Seal, encode_parts
@@ -51,6 +51,15 @@ def write_anchor(file: Path) -> str:
     out = StringIO()
     call_command("audit_anchor", str(file), stdout=out)
     return out.getvalue().split()[0]
+
+
+def test_the_ledger_says_who_wrote_a_root(caller: Caller, tmp_path: Path) -> None:
+    list(ledger.write_root())
+    write_anchor(tmp_path / "heads")
+
+    written = CeLedger.objects.filter(kind="ROOT").order_by("pk").values_list("by", "reason")
+    assert list(written) == [("write_ledger", "daily"), ("audit_anchor", "for an anchor file")]
+    assert run_verify(tmp_path / "heads")[0] == 0
 
 
 def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path: Path) -> None:
@@ -94,7 +103,7 @@ def test_a_root_that_is_written_while_an_anchor_is_compared_is_no_damage(
 
     def write_first(*args: Any) -> Any:
         monkeypatch.undo()
-        ledger.create_root()
+        ledger.create_root("ada", "a test")
         ledger.copy_roots(file)
         return read_roots(*args)
 

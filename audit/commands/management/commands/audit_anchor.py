@@ -23,7 +23,7 @@ class Command(ExactCommand):
         """Append, and print how many."""
         try:
             with transaction.atomic():
-                create_root()
+                create_root("audit_anchor", "for an anchor file")
                 count = copy_roots(options["file"])
         except AnchorFailed as fault:
             raise CommandError(str(fault)) from fault
