@@ -1,5 +1,6 @@
 """A circuit breaker for calls that failed repeatedly. Its state belongs to the process."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -62,12 +63,13 @@ class Circuit:
             self._leave(attempt, threshold, open_ms)
 
     def _enter(self) -> bool:
+        """Count a call in: true if it is the one that tries. Raises CircuitOpen."""
         with self._lock:
             if self._open_until is None:
                 return False
             remaining = self._open_until - self._clock()
             if remaining > 0 or self._probing:
-                wait = f"for {max(remaining, 0):.0f} s more" if remaining > 0 else "while another call tries"
+                wait = f"for {math.ceil(remaining)} s more" if remaining > 0 else "while another call tries"
                 raise CircuitOpen(f"It failed too often. It is not called {wait}.")
             self._probing = True
             return True

@@ -36,6 +36,9 @@ def test_exactly_one_call_tries_when_its_time_is_over() -> None:
     call(circuit, True, True, True)
     with pytest.raises(CircuitOpen, match="for 1 s more"):
         call(circuit, False)
+    now[0] = 0.75
+    with pytest.raises(CircuitOpen, match="for 1 s more"):
+        call(circuit, False)
     now[0] = 1.5
     entered, refused = threading.Barrier(9), []
 
