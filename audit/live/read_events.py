@@ -23,11 +23,9 @@ from audit.record.events import (
 )
 from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import AFTER_THE_ANSWER
-from convengine.engine.threads.lifecycle import CLOSED
-from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.server.database.sql import dialect
-from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversationHistory
+from convengine.server.sessions.models import CeConversationHistory, is_closed_for_good
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 #: Events per read.
@@ -128,7 +126,7 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
     last = of_turns[-1].order if more else _LAST
     messages = sorted([*of_turns, *failures, *_list_other_events(conversation_id, cursor)])
     page = StreamPage([each for each in messages if each.order <= last and cursor.advance(each.cursor) != cursor], more)
-    if row.lifecycle in CLOSED and not row.may_go_on:
+    if row.closed_for_good:
         # The next page says that nothing follows the last messages. Nobody wakes a reader of a closed conversation.
         page.more = more or bool(page.messages)
         page.ended = "" if page.messages else f"SESSION_{row.lifecycle}"
@@ -138,7 +136,7 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
 @dataclass(frozen=True)
 class _Row:
     lifecycle: str
-    may_go_on: bool
+    closed_for_good: bool
     lapsed: bool
 
 
@@ -154,8 +152,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
     if row is None:
         return None
     lifecycle, channel, by, lapsed = row
-    # A conversation of the plain turn API continues with the next message, unless it was closed by a call.
-    return _Row(lifecycle, channel == PLAIN_CHANNEL and by != CLOSED_BY_CALL, bool(lapsed))
+    return _Row(lifecycle, is_closed_for_good(channel, lifecycle, by), bool(lapsed))
 
 
 def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> tuple[list[StoredMessage], bool]:

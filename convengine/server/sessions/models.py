@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import ConversationStatus, Lifecycle, TurnStatus
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.ports import RULE_CLAIMANT
@@ -22,6 +23,14 @@ CLOSED_BY_CALL = "close"
 ERASED = "erased"
 #: The lifecycles of a session that has ended.
 ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
+
+
+def is_closed_for_good(channel: str, lifecycle: str, by: str | None) -> bool:
+    """Whether a session takes no more messages. `by`: who closed it, in its detail.
+
+    One of the plain turn API goes on with the next message, unless a call closed it.
+    """
+    return lifecycle in ENDED and (channel != PLAIN_CHANNEL or by == CLOSED_BY_CALL)
 
 
 def describe_identity(conversation_id: uuid.UUID | str, *identity: str | None) -> str:

@@ -28,7 +28,7 @@ from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import Dialect, dialect
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.sessions.models import CLOSED_BY_CALL, prove_identity
+from convengine.server.sessions.models import CLOSED_BY_CALL, ENDED, is_closed_for_good, prove_identity
 from convengine.server.turns import idempotency
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey
@@ -245,7 +245,7 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
     `with_key`: no row is updated if a call with the same key was answered.
     """
     unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
-    may_reopen = f"{sql.json_member('lifecycle_detail', 'by')} IS NULL"
+    may_reopen = f"COALESCE({sql.json_member('lifecycle_detail', 'by')}, '') <> '{CLOSED_BY_CALL}'"
     # A lease need not be on disk: the turn's commit writes it too, and a database crash ends the turn anyway.
     info = sql.json_merge("turnNo", "last_turn_no + 1", "head", config_head, "startedAt", now)
     return f"""
@@ -255,7 +255,7 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
          WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
            AND version = (SELECT r.version FROM ce_conversation r
                            WHERE r.conversation_id = ce_conversation.conversation_id)
-           AND (lifecycle NOT IN ('COMPLETE', 'ABORTED') OR (channel = '{PLAIN_CHANNEL}' AND {may_reopen}))
+           AND (lifecycle NOT IN {ENDED} OR (channel = '{PLAIN_CHANNEL}' AND {may_reopen}))
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {now} AND t.id < %s)
@@ -335,22 +335,23 @@ def _conversation_exists(request: TurnRequest) -> bool:
 
     Raises ConversationNotFound and ConversationClosed, as `acquire` says.
     """
+    sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT workspace_id, channel, lifecycle, lifecycle_detail FROM ce_conversation WHERE conversation_id = %s",
-            [dialect().uuid_param(request.conversation_id)],
+            f"""SELECT workspace_id, channel, lifecycle, {sql.json_member("lifecycle_detail", "by")}
+                  FROM ce_conversation WHERE conversation_id = %s""",
+            [sql.uuid_param(request.conversation_id)],
         )
         row = cursor.fetchone()
     if row is None:
         if not request.new and not live_settings.read(configuration().current(), ALLOW_CLIENT_CONVERSATION_IDS).value:
             raise ConversationNotFound()
         return False
-    workspace, channel, lifecycle, detail = row
+    workspace, *state = row
     if workspace != request.workspace_id:
         # Never 403, so that ids cannot be probed.
         raise ConversationNotFound()
-    for_good = channel != PLAIN_CHANNEL or (load_column(detail) or {}).get("by") == CLOSED_BY_CALL
-    if for_good and lifecycle in ("COMPLETE", "ABORTED"):
+    if is_closed_for_good(*state):
         raise ConversationClosed()
     return True
 
