@@ -54,24 +54,32 @@ def _list_words_of_others(spans: Sequence[Span], sort: Sort) -> set[int]:
 
 
 def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
-    """The spans of one sort, with their pairs joined or dealt."""
+    """The spans of one sort, with the first pair joined or dealt. Without one, "until" says the last of two fields."""
+    pair = _find_pair(chart, spans, fields)
+    if pair is None:
+        return [_give_last(chart, span, fields[1]) for span in spans] if len(fields) == 2 else spans
+    first, last, joint = pair
+    others = [span for span in spans if span is not first and span is not last]
+    return sorted([*others, *_join_pair(first, last, joint, fields)], key=lambda span: span.start)
+
+
+def _find_pair(chart: Chart, spans: Sequence[Span], fields: Sequence[str]) -> tuple[Span, Span, str] | None:
+    """The first two neighbours with a joint between, and its name. Of three fields, no range says which two it is for.
+
+    Returns None if there are none.
+    """
     for first, last in pairwise(spans):
-        name = _find_joint(chart, first.end, last.start)
-        if not name or (first.is_weak and last.is_weak):
-            continue
-        others = [span for span in spans if span is not first and span is not last]
-        if name == "range" and len(fields) == 2:
-            dealt = [
-                replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)
-            ]
-            return sorted([*others, *dealt], key=lambda span: span.start)
-        if name == "range" and len(fields) > 2:
-            continue
-        phrase = Phrase(PAIR, {"halves": (first, last)})
-        return sorted([*others, Span(first.sort, first.start, last.end, phrase)], key=lambda span: span.start)
-    if len(fields) == 2:
-        return [_give_last(chart, span, fields[1]) for span in spans]
-    return spans
+        joint = _find_joint(chart, first.end, last.start)
+        if joint and not (first.is_weak and last.is_weak) and (joint != "range" or len(fields) <= 2):
+            return first, last, joint
+    return None
+
+
+def _join_pair(first: Span, last: Span, joint: str, fields: Sequence[str]) -> list[Span]:
+    """A range dealt to two fields; of one field, and of alternatives, one span."""
+    if joint == "range" and len(fields) == 2:
+        return [replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)]
+    return [Span(first.sort, first.start, last.end, Phrase(PAIR, {"halves": (first, last)}))]
 
 
 def _give_last(chart: Chart, span: Span, field: str) -> Span:
