@@ -1,8 +1,9 @@
 """What a Django project needs of ConvEngine: `add_to(globals())` at the end of its settings (docs/install.md)."""
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
+from django.apps import AppConfig
 from django.http import HttpRequest
 from django.templatetags.static import static
 
@@ -112,24 +113,35 @@ _WITH_OTHER_APPS = {**UNFOLD["SIDEBAR"], "show_all_applications": True}
 
 
 def add_to(settings: MutableMapping[str, Any]) -> None:
-    """Add the apps, templates, static files and middleware to a project's settings; what it has itself stays.
+    """Add the apps, templates, static files and middleware to a project's settings, and silence a system check.
 
-    Its users, REST settings, URLs, databases and log are not touched.
+    The look of the admin (`UNFOLD`) and the headers of pages of other origins (`CORS_…_HEADERS`) are added where it has
+    none of its own. Its users, REST settings, URLs, databases and log are not touched.
     """
     installed = settings["INSTALLED_APPS"] = list(settings.get("INSTALLED_APPS", ()))
-    admin = next((app for app in installed if app == _ADMIN or app.startswith(f"{_ADMIN}.apps.")), None)
+    admin = _find_admin(installed)
     index = installed.index(admin) if admin else 0
     installed[index:index] = [app for app in BEFORE_ADMIN if app not in installed]
     installed += [app for app in [*([] if admin else [_ADMIN]), *LIBRARIES, *APPS] if app not in installed]
-    ours = (_PROBES, _CALLS, _CLEAN, _HISTORY, _DRAFTS)
+    ours = (_PROBES, _CALLS, _CLEAN, _DRAFTS)
     own = [layer for layer in settings.get("MIDDLEWARE", ()) if layer not in ours]
-    cors = [] if _CORS in own else [_CORS]
+    cors, history = ([] if layer in own else [layer] for layer in (_CORS, _HISTORY))
     settings.setdefault("CORS_ALLOW_HEADERS", CORS_ALLOW_HEADERS)
     settings.setdefault("CORS_EXPOSE_HEADERS", CORS_EXPOSE_HEADERS)
-    settings["MIDDLEWARE"] = [_PROBES, _CALLS, _CLEAN, *cors, *own, _HISTORY, _DRAFTS]
+    settings["MIDDLEWARE"] = [_PROBES, _CALLS, _CLEAN, *cors, *own, *history, _DRAFTS]
     for engine in settings.get("TEMPLATES", ()):
         if engine["BACKEND"] == "django.template.backends.django.DjangoTemplates":
             engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]
     settings["STATICFILES_DIRS"] = [*settings.get("STATICFILES_DIRS", ()), find_shipped("static")]
     settings["SILENCED_SYSTEM_CHECKS"] = [*settings.get("SILENCED_SYSTEM_CHECKS", ()), *SILENCED_CHECKS]
     settings["UNFOLD"] = {**UNFOLD, "SIDEBAR": _WITH_OTHER_APPS, **settings.get("UNFOLD", {})}
+
+
+def _find_admin(installed: Sequence[str]) -> str | None:
+    """The app that is Django's admin; also a configuration of the project's own in its place. Returns None if none is.
+
+    Configurations are imported only if no app has a name of Django's.
+    """
+    plain = (app for app in installed if app == _ADMIN or app.startswith(f"{_ADMIN}.apps."))
+    classes = (app for app in installed if app.rpartition(".")[2][:1].isupper())
+    return next(plain, None) or next((app for app in classes if AppConfig.create(app).name == _ADMIN), None)

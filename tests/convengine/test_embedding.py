@@ -1,5 +1,7 @@
 from typing import Any
 
+from django.contrib.admin.apps import AdminConfig
+
 from convengine.embedding import APPS, BEFORE_ADMIN, LIBRARIES, add_to
 
 PROBES = "convengine.server.probes.middleware.ProbeMiddleware"
@@ -8,6 +10,10 @@ CORS = "corsheaders.middleware.CorsMiddleware"
 CLEAN = "convengine.server.api.clean_input.CleanInputMiddleware"
 HISTORY = "simple_history.middleware.HistoryRequestMiddleware"
 DRAFTS = "config_admin.drafts.middleware.DraftMiddleware"
+
+
+class ShopAdminConfig(AdminConfig):
+    """As Django says to replace the admin."""
 
 
 def make_settings(*apps: str) -> dict[str, Any]:
@@ -23,6 +29,23 @@ def test_the_look_of_the_admin_stands_before_the_admin_and_the_rest_behind() -> 
     libraries = [app for app in LIBRARIES if app != "rest_framework"]
     expected = ["shop", *BEFORE_ADMIN, "django.contrib.admin", "rest_framework", *libraries, *APPS]
     assert settings["INSTALLED_APPS"] == expected
+
+
+def test_a_project_may_have_a_configuration_of_its_own_for_the_admin() -> None:
+    own = f"{__name__}.ShopAdminConfig"
+    settings = make_settings("shop", own)
+
+    add_to(settings)
+
+    assert settings["INSTALLED_APPS"] == ["shop", *BEFORE_ADMIN, own, *LIBRARIES, *APPS]
+
+
+def test_layers_of_libraries_stay_where_the_project_has_them() -> None:
+    settings = {**make_settings("django.contrib.admin"), "MIDDLEWARE": [CORS, "first", HISTORY, "last"]}
+
+    add_to(settings)
+
+    assert settings["MIDDLEWARE"] == [PROBES, CALLS, CLEAN, CORS, "first", HISTORY, "last", DRAFTS]
 
 
 def test_adding_it_twice_changes_no_apps() -> None:
