@@ -139,24 +139,19 @@ class _ChartBuilder:
         move.is_shared = move.is_shared and self._intent != ANY and code(getattr(row, "intent_code", "")) == ANY
 
     def chart(self) -> Chart:
-        """States with their rows, in the order of reaching them."""
+        """The graph: states by name, then the intents that rules lead to."""
         states = list_states(self._snapshot, self._intent)
         for row in find_rows_of_intent(self._snapshot, rows.Classifier, self._intent):
             self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
         for rule in self._rules(states):
-            self._rule(rule, states)
-        all_states = dict.fromkeys(
-            (*states, *(key.removeprefix("state:") for key in self.list_named_states() if key.startswith("state:")))
-        )
+            self._rule(rule)
+        named = sorted(self.list_named_states())
+        all_states = sorted({*states, *(key.removeprefix("state:") for key in named if key.startswith("state:"))})
         # As in the health check: a state without resting conversations needs no answer.
         resting = [state for state in all_states if state not in BUILT_IN_STATES and self._reaches(state)]
         silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
         nodes = [self._build_node(state, silent) for state in all_states]
-        turned = [
-            Node(key, Kind.INTENT, key.removeprefix("intent:"))
-            for key in sorted(self.list_named_states())
-            if key.startswith("intent:")
-        ]
+        turned = [Node(key, Kind.INTENT, key.removeprefix("intent:")) for key in named if key.startswith("intent:")]
         return Chart((*self.special(), *nodes, *turned), self.mark_moves())
 
     def special(self) -> Iterator[Node]:
@@ -190,7 +185,7 @@ class _ChartBuilder:
                 if code(list_required_values(rule).get("@.state", rule.state_code)) in states:
                     yield rule
 
-    def _rule(self, rule: rows.Rule, states: Iterable[str]) -> None:
+    def _rule(self, rule: rows.Rule) -> None:
         if not is_move(rule):
             return
         start = code(list_required_values(rule).get("@.state", rule.state_code))

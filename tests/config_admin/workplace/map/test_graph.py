@@ -53,6 +53,16 @@ def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_bo
     assert marks_by_state(chart) == {"COLLECT": (), "CONFIRM": (Mark.ENDS,)}
 
 
+def test_states_that_only_rules_of_every_intent_lead_to_are_in_the_order_of_their_names() -> None:
+    states = ["A", "G", "B", "F", "C", "E", "D"]
+    chart = draw(
+        make_classifier("REFUND", "x", state_code="M"),
+        *(goes("M", state, intent_code="ANY") for state in states),
+    )
+
+    assert [node.state for node in chart.nodes if node.kind is Kind.STATE] == [*sorted(states), "M"]
+
+
 def test_a_rule_of_any_state_goes_from_where_its_condition_says_else_from_anywhere() -> None:
     conditioned = goes("ANY", "DONE", rule_type="JSON_PATH", match_pattern="$[?(@.state == 'CONFIRM')]")
     chart = draw(conditioned, goes("ANY", "LOST"), make_classifier("REFUND", "x", state_code="CONFIRM"))
