@@ -35,6 +35,10 @@ _SEARCHES = frozenset({"search", "autocomplete"})
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
+class _NotYours(DraftEnded):
+    """The user lost the rights to the draft."""
+
+
 class DraftMiddleware:
     """Opens the draft of the session around each page of the configuration."""
 
@@ -51,13 +55,13 @@ class DraftMiddleware:
             if is_configuration_page(request):
                 return self._respond_in_draft(request, draft_id)
             _note_draft(request, CeDraft.objects.filter(pk=draft_id, status=DraftStatus.OPEN).first(), is_in_it=False)
-        except DraftEnded:
-            del request.session[KEY]
+        except DraftEnded as ended:
+            leave_draft(request)
             user: Any = request.user
+            what = "is not open to you any more" if isinstance(ended, _NotYours) else "has ended"
             if _has_typed_text(request) and user.has_perm("config_admin.change_cedraft"):
-                return offer_drafts(request, "The draft that you worked in has ended. Nothing was saved yet.")
+                return offer_drafts(request, f"The draft that you worked in {what}. Nothing was saved yet.")
             may_view = user.has_perm("config_admin.view_cedraft")
-            what = "has ended" if may_view else "is not open to you any more"
             messages.warning(request, f"The draft that you worked in {what}. This is the live configuration.")
             return HttpResponseRedirect(reverse("admin:config_admin_cedraft_changelist" if may_view else "admin:index"))
         except RowsCollide:
@@ -184,13 +188,13 @@ def _find_draft_id(request: HttpRequest) -> int | None:
 
 
 def _require_rights(request: HttpRequest) -> None:
-    """Refuse users who lost the rights to drafts: what they save must not go live instead. Raises DraftEnded."""
+    """Refuse users who lost the rights to drafts: what they save must not go live instead. Raises _NotYours."""
     user: Any = request.user
     rights = ["config_admin.view_cedraft"]
     if request.method == "POST" and is_configuration_page(request):
         rights.append("config_admin.change_cedraft")
     if not user.has_perms(rights):
-        raise DraftEnded
+        raise _NotYours
 
 
 def _is_admin(request: HttpRequest) -> bool:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -162,6 +162,21 @@ def test_a_draft_that_ended_elsewhere_is_told(ada: Client, draft: m.CeDraft, row
     listed = reverse("admin:config_admin_ceresponse_changelist")
     assert "has ended" in ada.get(listed, follow=True).content.decode()
     assert ada.get(listed).status_code == 200
+
+
+def test_who_lost_the_right_to_change_drafts_is_told_so_and_not_that_the_draft_ended(
+    ada: Client, draft: m.CeDraft, row: m.CeResponse
+) -> None:
+    form = ada.get(address(m.CeResponse, "change", row.pk))
+    User.objects.filter(username="ada").update(is_superuser=False)
+    user = User.objects.get(username="ada")
+    user.groups.clear()
+    user.user_permissions.set(Permission.objects.exclude(codename="change_cedraft"))
+    answer: Any = send_again(ada, form, priority=7)
+
+    page = ada.get(answer.url).content.decode()
+    assert "The draft that you worked in is not open to you any more" in page
+    assert KEY not in ada.session
 
 
 def test_two_drafts_of_one_row_name_each_other(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
