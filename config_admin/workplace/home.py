@@ -245,12 +245,17 @@ class _WeekNotices:
         return notice._replace(links=[HomeLink("See these turns", rate.url)] if rate.url else [])
 
     def _add_release(self, notice: Notice, effect: ReleaseEffect) -> Notice:
-        """The notice with the links to a release's effect and to undo it, and with the rows that it changed."""
+        """The notice with the links to the effect and to undo it, and with the rows that its releases changed.
+
+        The newest release that is not taken back yet is offered.
+        """
         links = [HomeLink(f"See the effect of release {effect.last}", effect.url)]
-        if not any(wanted_by_revert(effect.last)):
+        in_force = (number for number in range(effect.last, effect.first - 1, -1) if any(wanted_by_revert(number)))
+        newest = next(in_force, None)
+        if newest is None:
             notice = notice._replace(text=f"{notice.text} What it changed is taken back by now.", is_wrong=False)
         elif self._request.user.has_perm("config_admin.change_cerule"):
-            links.append(HomeLink("Take it back", undo_url(effect.last)))
+            links.append(HomeLink("Take it back", undo_url(newest)))
         changed: list[HomeLink] = []
         total = 0
         if self._request.user.has_perm("config_admin.view_cerelease"):

@@ -17,6 +17,7 @@ from django.utils.timezone import localtime
 
 from audit.models import CeAlert
 from config_admin import models as m
+from config_admin.editing.links import undo_url
 from config_admin.health.check import check_all
 from config_admin.health.stored_findings import store_findings
 from config_admin.releases.active import snapshots
@@ -100,6 +101,31 @@ def test_what_got_worse_is_said_with_its_release_and_what_to_do(ada: Client, mon
     assert "but not before it. What it changed is taken back by now." in page(ada)
     assert "Take it back" not in page(ada)
     assert ada.get("/admin/").context["next_step"] != first
+
+
+def test_releases_that_are_judged_together_are_taken_back_only_when_all_are(
+    ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blame_releases(monkeypatch)
+    numbers = []
+    for code in ("LOAN", "CARD"):
+        with change_set(Origin.ADMIN, "ben", "Softer words") as change:
+            make(m.CeIntent, intent_code=code, display_name=code.title())
+        assert change.release
+        numbers.append(change.release.pk)
+    first, last = numbers
+    count_week(300, 20, days=9, release=first - 1)
+    count_week(1, 0, days=3, release=first)
+    count_week(300, 80, days=2, release=last)
+    revert_release(last)
+
+    shown = page(ada)
+    assert f"It got worse with releases {first} to {last}" in shown
+    assert "taken back by now" not in shown
+    assert undo_url(first) in [link.url for link in ada.get("/admin/").context["next_step"].links]
+
+    revert_release(first)
+    assert "What it changed is taken back by now." in page(ada)
 
 
 def test_an_edit_that_moved_messages_is_named_with_its_row(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
