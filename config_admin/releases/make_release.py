@@ -25,7 +25,7 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.turn.scope import ANY
 from convengine.server.phrase_models.live import live_classifier
-from convengine.server.webhooks.write import store_release
+from convengine.server.webhooks.write import store_release_event
 
 #: What people do through pages, files and the API. A script or SQL gets past it, and its release says so.
 _REVIEWED = frozenset({Origin.ADMIN, Origin.API, Origin.IMPORT, Origin.REVERT, Origin.ROLLBACK})
@@ -146,7 +146,10 @@ def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None
 
 
 def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
-    """Make a release of the findings, or amend the one of this transaction; advances the head, without saving it."""
+    """Make a release of the findings, or amend the one of this transaction.
+
+    Webhooks are told of a new one. The head is advanced, unsaved.
+    """
     release = _find_amendable(change, locked) or _build_release(change, findings, locked)
     release.content_hash = hash_of(canonical(findings.manifest))
     release.manifest = findings.manifest
@@ -160,7 +163,7 @@ def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) 
         transaction.on_commit(_Made(release.config_version, change.id, change.implicit))
         if release.origin != Origin.MIGRATION:
             # While migrations run, the table of webhooks may not be there.
-            store_release(release.pk, release.origin, release.author, release.reason, release.created_at)
+            store_release_event(release.pk, release.origin, release.author, release.reason, release.created_at)
     else:
         _rewrite_newest(release)
     advance_sequences(table for table, rows in findings.differences.items() if any(row.before is None for row in rows))

@@ -115,7 +115,7 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
     _store(events, now)
 
 
-def store_release(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:
+def store_release_event(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:
     """Write the event of a published release. Needs an open transaction."""
     data = {"configVersion": config_version, "origin": origin, "author": author, "reason": reason}
     _store([_NewEvent(RELEASE_PUBLISHED, data)], now)
