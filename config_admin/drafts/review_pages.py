@@ -43,6 +43,8 @@ _BADGES = {
 
 #: How many of those who can approve a draft are named.
 _NAMED = 5
+#: Equals no hash; a blank one would compare nothing.
+_NO_HASH = "-"
 
 
 def build_review(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def review_view(request: HttpRequest, draft_id: int) -> HttpResponse:
     """Comment on the draft or one of its rows, approve it or return it."""
     what = request.POST.get("do", "")
     if kind := _VERDICTS.get(what):
-        seen = request.POST.get("edits_hash", "-")
+        seen = request.POST.get("edits_hash") or _NO_HASH
         return _act(
             request,
             draft_id,

@@ -50,6 +50,16 @@ def judge(client: Client, draft: m.CeDraft, do: str, **sent: str) -> str:
     return client.post(url("review", draft), values, follow=True).content.decode()
 
 
+@pytest.mark.parametrize("edits_hash", ["", "-", None])
+def test_a_verdict_without_the_hash_that_the_page_showed_is_refused(
+    bob: Client, draft: m.CeDraft, edits_hash: str | None
+) -> None:
+    sent = {"do": "approve"} | ({} if edits_hash is None else {"edits_hash": edits_hash})
+    bob.post(url("review", draft), sent)
+
+    assert not draft.reviews.filter(kind=ReviewKind.APPROVED).exists()
+
+
 def test_a_draft_is_sent_and_waits_on_home(ada: Client, bob: Client, draft: m.CeDraft) -> None:
     page = ada.get(url("change", draft)).content.decode()
     assert 'name="reviewer" value="bob"' in page
