@@ -102,13 +102,18 @@ def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tup
         _split_questions(named.get(_QUESTIONS, "")),
         named.get(_ANSWER, ""),
         " ".join(named.get(_NAME, "").split()),
-        re.split("[-_]", language)[0].lower() if _LOCALE.match(language) else "",
+        read_language(language),
     )
     return entry, [
         *_check_entry(entry),
         *_check_language(language, entry.language),
         *_check_width(cells, columns),
     ]
+
+
+def read_language(locale: str) -> str:
+    """The language of a locale without country, such as `de`; blank for other text."""
+    return re.split("[-_]", locale)[0].lower() if _LOCALE.match(locale) else ""
 
 
 def _clean(cell: str) -> str:

@@ -6,7 +6,15 @@ from itertools import chain, count
 from typing import Any
 
 from config_admin.flows.document import FlowKind
-from config_admin.flows.faq.entries import Entry, Problem, describe_language, fold_question, make_code, read_entries
+from config_admin.flows.faq.entries import (
+    Entry,
+    Problem,
+    describe_language,
+    fold_question,
+    make_code,
+    read_entries,
+    read_language,
+)
 from config_admin.flows.faq.sheet import Line
 from config_admin.flows.mapping import write_phrases, write_rows
 from config_admin.releases.active import snapshots
@@ -17,10 +25,12 @@ from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.validation.findings import Finding
 from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap, quote_intent
 from convengine.engine.text.compare import code, shorten, shorten_line
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import ResponseType
+from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.language import DEFAULT
 
 #: The characters of an intent's name.
 _NAME = 200
@@ -233,24 +243,33 @@ class _Naming:
         self._plan.planned.append(PlannedEntry(entry, intent_code, name, questions, is_new, note))
 
     def _choose_code(self, entry: Entry) -> tuple[str, str]:
-        """The code of a named intent, and the problem if another answer has it."""
-        chosen = make_code(entry.name)
-        if self._snapshot.row(rows.Intent, chosen):
-            if self._has_answer(chosen, entry.answer):
-                return chosen, ""
+        """The code of a named intent, and the problem if other answers have it.
+
+        The code is that of the name; where an intent in another language has it, that of the name and the language.
+        """
+        codes = list(dict.fromkeys((make_code(entry.name), make_code(entry.name, entry.language))))
+        for each in codes:
+            if each not in self._new and self._has_answer(each, entry.answer):
+                return each, ""
+        if entry.language == self._find_language(codes[0]):
+            del codes[1:]
+        if free := next(filter(self._is_free, codes), ""):
+            return free, ""
+        if first := self._new.get(codes[-1]):
             return "", (
-                f"The intent {quote_intent(self._snapshot, chosen)} exists already and does not give this answer. "
-                "Choose another name, or leave the cell empty."
+                f"Line {first.line} has the same intent name. Choose another name, or put all questions with this "
+                "answer into one line."
             )
-        if chosen not in self._new:
-            return chosen, ""
-        first, in_language = self._new[chosen], make_code(entry.name, entry.language)
-        if first.language != entry.language and self._is_free(in_language):
-            return in_language, ""
         return "", (
-            f"Line {first.line} has the same intent name. Choose another name, or put all questions with this answer "
-            "into one line."
+            f"The intent {quote_intent(self._snapshot, codes[-1])} exists already and does not give this answer. "
+            "Choose another name, or leave the cell empty."
         )
+
+    def _find_language(self, intent_code: str) -> str:
+        """The language of a new intent; of one that exists, which does not say it, that of the assistant."""
+        if intent_code in self._new:
+            return self._new[intent_code].language
+        return read_language(live_settings.read(self._snapshot, LOCALE).value) or DEFAULT
 
     def _make_code(self, question: str) -> str:
         """A free code from the first question."""

@@ -149,6 +149,26 @@ def test_names_give_the_codes_and_languages_keep_them_apart() -> None:
     ]
 
 
+def test_the_same_name_in_another_language_makes_its_own_intent_beside_a_live_one() -> None:
+    store(["Questions", "Answer", "Intent name"], ["When do you open?", "At nine.", "Opening hours"])
+    heads = ["Questions", "Answer", "Intent name", "Language"]
+    german = ["Wann öffnet das Geschäft?", "Um neun.", "Opening hours", "de"]
+    planned = plan(
+        heads,
+        german,
+        ["Wann schließt es?", "Um fünf.", "Opening hours", "de"],
+        ["When does it close?", "At five.", "Opening hours", "en"],
+    )
+    assert [each.code for each in planned.planned] == ["OPENING_HOURS_DE"]
+    assert [problem.line for problem in planned.problems] == [3, 4]
+    assert "Line 2 has the same intent name" in planned.problems[0].text
+    assert "exists already and does not give this answer" in planned.problems[1].text
+
+    store(heads, german)
+    joined = plan(heads, ["Ab wann ist auf?", "Um neun.", "Opening hours", "de"])
+    assert [(each.code, each.is_new) for each in joined.planned] == [("OPENING_HOURS_DE", False)]
+
+
 def test_the_name_of_an_intent_with_another_answer_is_a_problem() -> None:
     make(m.CeIntent)
 
