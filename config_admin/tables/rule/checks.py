@@ -242,7 +242,7 @@ def check_flip_flop(draft: Rule) -> Iterator[Finding]:
 
 
 def _find_moves_from(snapshot: Snapshot, rule: rows.Rule, start_code: str) -> Iterator[rows.Rule]:
-    """The moving rules of the same phase that begin at a scope, and may hold where the rule does."""
+    """The rules of the same phase and action that begin at this state (or intent), and may hold where the rule does."""
     phase, action = code(rule.phase), code(rule.action)
     beside, starts = code(getattr(rule, MOVE_COLUMNS[action][1])), dict.fromkeys((start_code, ANY))
     if beside == ANY:
