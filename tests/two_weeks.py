@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from django.conf import settings
+from django.test import override_settings
 
 from audit.inbox.job import update_inbox
 from audit.reports.counting import count_new_turns
@@ -85,5 +86,5 @@ def shift_clock(offset: timedelta) -> Iterator[None]:
             return datetime.now(tz) + offset
 
     shifted = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": offset.total_seconds()}
-    with patch("django.utils.timezone.datetime", ShiftedDatetime), patch.object(settings, "CONVENGINE", shifted):
+    with patch("django.utils.timezone.datetime", ShiftedDatetime), override_settings(CONVENGINE=shifted):
         yield
