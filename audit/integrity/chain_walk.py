@@ -105,7 +105,7 @@ class ChainWalk:
             self._check_index(rows)
 
     def _read_seal(self, row: Row) -> Seal | None:
-        """The seal of a row. Returns None, and adds a finding, if there is none or it is damaged."""
+        """The seal of a row. Adds a finding and returns None if the row has no seal or a damaged one."""
         if row["seal"] is None:
             self._add_finding("SEAL_MISSING", "The turn record has no seal (hash).", row["turn_no"])
             return None

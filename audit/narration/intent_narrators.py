@@ -101,7 +101,7 @@ def find_previous_intent(turn: NarratedTurn, index: int) -> Json:
 
 
 def _find_kept_event(turn: NarratedTurn, index: int) -> Event | None:
-    """The next event that says that the intent stays. Returns None if there is none."""
+    """The next event that says that the intent stays. Returns None if no event says so."""
     after = turn.events[index + 1 :]
     return next((event for event in after if event.name in KEPT), None)
 

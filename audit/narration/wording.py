@@ -158,7 +158,7 @@ def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
 
 
 def find_matched_words(pattern: str, text: str | None) -> str:
-    """The first part of a text that a pattern matches; blank if there is none, or if the pattern is invalid."""
+    """The first part of a text that a pattern matches; blank if it matches none or is invalid."""
     try:
         match = compile_pattern(pattern).search(text)
     except PatternError:

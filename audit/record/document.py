@@ -130,9 +130,9 @@ def _build_entry(event: AuditEvent, wanted: AuditFilter, filtered: int) -> Entry
 
 
 def _build_state(event: AuditEvent, before: Session | None, *, is_first: bool) -> Entry:
-    """The session of the first entry of a document; of others what changed in it. `before`: at the last stored event.
+    """What an entry holds of the session: all of it in the first entry, in others what changed since `before`.
 
-    `before` is None if there is none. Empty if nothing changed.
+    `before` is the session at the last stored event, None for the first. Empty if nothing changed.
     """
     if is_first:
         return {"session": session_state.build_document(event.session)}

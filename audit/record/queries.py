@@ -84,7 +84,7 @@ class EventFilter:
         )
 
     def _admits_stage(self, stage: str) -> bool:
-        """True if one of the stage names stands for this stage, or there are none."""
+        """True if a wanted stage name stands for this stage, or if all stages are wanted."""
         return not self.stages or any(
             re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE)
             if "*" in name

@@ -153,7 +153,7 @@ def lock_progress(number: int) -> CeCountProgress:
 def _count_next(number: int, settled: int, limit: int | None, count: Any) -> int:
     """Count the next records up to `settled`, at most `limit`, and note it, in one transaction.
 
-    Returns how many numbers they have, 0 if there are none.
+    Returns how many numbers they have, 0 without records.
     """
     with transaction.atomic():
         progress = lock_progress(number)

@@ -215,7 +215,7 @@ def _build_number(
     period: Period | None,
     filters: Mapping[str, str] | None,
 ) -> ReportNumber:
-    """A number with the search that lists its turns. There is none for 0, and with `filters` None or blank in part."""
+    """A number with the search that lists its turns. None for 0, and where `filters` lack a value."""
     number, url = _read_number(measure, totals), ""
     if number and measure.search is not None and filters is not None and all(filters.values()):
         of_period = replace(selection, since=period.since, until=period.until) if period else selection

@@ -47,7 +47,7 @@ class ReportNumber(NamedTuple):
     measure: Measure
     #: Null without anything to take the mean of.
     value: Number | None
-    #: Blank if no search lists them, or there are none.
+    #: Blank if no search lists them, and for 0.
     url: str = ""
     #: In percent of what the measure is a share of.
     share: float | None = None

@@ -148,7 +148,7 @@ def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None
 def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
     """Make a release of the findings, or amend the one of this transaction.
 
-    Webhooks are told of a new one. The head is advanced, unsaved.
+    It queues the webhook deliveries of a new one, and sets the release of `locked`, which the caller saves.
     """
     release = _find_amendable(change, locked) or _build_release(change, findings, locked)
     release.content_hash = hash_of(canonical(findings.manifest))

@@ -115,7 +115,7 @@ def _build_data(
 
 
 def _describe_conversation(row: CeConversation, rows: list[dict[str, Json]]) -> dict[str, Json]:
-    """A conversation with its rows. The participant is blank if there is none with a name, or if it was erased."""
+    """A conversation with its rows. The participant is blank if it has no name or was erased."""
     is_erased = row.lifecycle_detail.get("reason") == "erased"
     return {
         "id": str(row.pk),

@@ -67,7 +67,10 @@ def test_a_turn_leads_to_its_conversation_its_trail_and_its_release(reader: Clie
         assert part.replace("&", "&amp;") in page.replace("&amp;", "&").replace("&", "&amp;"), part
 
 
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite raises this for a value that is no text")
+@pytest.mark.skipif(
+    connection.vendor == "sqlite",
+    reason="On SQLite, this error says that a value is no text, and the page says that the row does not exist.",
+)
 def test_a_database_that_fails_is_no_row_that_does_not_exist(reader: Client) -> None:
     row = conversation()
 
