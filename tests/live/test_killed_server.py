@@ -119,7 +119,9 @@ def test_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
 
     assert sorted(killing.killed.values()) == sorted(places)
     counted = ledger.check(killing.talks)
-    assert counted["LEASE_EXPIRED"] >= len(places) - 1
+    # The database may still finish a commit that it had begun, whoever asked for it being dead.
+    unfinished = [place for place in places if place not in {"commit under way", "commit", "committed"}]
+    assert counted["LEASE_EXPIRED"] >= len(unfinished)
 
 
 @pytest.mark.nightly
