@@ -27,10 +27,12 @@ class Conversation:
 
     def requests(self) -> Iterator[bytes]:
         """The requests of turn after turn, without end."""
-        return cycle([self._request(message) for message in self.messages])
+        bodies = [{"conversationId": self.conversation_id, "message": message} for message in self.messages]
+        return cycle([self.build_request(body) for body in bodies])
 
-    def _request(self, message: str) -> bytes:
-        body = json.dumps({"conversationId": self.conversation_id, "message": message}).encode()
+    def build_request(self, document: Mapping[str, str]) -> bytes:
+        """The request with this document."""
+        body = json.dumps(document).encode()
         head = (
             f"POST {self.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
             f"{self.headers}Content-Length: {len(body)}\r\n\r\n"

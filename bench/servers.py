@@ -1,4 +1,4 @@
-"""Granian servers for one run: started on a free port of 127.0.0.1, and stopped with the run."""
+"""Servers for one run: started on a free port of 127.0.0.1, and stopped with the run."""
 
 import os
 import signal
@@ -6,13 +6,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
-_START_SECONDS = 60
+_START_SECONDS = 120
+#: Stands in a command for the port.
+PORT = "{port}"
 
 
 @dataclass(frozen=True)
@@ -24,23 +26,35 @@ class Server:
     port: int
 
 
-@contextmanager
 def start_server(
-    name: str, app: str, environment: Mapping[str, str], *, workers: int = 2, threads: int = 4, asgi: bool = False
-) -> Iterator[Server]:
-    """Start a WSGI or ASGI application, wait until it accepts connections, and stop it at the end."""
-    port = _free_port()
+    name: str,
+    app: str,
+    environment: Mapping[str, str],
+    *,
+    workers: int = 2,
+    threads: int = 4,
+    asgi: bool = False,
+    python: str = sys.executable,
+) -> AbstractContextManager[Server]:
+    """Serve a WSGI or ASGI application with the granian of that Python."""
     command = [
-        str(Path(sys.executable).parent / "granian"), "--interface", "asginl" if asgi else "wsgi",
-        "--host", "127.0.0.1", "--port", str(port), "--workers", str(workers),
+        str(Path(python).parent / "granian"), "--interface", "asginl" if asgi else "wsgi",
+        "--host", "127.0.0.1", "--port", PORT, "--workers", str(workers),
         *([] if asgi else ["--blocking-threads", str(threads)]),
         "--log-level", "warning", app,
     ]  # fmt: skip
+    return start_command(name, command, {"CE_THREADS": str(threads), **environment})
+
+
+@contextmanager
+def start_command(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Iterator[Server]:
+    """Start a command with a free port for `PORT`, wait until it accepts connections, and stop it at the end."""
+    port = _free_port()
     # The log has a line for each turn: written as in production, kept out of the benchmark's own output.
     with TemporaryFile() as log:
         process = subprocess.Popen(
-            command,
-            env={**os.environ, "CE_THREADS": str(threads), **environment},
+            [str(port) if part == PORT else part for part in command],
+            env={**os.environ, **environment},
             stdout=log,
             stderr=log,
             start_new_session=True,
