@@ -55,16 +55,16 @@ def middle(samples: Sequence[Sample], field: str) -> float:
 
 def throughput_table(samples: Samples) -> str:
     """Turns per second, processor time and response times, by application and load."""
-    lines = ["                turns/s at         CPU/turn   p50 ms at               p99 ms at"]
+    lines = ["                     turns/s at         CPU/turn   p50 ms at               p99 ms at"]
     levels = [*next(iter(samples.values()))]
     heads = "".join(f"{level:>7}" for level in levels)
-    lines.append(f"{'':<11}{heads}      ms      {heads}   {heads}")
+    lines.append(f"{'':<16}{heads}      ms      {heads}   {heads}")
     for name, by_level in samples.items():
         rates = "".join(f"{middle(by_level[level], 'turns_per_second'):>7.0f}" for level in levels)
         cpu = median(sample.cpu_ms for level in levels for sample in by_level[level])
         p50 = "".join(f"{middle(by_level[level], 'p50_ms'):>7.1f}" for level in levels)
         p99 = "".join(f"{middle(by_level[level], 'p99_ms'):>7.1f}" for level in levels)
-        lines.append(f"{name:<11}{rates}   {cpu:>7.2f}    {p50}   {p99}")
+        lines.append(f"{name:<16}{rates}   {cpu:>7.2f}    {p50}   {p99}")
     return "\n".join(lines)
 
 

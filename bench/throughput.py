@@ -1,6 +1,6 @@
-"""P1, P2, P3, P13: the full turn compared with `base` and `floor`, in alternating rounds."""
+"""P1, P2, P3, P11, P13: the full turn compared with `base`, `floor` and the rivals installed, in alternating rounds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from statistics import median, quantiles
 
@@ -10,7 +10,7 @@ from bench.postgres import Postgres
 from bench.processes import cpu_seconds
 from bench.product import Product
 from bench.report import Result, Sample, Samples, middle
-from bench.rivals import tables
+from bench.rivals import installed, tables
 from bench.servers import start_server
 
 LEVELS = (1, 8, 32)
@@ -30,6 +30,8 @@ def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, s
                 server.pid,
                 [Conversation(server.port, "/turn", conversation_id, product.messages) for conversation_id in ids],
             )
+        for name, rival in installed.start_installed(stack, postgres, say).items():
+            talkers[name] = rival.server.pid, [rival.open(product.messages) for _ in range(max(LEVELS))]
         talkers[FULL] = product.server.pid, [product.conversation() for _ in range(max(LEVELS))]
         for _, conversations in talkers.values():
             load.run(conversations, 1.0)
@@ -71,7 +73,24 @@ def results(samples: Samples) -> list[Result]:
         Result("P3", "CPU per turn, server + PostgreSQL, against base", cpu, 1.0, 0.75, "×"),
         Result("P13", "turns/s at 32 against 8", rate_32_to_8, 0.9, 1.0, "×", more=True),
         Result("P13", "p99 against p50 at 32", spread, 3.0, 2.0, "×"),
+        *_compare_installed(samples),
     ]
+
+
+def _compare_installed(samples: Samples) -> Iterator[Result]:
+    """The goals against Rasa and LangGraph, where they were measured."""
+    ours = samples[FULL]
+    if rasa := samples.get(installed.RASA):
+        for level in LEVELS[1:]:
+            rate = _ratio(ours, rasa, level, "turns_per_second")
+            yield Result("P11", f"turns/s at {level}, against Rasa", rate, 3.0, 4.0, "×", more=True)
+        p99 = _ratio(ours, rasa, LEVELS[-1], "p99_ms")
+        yield Result("P11", f"p99 at {LEVELS[-1]}, against Rasa", p99, 1 / 8, 1 / 20, "×")
+    if langgraph := samples.get(installed.LANGGRAPH_TURN):
+        for level in LEVELS:
+            rate = _ratio(ours, langgraph, level, "turns_per_second")
+            what = f"turns/s at {level}, against LangGraph saved once a turn"
+            yield Result("graph", what, rate, 1.0, 1.4, "×", more=True)
 
 
 def _ratio(ours: Mapping[int, Sequence[Sample]], base: Mapping[int, Sequence[Sample]], level: int, field: str) -> float:
