@@ -146,6 +146,11 @@ def make_session(*, input_params: Mapping[str, Any] | None = None, **values: Any
     return Session(CONVERSATION, **values).with_params(input_params or {})
 
 
+def run_step(step: Step, session: Session, turn: Turn) -> Session:
+    """The session after a step, as the runner has it: a step that has nothing to do is not executed."""
+    return session if step.find_idle_reason(session, turn) else step.execute(session, turn).session
+
+
 def check_writes(step: type[Step], before: Session, after: Session) -> None:
     """Assert that the step may change what differs between the sessions."""
     used = (right.fields for right in step.rights if right.is_used(before, after))

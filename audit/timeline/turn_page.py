@@ -202,6 +202,8 @@ class Bar:
     error: str
     #: The number of its events, besides its start and end.
     events: int
+    #: Why it had nothing to do. Blank for a step that was executed, or that does not say.
+    idle: str = ""
 
 
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
@@ -235,7 +237,8 @@ def _build_bar(step: Mapping[str, Any], error: str, whole: float, counts: Mappin
     name, (start, took) = str(step.get("step")), _read_times(step)
     width = max(100 * took / whole, _MIN_WIDTH)
     offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
-    return Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name])
+    idle = str(step.get("notNeeded", ""))
+    return Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name], idle)
 
 
 def _read_times(step: Mapping[str, Json]) -> tuple[float, float]:

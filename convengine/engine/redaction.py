@@ -132,6 +132,7 @@ def _list_product_names() -> frozenset[str]:
                 "set",
                 "unset",
                 "stepList",
+                "notNeeded",
                 "candidates",
                 "operands",
                 "key",

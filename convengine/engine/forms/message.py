@@ -20,7 +20,7 @@ from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import intent_key
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.turn import Turn, once_per_moment
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
@@ -43,6 +43,7 @@ _SLOTS = ("pending_slot", "pendingSlot")
 MOST_CHARACTERS = 1_000
 
 
+@once_per_moment
 def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
     """The schema of the intent and state, else the one that later states of the intent know.
 
@@ -51,6 +52,7 @@ def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
     return find_schema(turn.snapshot, session.intent, session.state) or find_known_schema(session, turn)
 
 
+@once_per_moment
 def find_open_form(session: Session, turn: Turn) -> Form | None:
     """The form of the open schema. Returns None if there is none, or if it is unusable."""
     row = find_open_schema(session, turn)
@@ -58,6 +60,7 @@ def find_open_form(session: Session, turn: Turn) -> Form | None:
     return form if form is not None and not form.problem else None
 
 
+@once_per_moment
 def understand_message(session: Session, turn: Turn, form: Form | None = None) -> Understanding:
     """What the message says, with the words of a form; without one, of the open form."""
     form = form or find_open_form(session, turn)
@@ -324,6 +327,7 @@ def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict
 _DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
+@once_per_moment
 def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
     """The tables of the form's language, then of the conversation's, then of the forms of its intent."""
     schemas = turn.snapshot.index(OutputSchema, intent_key, _schema_order).get(code(session.intent), ())

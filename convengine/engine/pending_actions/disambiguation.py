@@ -33,7 +33,7 @@ from convengine.engine.turn.enums import PolicyDecision
 from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.rows import PendingAction
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
-from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.turn import Turn, once_per_moment
 
 #: Reason of the question, and source of its reply.
 REASON = "PENDING_ACTION_DISAMBIGUATION"
@@ -81,12 +81,18 @@ def select_key(session: Session, turn: Turn) -> str | None:
     return key if any(code(row.action_key) == code(key) for row in eligible) else None
 
 
+def may_ask_which_action(session: Session) -> bool:
+    """True after a yes to an action, and while the question of an earlier turn waits."""
+    return _is_confirmed(session) or is_open(session)
+
+
+def _is_confirmed(session: Session) -> bool:
+    return PolicyDecision.read(session.routing.policy_decision) is PolicyDecision.EXECUTE_PENDING_ACTION
+
+
 def ask_which_action(session: Session, turn: Turn) -> Session:
     """Ask when a yes could mean several actions, repeat an unanswered question, drop a settled one."""
-    confirmed = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
-    before = session.clarification if is_open(session) else None
-    if not confirmed and before is None:
-        return session
+    confirmed, before = _is_confirmed(session), session.clarification if is_open(session) else None
     action_choice = choice.choose_action(session, turn, Scope.of(session))
     options = _list_options(session, turn, action_choice)
     if before and _list_keys(_read_options(before)) != _list_keys(options):
@@ -231,6 +237,7 @@ def waits_for_slot(session: Session) -> bool:
     return any(is_meaningful(session.context.get(name)) for name in ("pending_slot", "pendingSlot"))
 
 
+@once_per_moment
 def is_proposed_by_table(session: Session, turn: Turn) -> bool:
     """True when a row in scope is not done yet."""
     scope = Scope.of(session)

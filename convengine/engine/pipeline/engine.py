@@ -91,6 +91,7 @@ class Engine:
     def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
         self.steps = tuple(steps)
         self._names = {step: _StepPayloads(step) for step in self.steps}
+        self._may_idle = {step for step in self.steps if type(step).find_idle_reason is not Step.find_idle_reason}
         self._optional = {step for step in self.steps if type(step).active is not Step.active}
         self._untouched: dict[tuple[Step, tuple[Right, ...]], _Untouched] = {}
         self._hooks = hooks or Hooks()
@@ -135,7 +136,7 @@ class Engine:
                 before = self._hooks.before(name.step, session, turn)
                 started = clock.elapsed_ms()
             try:
-                outcome = step.execute(before, turn)
+                outcome, idle = self._execute(step, before, turn)
                 kind = type(outcome).__name__
                 if kind not in _KINDS or outcome.session is not before:
                     self._check_writes(step, before, outcome)
@@ -148,7 +149,7 @@ class Engine:
             ended: float | None
             ended = clock.elapsed_ms()
             took = ended - started
-            turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
+            turn.timings.append(StepTiming(name.step, started, took, True, None, kind, idle))
             if self._hooks.registered:
                 ended = None
                 outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))
@@ -160,6 +161,11 @@ class Engine:
             trail.step = None
             if turn.flush_step:
                 turn.flush_step(turn)
+
+    def _execute(self, step: Step, session: Session, turn: Turn) -> tuple[Outcome, str | None]:
+        """What the step returns; or, without executing it, the reason why it has nothing to do."""
+        idle = step.find_idle_reason(session, turn) if step in self._may_idle else None
+        return (Continue(session), idle) if idle else (step.execute(session, turn), None)
 
     def _check_writes(self, step: Step, before: Session, outcome: Outcome) -> None:
         if not isinstance(outcome, (Continue, Stop)):

@@ -45,6 +45,8 @@ class Step:
     requires_persisted: ClassVar[bool] = False
     #: Exactly one step is the last.
     terminal: ClassVar[bool] = False
+    #: True for a step with something to do in any turn. Any other should say by `find_idle_reason` when it has not.
+    always_runs: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if "input_params" in cls.writes:
@@ -57,6 +59,13 @@ class Step:
     def active(self, session: Session, turn: Turn) -> bool:
         """False when the step does not run in this turn: no audit, not in the trace."""
         return True
+
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        """Why the step has nothing to do in this turn, as the trace shows it: then it is not executed.
+
+        Returns None if it may have something to do; so does a step that does not say.
+        """
+        return None
 
     def execute(self, session: Session, turn: Turn) -> Outcome:
         """Do the step's work. May raise a ConvEngineError, which fails the turn with that code.

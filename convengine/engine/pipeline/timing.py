@@ -12,7 +12,8 @@ from convengine.engine.turn.turn import Turn
 def audit_timing(session: Session, turn: Turn, status: str) -> None:
     """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` includes hooks and the last step.
 
-    `llmMs` is the time of all attempts of all model calls, `toolMs` that of tools.
+    A step that had nothing to do has the reason in `notNeeded`. `llmMs` is the time of all attempts of all
+    model calls, `toolMs` that of tools.
     """
     # Cut start and end to hundredths, not the length, so that the end stays exact.
     steps = [
@@ -21,8 +22,9 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
             "startedAtMs": (start := int(started * 100)) / 100,
             "durationMs": (int((started + took) * 100) - start) / 100,
             "success": success,
+            **({"notNeeded": idle} if idle else {}),
         }
-        for step, started, took, success, *_ in sorted(turn.timings, key=_started)
+        for step, started, took, success, *_, idle in sorted(turn.timings, key=_started)
     ]
     turn.audit(
         session,

@@ -1,6 +1,7 @@
 """What a message means to its session. The first matching row wins."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 from convengine.engine.dialogue.classify import affirms
@@ -162,7 +163,11 @@ def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) 
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
     """True when the whole text is one of the phrases. Signs and case do not count."""
     words = fold_label(text or "")
-    return bool(words) and any(words == fold_label(phrase) for phrase in phrases)
+    return bool(words) and any(words == _fold_phrase(phrase) for phrase in phrases)
+
+
+#: The phrases of the settings are the same in every turn.
+_fold_phrase = lru_cache(maxsize=1_000)(fold_label)
 
 
 def list_splits(understanding: Understanding) -> Iterator[tuple[str, str]]:

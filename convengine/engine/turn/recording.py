@@ -29,7 +29,11 @@ from convengine.json_value import Json
 
 #: Times and durations, which differ in any two runs.
 _TIMES = frozenset(
-    {"durationMs", "totalMs", "wallMs", "startedAtMs", "emittedAt", "steps", "llmMs", "toolMs", "sqlCount", "latencyMs"}
+    {
+        *("durationMs", "totalMs", "wallMs", "startedAtMs", "emittedAt", "steps", "llmMs", "toolMs", "sqlCount"),
+        # Why a step took no time.
+        *("latencyMs", "notNeeded"),
+    }
 )
 #: Up to here a float distinguishes all whole numbers.
 _EXACT = 2**53

@@ -147,6 +147,8 @@ class StepTiming(NamedTuple):
     success: bool
     error: str | None = None
     outcome: str = "Continue"
+    #: Why it had nothing to do, so that it was not executed.
+    idle: str | None = None
 
 
 @dataclass(frozen=True)
@@ -265,13 +267,20 @@ class Session:
 
     def has_same_state(self, other: "Session") -> bool:
         """True when both values were made from the same one, and only unrecorded fields changed since."""
-        moment = self.__dict__.get("_moment")
-        return self is other or (moment is not None and moment is other.__dict__.get("_moment"))
+        return self is other or self.moment is other.moment
+
+    @property
+    def moment(self) -> object:
+        """The same object for all values of a session between which only unrecorded fields changed."""
+        moment: object | None = self.__dict__.get("_moment")
+        if moment is None:
+            moment = self.__dict__["_moment"] = object()
+        return moment
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with some fields changed. Raises TypeError for an unknown field."""
         # Ten times as fast as dataclasses.replace; a turn evolves some sixty times. The new value needs new facts.
-        moment = self.__dict__.get("_moment") if changes.keys() <= UNAUDITED_FIELDS else object()
+        moment = self.moment if changes.keys() <= UNAUDITED_FIELDS else None
         view = self.__dict__.get("_input_params") if PARAM_FIELDS.isdisjoint(changes) else None
         values = {**self.__dict__, **changes, "_facts": None, "_moment": moment, "_input_params": view}
         if len(values) != len(FIELDS) + 3:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
@@ -20,6 +21,7 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.json_value import Json
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -198,3 +200,19 @@ class Turn:
         if (stage, name) not in self._audited_once:
             self._audited_once.add((stage, name))
             self.audit(session, stage, **payload)
+
+
+def once_per_moment(
+    find: Callable[Concatenate[Session, Turn, P], T],
+) -> Callable[Concatenate[Session, Turn, P], T]:
+    """A function that only reads, and that many steps ask: which form is open, which words the message is read with.
+
+    It is computed once for each moment of the session in a turn: a recorded field that changes begins the next one.
+    """
+
+    @wraps(find)
+    def get(session: Session, turn: Turn, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = find, session.moment, args, *kwargs.items()
+        return turn.memo.get(key, lambda: find(session, turn, *args, **kwargs))
+
+    return get

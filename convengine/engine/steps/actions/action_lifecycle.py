@@ -1,12 +1,14 @@
 """ActionLifecycleStep keeps the runtime record of the pending action; DisambiguationStep asks which one is meant."""
 
+from convengine.engine.forms.form import is_meaningful
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.disambiguation import SOURCE, ask_which_action
+from convengine.engine.pending_actions.disambiguation import SOURCE, ask_which_action, may_ask_which_action
 from convengine.engine.pending_actions.lifecycle import audit_lifecycle, drop_question, drop_record_of_other_scope
 from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
 from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.session import Session
@@ -28,6 +30,12 @@ class ActionLifecycleStep(Step):
     requires_persisted = True
     writes = LIFECYCLE_FIELDS
 
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        if not turn.config(session, ACTION_LIFECYCLE_ENABLED):
+            return "records of actions are switched off"
+        is_named = any(is_meaningful(session.context.get(name)) for name in (record.RECORD, *_PROPOSALS))
+        return None if is_named or turn.snapshot.rows(rows.PendingAction) else "there are no actions"
+
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Update the record for this turn."""
         return Continue(advance_record(session, turn))
@@ -35,8 +43,6 @@ class ActionLifecycleStep(Step):
 
 def advance_record(session: Session, turn: Turn) -> Session:
     """Update the record for this turn: leave, expire, open, then apply the decision."""
-    if not turn.config(session, ACTION_LIFECYCLE_ENABLED):
-        return session
     session = drop_record_of_other_scope(session, turn)
     current = record.read_record(session)
     if current and current.status in LIVE and current.is_expired(_now(session, turn)):
@@ -178,6 +184,9 @@ class DisambiguationStep(Step):
     rank = 1100
     requires_persisted = True
     writes = LIFECYCLE_FIELDS | {"reply_override"}
+
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        return None if may_ask_which_action(session) else "no action was confirmed, and no question is open"
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Ask. An action that was confirmed meanwhile is open again."""

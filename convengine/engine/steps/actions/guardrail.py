@@ -66,6 +66,7 @@ class GuardrailStep(Step):
 
     after = ("DisambiguationStep",)
     rank = 1200
+    always_runs = True
     requires_persisted = True
     writes = LIFECYCLE_FIELDS | {"reply_override"}
 

@@ -52,6 +52,10 @@ class PendingActionStep(Step):
     # A task may set any param.
     writes = LIFECYCLE_FIELDS | {"input_params"}
 
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        decided = {PolicyDecision.read(session.routing.policy_decision), session.interaction_decision}
+        return None if decided & {_EXECUTE, _REJECT} else "nothing was confirmed or refused"
+
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set `pending_action_result`, and the outcome in the record."""
         return Continue(conclude_action(session, turn))

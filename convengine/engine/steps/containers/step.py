@@ -52,6 +52,7 @@ class AddContainerDataStep(Step):
 
     after = ("FallbackIntentStateStep",)
     rank = 1600
+    always_runs = True
     requires_persisted = True
     writes = CONTAINER_FIELDS
 

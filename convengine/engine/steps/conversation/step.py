@@ -53,6 +53,7 @@ class LoadOrCreateConversationStep(Step):
     """Load everything that a turn knows of the past, so that any worker can run any turn."""
 
     rank = 100
+    always_runs = True
     writes = RETURNING_FIELDS | frozenset(
         {
             "intent", "state", "turn_start_intent", "turn_start_state", "context", "params", "tools", "memory",
@@ -136,6 +137,7 @@ class ResetConversationStep(Step):
 
     after = ("LoadOrCreateConversationStep", "CacheInspectAuditStep")
     rank = 300
+    always_runs = True
     rights = (RESET,)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
@@ -169,6 +171,7 @@ class PersistConversationBootstrapStep(Step):
 
     after = ("ResetConversationStep",)
     rank = 400
+    always_runs = True
     bootstrap = True
 
     def execute(self, session: Session, turn: Turn) -> Continue:
@@ -183,6 +186,7 @@ class AuditUserInputStep(Step):
 
     after = ("PersistConversationBootstrapStep",)
     rank = 500
+    always_runs = True
     requires_persisted = True
 
     def execute(self, session: Session, turn: Turn) -> Continue:
@@ -212,6 +216,7 @@ class PersistConversationStep(Step):
 
     after = ("MemoryStep",)
     rank = 2600
+    always_runs = True
     requires_persisted = True
     writes = frozenset(
         {
@@ -289,6 +294,7 @@ class PipelineEndGuardStep(Step):
     """Write the timing record. For a stopped or failed turn the runner writes it."""
 
     rank = 2700
+    always_runs = True
     requires_persisted = True
     terminal = True
 

@@ -36,6 +36,7 @@ class CorrectionStep(Step):
 
     after = ("InteractionPolicyStep",)
     rank = 900
+    always_runs = True
     requires_persisted = True
     writes = ROUTE_FIELDS
 

@@ -113,6 +113,7 @@ class DialogueActStep(Step):
 
     after = ("PolicyEnforcementStep",)
     rank = 700
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"dialogue", "standalone_query", "query_rewritten", "reset_only"})
     rights = (RUN_RULES, RESET)

@@ -85,6 +85,7 @@ class SchemaExtractionStep(Step):
 
     after = ("AddContainerDataStep",)
     rank = 1700
+    always_runs = True
     requires_persisted = True
     writes = COLLECT_FIELDS
     rights = (RUN_RULES,)
@@ -311,6 +312,7 @@ class AutoAdvanceStep(Step):
 
     after = ("SchemaExtractionStep",)
     rank = 1800
+    always_runs = True
     requires_persisted = True
     writes = FACT_FIELDS
 

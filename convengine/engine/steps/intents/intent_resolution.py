@@ -89,23 +89,16 @@ class ResetResolvedIntentStep(Step):
     requires_persisted = True
     rights = (RESET,)
 
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        return "no intent was found in this turn" if session.intent_source is None else None
+
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Reset if the resolved intent is one of RESET_INTENT_CODES."""
-        if session.intent_source is None:
-            return Continue(session)
         codes = turn.config(session, RESET_INTENT_CODES) or RESET_INTENT_CODES.default
         if code(session.intent) not in codes:
             return Continue(session)
-        return Continue(
-            reset_session(
-                session,
-                turn,
-                ResetReason.INTENT_RESOLVED_RESET,
-                only=True,
-                matchedResetIntentCodes=list(codes),
-                matchedIntent=session.intent,
-            )
-        )
+        matched = {"matchedResetIntentCodes": list(codes), "matchedIntent": session.intent}
+        return Continue(reset_session(session, turn, ResetReason.INTENT_RESOLVED_RESET, only=True, **matched))
 
 
 class IntentResolutionStep(Step):
@@ -113,6 +106,7 @@ class IntentResolutionStep(Step):
 
     after = ("GuardrailStep",)
     rank = 1300
+    always_runs = True
     requires_persisted = True
     writes = RESOLVE_FIELDS
     rights = (RUN_RULES, BEGIN_TASK)
@@ -377,6 +371,7 @@ class FallbackIntentStateStep(Step):
 
     after = ("ResetResolvedIntentStep",)
     rank = 1500
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"intent", "state"})
 

@@ -58,6 +58,7 @@ class InteractionPolicyStep(Step):
 
     after = ("DialogueActStep",)
     rank = 800
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"routing", "params", "clarification", "interaction_decision"})
 

@@ -22,6 +22,7 @@ class MemoryStep(Step):
 
     after = ("ResponseResolutionStep",)
     rank = 2500
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"context", "memory", "context_summary"})
 

@@ -54,6 +54,7 @@ class PolicyEnforcementStep(Step):
 
     after = ("AuditUserInputStep",)
     rank = 600
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"status", "last_assistant", "payload"})
 

@@ -93,6 +93,7 @@ class ResponseResolutionStep(Step):
 
     after = ("StateGraphStep",)
     rank = 2400
+    always_runs = True
     requires_persisted = True
     writes = frozenset(
         {

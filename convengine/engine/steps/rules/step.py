@@ -12,6 +12,7 @@ class RulesStep(Step):
 
     after = ("McpToolStep",)
     rank = 2200
+    always_runs = True
     requires_persisted = True
     rights = (RUN_RULES,)
 

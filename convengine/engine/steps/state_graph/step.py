@@ -20,10 +20,16 @@ class StateGraphStep(Step):
     requires_persisted = True
     writes = frozenset({"intent", "state", "transitions", "routing"})
 
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        if session.reset_only:
+            return "the message only starts over"
+        if not turn.config(session, STATE_GRAPH_ENABLED):
+            return "the state graph is switched off"
+        is_unmoved = (session.intent, session.state) == (session.turn_start_intent, session.turn_start_state)
+        return "intent and state did not change" if is_unmoved and not session.transitions else None
+
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Write VALID or VIOLATION, and nothing if nothing moved within an intent."""
-        if session.reset_only or not turn.config(session, STATE_GRAPH_ENABLED):
-            return Continue(session)
         verdict = judge_moves(session, turn.snapshot)
         if not verdict.checked:
             return Continue(session)

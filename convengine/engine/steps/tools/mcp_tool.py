@@ -47,6 +47,7 @@ class McpToolStep(Step):
 
     after = ("ToolOrchestrationStep",)
     rank = 2100
+    always_runs = True
     requires_persisted = True
     writes = frozenset({"tools", "context"})
     rights = (RUN_RULES,)

@@ -47,10 +47,16 @@ class ToolOrchestrationStep(Step):
     writes = frozenset({"tools", "context"})
     rights = (RUN_RULES,)
 
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        if session.only_digresses:
+            return "the message is a question in between"
+        if not turn.config(session, ORCHESTRATION_ENABLED):
+            return "tools by request are switched off"
+        has_rows = bool(turn.snapshot.rows(rows.DirectTool))
+        return None if session.tools.tool_request or has_rows else "no tool is requested"
+
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Run the requested tool; without a request, or if switched off, do nothing."""
-        if session.only_digresses or not turn.config(session, ORCHESTRATION_ENABLED):
-            return Continue(session)
+        """Run the requested tool; without a request, do nothing."""
         return Continue(run_requested_tool(session, turn))
 
 

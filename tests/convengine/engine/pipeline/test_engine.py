@@ -17,6 +17,7 @@ from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.session import FIELDS, FinalResult, Session
 from convengine.engine.turn.turn import Turn
+from convengine.server import wiring
 from tests.builders import make_turn, payload, stages
 from tests.fakes.clock import FrozenClock
 
@@ -344,3 +345,38 @@ def test_a_step_that_writes_input_params_may_write_each_topic() -> None:
     values = {"mine": 1, "tool_status": "SUCCESS"}
 
     assert Engine([Own(lambda session, turn: session.with_params(values)), Ends()]).run(make_turn()).error is None
+
+
+class Rests(Passes):
+    def find_idle_reason(self, session: Session, turn: Turn) -> str | None:
+        return "there are no tools"
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        raise AssertionError("A step without work is not executed.")
+
+
+class RecordsSteps(StepHook):
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def before_step(self, step_name: str, session: Session, turn: Turn) -> Session:
+        self.steps.append(step_name)
+        return session
+
+
+def test_a_step_with_nothing_to_do_is_not_executed_and_the_timing_says_why() -> None:
+    hook, turn = RecordsSteps(), make_turn()
+
+    Engine([Rests(), Passes(), Stops()], Hooks([hook])).run(turn)
+
+    listed = {step["step"]: step.get("notNeeded") for step in payload(turn, "PIPELINE_TIMING")["stepList"]}
+    assert listed == {"Rests": "there are no tools", "Passes": None, "Stops": None}
+    assert [e.stage for e in turn.trail.events[:2]] == ["STEP_ENTER", "STEP_EXIT"]
+    assert hook.steps == ["Rests", "Passes", "Stops"]
+
+
+@pytest.mark.parametrize("step", wiring.engine().steps, ids=lambda step: step.name)
+def test_a_step_of_the_product_says_when_it_has_nothing_to_do(step: Step) -> None:
+    says = type(step).find_idle_reason is not Step.find_idle_reason or type(step).active is not Step.active
+
+    assert step.always_runs != says, "A step that says neither is executed in every turn."

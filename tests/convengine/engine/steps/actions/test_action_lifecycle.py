@@ -19,6 +19,7 @@ from tests.builders import (
     make_snapshot,
     make_turn,
     payload,
+    run_step,
     stages,
 )
 from tests.convengine.engine.steps.actions.talk import Talk
@@ -71,7 +72,7 @@ def run(
     params = {"policy_decision": decision, "skip_intent_resolution": decision != RECLASSIFY, **fields.pop("params", {})}
     values = {"intent": "ORDER", "state": "CONFIRM", **fields}
     session = Session(CONVERSATION, turn_no, context=context, **values).with_params(params)
-    return ActionLifecycleStep().execute(session, turn).session, turn
+    return run_step(ActionLifecycleStep(), session, turn), turn
 
 
 def record(session: Session) -> Mapping[str, Any]:
@@ -435,7 +436,7 @@ def run_disambiguation(*rows: Row, decision: str = EXECUTE, **fields: Any) -> tu
     params = {"policy_decision": decision, **skips, **fields.pop("params", {})}
     values = {"intent": "TRAVEL", "state": "CONFIRM", **fields}
     session = Session(CONVERSATION, 6, **values).with_params(params)
-    return DisambiguationStep().execute(session, turn).session, turn
+    return run_step(DisambiguationStep(), session, turn), turn
 
 
 def setting(name: str, value: str) -> Row:

@@ -23,6 +23,7 @@ from tests.builders import (
     make_snapshot,
     make_turn,
     payload,
+    run_step,
     stages,
 )
 
@@ -33,7 +34,7 @@ def run_reset_resolved_intent(intent: str | None, codes: str | None = None, **fi
     turn = make_turn(make_snapshot(*([make_config(CODES, codes)] if codes is not None else [])))
     values = {"intent_source": "CLASSIFIER", "state": "IDLE", **fields}
     session = make_session(intent=intent, **values)
-    return ResetResolvedIntentStep().execute(session, turn).session, turn
+    return run_step(ResetResolvedIntentStep(), session, turn), turn
 
 
 def test_RRI_V1_the_conventional_intent_resets() -> None:

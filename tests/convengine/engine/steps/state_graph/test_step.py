@@ -6,7 +6,17 @@ from convengine.engine.steps.state_graph.step import StateGraphStep
 from convengine.engine.turn import rows
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from tests.builders import make_config, make_edge, make_intent, make_session, make_snapshot, make_turn, payload, stages
+from tests.builders import (
+    make_config,
+    make_edge,
+    make_intent,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+    run_step,
+    stages,
+)
 
 LOAN = make_intent("LOAN")
 CONFIRM = make_edge("IDLE", "CONFIRM")
@@ -20,7 +30,7 @@ def run(*all_rows: rows.Row, moves: tuple[str, ...] = (), start: str = "IDLE", *
     )
     for state in moves:
         session = session.move_to(state=state, cause="RULE")
-    return StateGraphStep().execute(session, turn).session, turn
+    return run_step(StateGraphStep(), session, turn), turn
 
 
 def verdict(*all_rows: rows.Row, **world: Any) -> bool | None:

@@ -16,6 +16,7 @@ from tests.builders import (
     make_tool,
     make_turn,
     payload,
+    run_step,
     stages,
 )
 
@@ -41,7 +42,7 @@ def test_switched_off_it_does_nothing() -> None:
     off = make_config("ToolOrchestrationStep/ENABLED", "false")
     turn = make_turn(make_snapshot(make_tool("a"), off), tools=ScriptedTools([]))
 
-    assert ToolOrchestrationStep().execute(ASKED, turn).session is ASKED
+    assert run_step(ToolOrchestrationStep(), ASKED, turn) is ASKED
     assert stages(turn) == []
 
 
