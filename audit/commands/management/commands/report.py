@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from datetime import time
+from datetime import timedelta
 from itertools import zip_longest
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -117,7 +117,8 @@ def _lay_out_row(cells: Sequence[Sequence[str]], widths: Sequence[int], *, is_he
 
 
 def _name_periods(periods: Sequence[Period]) -> list[str]:
-    has_hours = any(period.since.time() != time() for period in periods)
+    # Just after midnight, the only hour of today begins as a day does.
+    has_hours = periods[0].until - periods[0].since <= timedelta(hours=1)
     return [f"{period.since:{'%Y-%m-%d %H:%M' if has_hours else '%Y-%m-%d'}}" for period in periods]
 
 
