@@ -17,7 +17,8 @@ LIBRARIES = [
 ]  # fmt: skip
 APPS = [
     "convengine.server", "convengine.server.sessions", "convengine.server.api", "convengine.server.executors",
-    "convengine.server.jobs", "convengine.server.webhooks", "convengine.server.phrase_models", "config_admin", "audit",
+    "convengine.server.jobs", "convengine.server.webhooks", "convengine.server.queued",
+    "convengine.server.phrase_models", "config_admin", "audit",
 ]  # fmt: skip
 #: The record's indexes hold columns that PostgreSQL reads from them. SQLite does without.
 SILENCED_CHECKS = ["models.W040"]

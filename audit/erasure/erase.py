@@ -43,6 +43,7 @@ from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.stored_tests import stored_tests
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import (
     CLOSED_BY_CALL,
     ERASED,
@@ -312,7 +313,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
     row.save()
     for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeReplayJob, CeWhatIfTurn, CeExtensionFault):
         model.objects.filter(conversation_id=key).delete()
-    for table in (CeIdempotency, CeTurnTicket):
+    for table in (CeIdempotency, CeTurnTicket, CeQueuedMessage):
         table.objects.filter(conversation_id=key).delete()
     for sent in (CeNotification, CeWebhookDelivery):
         sent.objects.filter(conversation_id=str(key)).delete()

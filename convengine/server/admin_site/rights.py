@@ -158,9 +158,9 @@ TASKS = (
         _see("audit", ["ceerasure"]) | {"audit.erase_person"},
     ),
     Task(
-        "Read waiting turns, stored answers and action runs",
+        "Read waiting turns, queued messages, stored answers and action runs",
         (ANALYST, CONFIG_ADMIN, QA, OPERATOR),
-        _see("ce_sessions", _RUNNING),
+        _see("ce_sessions", _RUNNING) | _see("ce_queued", ["cequeuedmessage"]),
     ),
     Task(
         "Record the outcome of an action whose result is unknown",

@@ -23,8 +23,10 @@ from convengine.server.api.conversation_token import HEADER, ConversationToken
 from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.serializers import TurnRequestSerializer, TurnResponseSerializer
+from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
 from convengine.server.deployment import conf
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.queued.queue import make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer
@@ -45,17 +47,25 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
 )
+INCLUDE = OpenApiParameter(
+    "include",
+    {"type": "array", "items": {"type": "string", "enum": list(wire.PARTS)}},
+    OpenApiParameter.QUERY,
+    style="form",
+    explode=False,
+    description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
+    "steps with their stages, for keys with the scope `audit`.",
+)
 _PARAMETERS = [
-    OpenApiParameter(
-        "include",
-        {"type": "array", "items": {"type": "string", "enum": list(wire.PARTS)}},
-        OpenApiParameter.QUERY,
-        style="form",
-        explode=False,
-        description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
-        "steps with their stages, for keys with the scope `audit`.",
-    ),
+    INCLUDE,
     CONTEXT,
+    OpenApiParameter(
+        "Prefer",
+        str,
+        OpenApiParameter.HEADER,
+        description="`respond-async`: do not wait for the turn. The answer has status 202 and the address of the turn, "
+        "where jobs run; elsewhere, and with a conversation token, the turn is waited for.",
+    ),
     IDEMPOTENCY_KEY,
     OpenApiParameter(
         "X-ConvEngine-Compat",
@@ -81,7 +91,7 @@ class TurnView(ApiView):
         operation_id="createTurn",
         request=TurnRequestSerializer,
         parameters=_PARAMETERS,
-        responses={200: TurnResponseSerializer},
+        responses={200: TurnResponseSerializer, 202: QueuedMessageSerializer},
     )
     def post(self, request: Request) -> HttpResponse:
         """Send one message of a conversation, and get the engine's answer."""
@@ -95,12 +105,7 @@ class TurnView(ApiView):
     def check_permissions(self, request: Request) -> None:
         """The trace of a turn needs the scope of the audit as well. No browser gets parts."""
         super().check_permissions(request)
-        parts = _read_parts(request)
-        key = get_api_key(request)
-        if parts and key.token:
-            raise PermissionDenied(f"A conversation token cannot ask for {', '.join(parts)}. Leave `include` out.")
-        if "trace" in parts:
-            need_scope(key, ("audit",))
+        check_parts(request)
 
     def _take_turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
         key_owner = get_api_key(request)
@@ -110,11 +115,17 @@ class TurnView(ApiView):
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
+        answer: TurnAnswer | StoredAnswer | CeQueuedMessage
         try:
-            answer = take_turn(turn, key, opened_by=key_owner.prefix)
+            if key_owner.token is None and wants_no_wait(request) and runs_here():
+                answer = queue_message(turn, key or make_key(key_owner.pk), key_owner.prefix)
+            else:
+                answer = take_turn(turn, key, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
+        if isinstance(answer, CeQueuedMessage):
+            return _point_to_turn(answer)
         if isinstance(answer, StoredAnswer):
             return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
         channel = answer.before.channel if answer.before else None
@@ -131,6 +142,33 @@ class NothingView(ApiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raises NotFound for every method."""
         raise NotFound(f"{request.path} does not exist. See /api/docs/ for all addresses.")
+
+
+def wants_no_wait(request: Request) -> bool:
+    """True for a call with the header `Prefer: respond-async` (RFC 7240)."""
+    preferences = request.META.get("HTTP_PREFER", "").lower().split(",")
+    return "respond-async" in (preference.partition(";")[0].strip() for preference in preferences)
+
+
+def _point_to_turn(row: CeQueuedMessage) -> HttpResponse:
+    """The answer with the address of the turn."""
+    body = wire.describe_message(row)
+    headers = {"Preference-Applied": "respond-async", "Location": body["turnUrl"]}
+    return HttpResponse(dumps(body), status=202, headers=headers, content_type="application/json")
+
+
+def finish_answer(request: Request, body: dict[str, Any]) -> dict[str, Any]:
+    """The parts of an answer that the caller asks for and may read."""
+    return _finish(get_api_key(request), read_context_part(request), _read_parts(request), None, body)
+
+
+def check_parts(request: Request) -> None:
+    """Raises PermissionDenied for parts of an answer that the caller may not have."""
+    parts, key = _read_parts(request), get_api_key(request)
+    if parts and key.token:
+        raise PermissionDenied(f"A conversation token cannot ask for {', '.join(parts)}. Leave `include` out.")
+    if "trace" in parts:
+        need_scope(key, ("audit",))
 
 
 def _finish(

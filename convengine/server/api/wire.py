@@ -9,6 +9,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.local_time import CLOCK
 from convengine.server.interfaces.turn_reader import turn_reader
+from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.queued.models import CeQueuedMessage
 
 #: What `?include=` may add to an answer.
 PARTS = ("verbose", "trace")
@@ -16,6 +18,10 @@ PARTS = ("verbose", "trace")
 CONTEXT_PARTS = ("none", "public", "all")
 #: Branches of the context that steps keep for themselves.
 INTERNAL_BRANCHES = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pendingSlot"}
+
+
+#: What became of a queued message.
+MESSAGE_STATES = {OutboxStatus.PENDING: "WAITING", OutboxStatus.SENT: "ANSWERED", OutboxStatus.FAILED: "FAILED"}
 
 
 def select_parts(body: dict[str, Any], parts: Collection[str]) -> dict[str, Any]:
@@ -44,3 +50,14 @@ def to_original_form(answer: dict[str, Any]) -> dict[str, Any]:
         payload = {**payload, "value": dumps(payload["value"])}
     context = answer["context"]
     return {**answer, "payload": payload, "context": None if context is None else dumps(context)}
+
+
+def describe_message(row: CeQueuedMessage, answer: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A queued message, with its answer."""
+    return {
+        "messageId": str(row.message_id),
+        "conversationId": str(row.conversation_id),
+        "status": MESSAGE_STATES[row.status],
+        "turnUrl": f"/api/v1/conversation/message/{row.message_id}",
+        "answer": answer,
+    }

@@ -21,14 +21,16 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
+from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
+from convengine.server.jobs.handing import hand_over
 from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.
 MOST_AT_ONCE = 4
 #: Rows that are read at once.
 _READ_AHEAD = 64
-#: Seconds of an attempt; and the time after which a row whose sender died is sent again, which is longer.
+#: Seconds of an attempt; and the time after which a row whose sender died is sent again.
 _ATTEMPT_SECONDS, _CLAIM = 30, timedelta(minutes=1)
 #: Seconds after which a sender says what became of the rows, while it goes on.
 _REPORT_SECONDS = 1.0
@@ -83,6 +85,8 @@ class OutboxRow(models.Model):
 
 
 Row = TypeVar("Row", bound=OutboxRow)
+#: Hands work to workers: a broker may take seconds to answer.
+_handing = Background(threads=1)
 
 
 class Outbox(Generic[Row]):
@@ -99,23 +103,51 @@ class Outbox(Generic[Row]):
         receiver: str,
         limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE,
         on_final: Callable[[Row], None] = lambda row: None,
+        *,
+        handed_as: str = "",
+        seconds: float = _ATTEMPT_SECONDS,
+        claim: timedelta | None = None,
     ) -> None:
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
 
         `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
         many rows a receiver may get at once just now. `on_final` follows a failure after which nothing is tried again.
+        `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`; a
+        claim lasts for `claim`, and is renewed meanwhile.
         """
         self._select = select
         self._send = send
         self._receiver = receiver
         self._limit = limit
         self._on_final = on_final
+        self._handed_as = handed_as
+        self._seconds = seconds
+        self._claimed_for = claim
+        self._is_handing = Event()
         self._background = Background(threads=1)
         self._is_woken = Event()
         #: The results that each running `send_due` waits for; null means that rows were added.
         self._waiting: list[SimpleQueue[tuple[Row, ToolFault | None] | None]] = []
 
     def wake(self) -> None:
+        """Have rows sent that were committed: by a worker, or in the background of this process. Waits for nothing.
+
+        Where no jobs run, nothing is sent either.
+        """
+        if not conf.get("BROKER_URL"):
+            if conf.get("JOBS_IN_PROCESS"):
+                self.wake_here()
+        elif not self._is_handing.is_set():
+            self._is_handing.set()
+            if not _handing.submit(self._hand_over):
+                self._is_handing.clear()
+
+    def _hand_over(self) -> None:
+        self._is_handing.clear()
+        if not hand_over(self._handed_as):
+            self.wake_here()
+
+    def wake_here(self) -> None:
         """Have the due rows sent in the background of this process. Waits for nothing."""
         for results in tuple(self._waiting):
             results.put(None)
@@ -136,7 +168,7 @@ class Outbox(Generic[Row]):
         running: dict[Any, Any] = {}
         candidates: list[Row] = []
         counts: Counter[str] = Counter()
-        reported_at = time.monotonic()
+        reported_at = renewed_at = time.monotonic()
         try:
             while True:
                 for row in self._claim_due(Counter(running.values()), candidates):
@@ -151,6 +183,10 @@ class Outbox(Generic[Row]):
                     if isinstance(error, SendFailed) and error.is_final:
                         self._on_final(row)
                     counts["failed" if error else "sent"] += 1
+                if time.monotonic() - renewed_at >= self._claim_time.total_seconds() / 3:
+                    renewed_at = time.monotonic()
+                    due = self._select().model._default_manager.filter(pk__in=running, status=OutboxStatus.PENDING)
+                    due.update(next_attempt_at=database_time() + self._claim_time)
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:
                     yield counts
                     counts, reported_at = Counter(), time.monotonic()
@@ -169,7 +205,7 @@ class Outbox(Generic[Row]):
                 receiver = getattr(row, self._receiver)
                 if running[receiver] < self._limit(receiver):
                     candidates.remove(row)
-                    if _claim(row, now):
+                    if _claim(row, now, self._claim_time):
                         running[receiver] += 1
                         yield row
             supplied = {getattr(row, self._receiver) for row in candidates}
@@ -181,15 +217,19 @@ class Outbox(Generic[Row]):
                 return
             candidates += further
 
+    @property
+    def _claim_time(self) -> timedelta:
+        return self._claimed_for or _CLAIM
+
     async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, ToolFault | None] | None]") -> None:
         error: ToolFault | None = None
         try:
-            async with asyncio.timeout(_ATTEMPT_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 await self._send(row)
         except ToolFault as fault:
             error = fault
         except TimeoutError:
-            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {_ATTEMPT_SECONDS} s.")
+            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {self._seconds:g} s.")
         except Exception as exception:
             error = ToolFault(type(exception).__name__, f"{type(exception).__name__}: {exception}")
         results.put((row, error))
@@ -218,10 +258,10 @@ def send_again(rows: QuerySet[Row]) -> int:
     return count
 
 
-def _claim(row: OutboxRow, now: datetime) -> bool:
+def _claim(row: OutboxRow, now: datetime, duration: timedelta) -> bool:
     """True if this process may try it now."""
     unclaimed = _select(row).filter(attempts=row.attempts)
-    return bool(unclaimed.update(attempts=F("attempts") + 1, next_attempt_at=now + _CLAIM))
+    return bool(unclaimed.update(attempts=F("attempts") + 1, next_attempt_at=now + duration))
 
 
 def _store_result(row: OutboxRow, error: ToolFault | None) -> None:

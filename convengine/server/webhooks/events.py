@@ -112,6 +112,17 @@ RELEASE_PUBLISHED = EventType(
         "reason": _text("Why, as the author wrote it.", "New opening hours"),
     },
 )
+TURN_ANSWERED = EventType(
+    "turn.answered",
+    "A queued message was answered, or failed. Nobody waited for the answer.",
+    {
+        **CONVERSATION,
+        "messageId": _text("The message, as in the answer to its call.", _ID),
+        "success": Member({"type": "boolean", "description": "False if the message has no answer."}, True),
+        "reply": _text("The answer as plain text; empty for a failure.", "Your table is booked."),
+        "answer": Member({"type": "object", "description": "The answer, as the API gives it, without context."}, {}),
+    },
+)
 HANDOVER_MESSAGE = EventType(
     "handover.message",
     "A user wrote while a person has the conversation.",
@@ -124,6 +135,7 @@ EVENTS: Mapping[str, EventType] = {
     for event in (
         HANDED_OVER,
         HANDOVER_MESSAGE,
+        TURN_ANSWERED,
         CONVERSATION_ENDED,
         ACTION_EXECUTED,
         FORM_ABANDONED,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from threading import Event
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
@@ -21,8 +20,6 @@ from convengine.server.executors.http_client import Call, HttpConnection, circui
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.interfaces.turn_log import turn_log
-from convengine.server.jobs.background import Background
-from convengine.server.jobs.handing import hand_over
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
 from convengine.server.observability import metrics
 from convengine.server.outgoing.addresses import resolve_host
@@ -142,7 +139,9 @@ outbox = Outbox(
     "webhook_id",
     lambda webhook_id: _find_circuit(webhook_id).limit_calls(MOST_AT_ONCE),
     deactivate,
+    handed_as="webhooks",
 )
+wake_sender, wake_here = outbox.wake, outbox.wake_here
 
 
 def send_deliveries() -> Iterator[Counts]:
@@ -151,36 +150,6 @@ def send_deliveries() -> Iterator[Counts]:
         for outcome, count in counts.items():
             metrics.WEBHOOK_DELIVERIES.add(outcome, amount=count)
         yield counts
-
-
-#: A broker may take seconds to answer.
-_handing = Background(threads=1)
-_is_handing = Event()
-
-
-def wake_sender() -> None:
-    """Have deliveries sent that were committed: by a worker, or in the background of this process. Waits for nothing.
-
-    Where no jobs run, nothing is sent either.
-    """
-    if not conf.get("BROKER_URL"):
-        if conf.get("JOBS_IN_PROCESS"):
-            wake_here()
-    elif not _is_handing.is_set():
-        _is_handing.set()
-        if not _handing.submit(_hand_over):
-            _is_handing.clear()
-
-
-def wake_here() -> None:
-    """Have them sent in the background of this process."""
-    outbox.wake()
-
-
-def _hand_over() -> None:
-    _is_handing.clear()
-    if not hand_over("webhooks"):
-        wake_here()
 
 
 def read_oldest_waiting() -> datetime | None:

@@ -24,7 +24,14 @@ from convengine.server.database.sql import Statement, database_time, dialect, ex
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.sessions.models import CeConversation
-from convengine.server.webhooks.events import BY_STAGE, CONVERSATION_ENDED, HANDED_OVER, RELEASE_PUBLISHED, EventType
+from convengine.server.webhooks.events import (
+    BY_STAGE,
+    CONVERSATION_ENDED,
+    HANDED_OVER,
+    RELEASE_PUBLISHED,
+    TURN_ANSWERED,
+    EventType,
+)
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.send import wake_sender
 
@@ -113,6 +120,31 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
         for row in rows
     ]
     _store(events, now)
+
+
+def store_answer_event(message_id: str, answer: Mapping[str, Json], now: datetime) -> None:
+    """Write the event of the answer to a queued message. Needs an open transaction."""
+    snapshot, conversation_id = configuration().latest, str(answer["conversationId"])
+    row = CeConversation.objects.filter(pk=conversation_id).first() or CeConversation(pk=conversation_id)
+    redaction, payload = Redaction.of(snapshot), answer.get("payload")
+    shown = {name: value for name, value in answer.items() if name not in _UNSENT}
+    data = {
+        **_describe_conversation(row, conversation_id, redaction),
+        "turnNo": answer.get("turnNo", row.last_turn_no),
+        **({"turnId": answer["turnId"]} if "turnId" in answer else {}),
+        "intent": row.intent_code,
+        "state": row.state_code,
+        "configVersion": answer.get("configVersion", snapshot.config_version),
+        "messageId": message_id,
+        "success": answer["success"],
+        "reply": redaction.text(to_spoken_text(payload["value"])) if answer["success"] and payload else "",
+        "answer": redaction.document(shown),
+    }
+    _store([_NewEvent(TURN_ANSWERED, data)], now)
+
+
+#: The parts of an answer that no webhook gets.
+_UNSENT = frozenset({"context", "verbose"})
 
 
 def store_release_event(config_version: int, origin: str, author: str, reason: str, now: datetime) -> None:

@@ -141,7 +141,7 @@ def test_what_was_given_up_is_sent_again(receiver: Server, make_webhook: MakeWeb
 def test_a_claim_of_a_process_that_died_expires(receiver: Server, make_webhook: MakeWebhook, settings: Any) -> None:
     at(settings, NOW)
     row = make_delivery(make_webhook(receiver.address))
-    assert outbox._claim(row, NOW)
+    assert outbox._claim(row, NOW, timedelta(minutes=1))
     run(settings, NOW + 59 * SECOND)
     assert receiver.asked == []
     run(settings, NOW + 61 * SECOND)
@@ -151,8 +151,8 @@ def test_a_claim_of_a_process_that_died_expires(receiver: Server, make_webhook: 
 def test_two_senders_do_not_claim_the_same_row(make_webhook: MakeWebhook, settings: Any) -> None:
     at(settings, NOW)
     row = make_delivery(make_webhook())
-    assert outbox._claim(row, NOW)
-    assert not outbox._claim(row, NOW)
+    assert outbox._claim(row, NOW, timedelta(minutes=1))
+    assert not outbox._claim(row, NOW, timedelta(minutes=1))
 
 
 def test_what_waits_for_a_webhook_that_is_off_is_sent_when_it_is_on(
@@ -269,7 +269,7 @@ def test_a_sender_that_could_not_be_woken_is_woken_by_the_next_commit(
         refused.append(job)
         return False
 
-    for background in (send.outbox._background, send._handing):
+    for background in (send.outbox._background, outbox._handing):
         monkeypatch.setattr(background, "submit", refuse)
     settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": True, "BROKER_URL": broker}
 

@@ -1,0 +1,37 @@
+"""The page of messages whose callers do not wait."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from convengine.server.admin.masking import masked_column
+from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column, value_column
+from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.queued.models import CeQueuedMessage
+
+_BADGES = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "success", OutboxStatus.FAILED: "danger"}
+_LABELS = {OutboxStatus.PENDING: "Waiting", OutboxStatus.SENT: "Answered", OutboxStatus.FAILED: "Failed"}
+
+
+@admin.register(CeQueuedMessage)
+class QueuedMessageAdmin(ByConversation):
+    """Queued messages, newest first."""
+
+    list_display = ("time", "status_label", "conversation_page", "workspace_id", "attempts", "error_start", "answered")
+    list_filter = ("status",)
+    ordering = ("-id",)
+    time = value_column("created_at", "time")
+    answered = value_column("sent_at", "answered")
+    error_start = excerpt_column("error", "last error", 80)
+    fields = (
+        *("status_label", "conversation_page", "message_id", "workspace_id", "content", "stored"),
+        *("attempts", "error", "next_attempt_at", "created_at", "answered"),
+    )
+    readonly_fields = ("status_label", "conversation_page", "content", "stored", "answered")
+    content = masked_column("request", "message")
+    stored = masked_column("answer", "answer")
+
+    @badge_column(_BADGES, "status")
+    def status_label(self, row: Any) -> tuple[str, str]:
+        return row.status, _LABELS[row.status]

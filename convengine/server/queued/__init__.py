@@ -1,0 +1,1 @@
+"""Messages whose turns are taken in the background."""
