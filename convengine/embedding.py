@@ -64,6 +64,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "VerboseLevel": "convengine.server.api.serializers.VERBOSE_LEVELS",
         "Lifecycle": "convengine.engine.turn.enums.Lifecycle.choices",
         "SessionStatus": "convengine.server.api.session_serializers.SESSION_STATUSES",
+        "MessageStatus": "convengine.server.api.wire.MESSAGE_STATUSES",
         "SessionDecision": "convengine.server.api.session_serializers.DECISIONS",
         "StageFamily": "audit.api.stages_view.FAMILIES",
         "SentenceTone": "audit.api.serializers.TONES",

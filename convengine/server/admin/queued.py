@@ -1,5 +1,6 @@
 """The page of messages whose callers do not wait."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -10,7 +11,7 @@ from convengine.server.admin_site.record_columns import badge_column, excerpt_co
 from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage
 
-_BADGES = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "success", OutboxStatus.FAILED: "danger"}
+_BADGES: Mapping[str, str] = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "success", OutboxStatus.FAILED: "danger"}
 _LABELS = {OutboxStatus.PENDING: "Waiting", OutboxStatus.SENT: "Answered", OutboxStatus.FAILED: "Failed"}
 
 

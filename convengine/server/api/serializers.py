@@ -15,7 +15,7 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.server.api.failures import list_error_codes
-from convengine.server.api.wire import MESSAGE_STATES
+from convengine.server.api.wire import MESSAGE_STATUSES
 from convengine.server.deployment import conf
 
 _MAX_QUOTED = 100
@@ -355,7 +355,7 @@ class QueuedMessageSerializer(serializers.Serializer[Any]):
 
     messageId = serializers.UUIDField()
     conversationId = serializers.UUIDField()
-    status = serializers.ChoiceField(choices=list(MESSAGE_STATES.values()))
+    status = serializers.ChoiceField(choices=MESSAGE_STATUSES)
     turnUrl = serializers.CharField(help_text="Read the answer here.")
     answer = TurnResponseSerializer(allow_null=True, help_text="Null while it waits. Of a failed message, its error.")
 

@@ -115,12 +115,8 @@ class TurnView(ApiView):
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
-        answer: TurnAnswer | StoredAnswer | CeQueuedMessage
         try:
-            if key_owner.token is None and wants_no_wait(request) and runs_here():
-                answer = queue_message(turn, key or make_key(key_owner.pk), key_owner.prefix)
-            else:
-                answer = take_turn(turn, key, opened_by=key_owner.prefix)
+            answer = _take_or_queue(request, turn, key, key_owner)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
@@ -148,6 +144,15 @@ def wants_no_wait(request: Request) -> bool:
     """True for a call with the header `Prefer: respond-async` (RFC 7240)."""
     preferences = request.META.get("HTTP_PREFER", "").lower().split(",")
     return "respond-async" in (preference.partition(";")[0].strip() for preference in preferences)
+
+
+def _take_or_queue(
+    request: Request, turn: TurnRequest, key: IdempotencyKey | None, owner: CeApiKey
+) -> TurnAnswer | StoredAnswer | CeQueuedMessage:
+    """Take the turn; or only queue its message, where the caller does not want to wait. Browsers always wait."""
+    if owner.token is None and wants_no_wait(request) and runs_here():
+        return queue_message(turn, key or make_key(owner.pk), owner.prefix)
+    return take_turn(turn, key, opened_by=owner.prefix)
 
 
 def _point_to_turn(row: CeQueuedMessage) -> HttpResponse:

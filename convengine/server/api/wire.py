@@ -1,7 +1,7 @@
 """What callers choose of a turn's answer."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -21,7 +21,12 @@ INTERNAL_BRANCHES = ENGINE_BRANCHES | {CLOCK, DIALOGUE, "pending_slot", "pending
 
 
 #: What became of a queued message.
-MESSAGE_STATES = {OutboxStatus.PENDING: "WAITING", OutboxStatus.SENT: "ANSWERED", OutboxStatus.FAILED: "FAILED"}
+MESSAGE_STATES: Mapping[str, str] = {
+    OutboxStatus.PENDING: "WAITING",
+    OutboxStatus.SENT: "ANSWERED",
+    OutboxStatus.FAILED: "FAILED",
+}
+MESSAGE_STATUSES = list(MESSAGE_STATES.values())
 
 
 def select_parts(body: dict[str, Any], parts: Collection[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ A sender claims a row before it sends it. If its process dies, the claim expires
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
@@ -183,10 +183,7 @@ class Outbox(Generic[Row]):
                     if isinstance(error, SendFailed) and error.is_final:
                         self._on_final(row)
                     counts["failed" if error else "sent"] += 1
-                if time.monotonic() - renewed_at >= self._claim_time.total_seconds() / 3:
-                    renewed_at = time.monotonic()
-                    due = self._select().model._default_manager.filter(pk__in=running, status=OutboxStatus.PENDING)
-                    due.update(next_attempt_at=database_time() + self._claim_time)
+                renewed_at = self._renew_claims(running, renewed_at)
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:
                     yield counts
                     counts, reported_at = Counter(), time.monotonic()
@@ -216,6 +213,14 @@ class Outbox(Generic[Row]):
             if not further:
                 return
             candidates += further
+
+    def _renew_claims(self, running: Collection[Any], renewed_at: float) -> float:
+        """Renew the claims of what runs after a third of their time. Returns when they were renewed last."""
+        if time.monotonic() - renewed_at < self._claim_time.total_seconds() / 3:
+            return renewed_at
+        claimed = self._select().model._default_manager.filter(pk__in=running, status=OutboxStatus.PENDING)
+        claimed.update(next_attempt_at=database_time() + self._claim_time)
+        return time.monotonic()
 
     @property
     def _claim_time(self) -> timedelta:

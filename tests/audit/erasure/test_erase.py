@@ -24,6 +24,7 @@ from audit.seal import ERASED, Seal
 from convengine.engine.errors import ConversationClosed
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.server.database.sql import database_time
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
 from tests.api import Caller
 from tests.threads import rename_participant
@@ -57,6 +58,13 @@ def caller() -> Caller:
         found.say(text, inputParams={"name": SECRET})
     rename_participant(found.conversation_id, SECRET)
     CeThread.objects.create(workspace_id="default", channel="api", remote_jid=SECRET)
+    CeQueuedMessage.objects.create(
+        message_id=found.conversation_id,
+        conversation_id=found.conversation_id,
+        request={"message": SECRET},
+        created_at=timezone.now(),
+        next_attempt_at=timezone.now(),
+    )
     CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=f"participant={SECRET}")
     return found
 
@@ -74,7 +82,7 @@ def dump_all_values() -> str:
     """All values of all tables, as one text."""
     kept = []
     for model in apps.get_models():
-        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors", "ce_webhooks"):
+        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors", "ce_webhooks", "ce_queued"):
             kept += [str(list(model._default_manager.values_list()))]
     return "\n".join(kept)
 

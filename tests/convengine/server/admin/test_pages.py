@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import (
     CeConversation,
     CeConversationHistory,
@@ -32,7 +33,7 @@ def reader() -> Client:
 
 
 def address(model: Any, page: str = "changelist", *args: Any) -> str:
-    return reverse(f"admin:ce_sessions_{model._meta.model_name}_{page}", args=args)
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
 
 
 def conversation(**values: Any) -> CeConversation:
@@ -173,6 +174,13 @@ def test_every_other_page_of_the_record_opens(reader: Client) -> None:
             conversation=row, turn_id=row.pk, runtime_nonce=row.pk, status="CLAIMED", action_key="PAY"
         ),
         CeTurnTicket.objects.create(conversation_id=row.pk, arrived_at=row.created_at, expires_at=row.created_at),
+        CeQueuedMessage.objects.create(
+            message_id=row.pk,
+            conversation_id=row.pk,
+            request={},
+            created_at=row.created_at,
+            next_attempt_at=row.created_at,
+        ),
         CeIdempotency.objects.create(
             conversation_id=row.pk, turn_id=row.pk, answer={}, created_at=row.created_at, expires_at=row.created_at
         ),

@@ -150,7 +150,13 @@ def test_the_description_names_what_an_integrator_needs() -> None:
 
     turn = document["paths"]["/api/v1/conversation/message"]["post"]
     assert document["openapi"] == "3.1.1"
-    assert {p["name"] for p in turn["parameters"]} == {"Idempotency-Key", "X-ConvEngine-Compat", "context", "include"}
+    assert {p["name"] for p in turn["parameters"]} == {
+        "Idempotency-Key",
+        "Prefer",
+        "X-ConvEngine-Compat",
+        "context",
+        "include",
+    }
     assert set(turn["responses"]) >= {"200", "400", "401", "404", "409", "413", "422", "429", "500"}
 
 

@@ -87,9 +87,7 @@ def test_the_same_call_again_is_the_same_message_and_has_one_turn(caller: Caller
     assert first.json()["messageId"] == second.json()["messageId"]
     body = {"conversationId": caller.conversation_id, "message": "hours"}
     for headers in (PREFER, {}):
-        again = caller.post(
-            {"conversationId": caller.conversation_id, "message": "hours"}, **headers, **{"Idempotency-Key": "k1"}
-        )
+        again = caller.post(body, **headers, **{"Idempotency-Key": "k1"})
         assert (again.status_code, again.headers["X-Idempotent-Replay"]) == (200, "true")
     assert CeConversationHistory.objects.count() == 1
 
@@ -174,6 +172,18 @@ def test_a_second_message_is_refused_where_the_workspace_says_so(caller: Caller)
     refused = send(caller, "fees")
 
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
+
+
+def test_a_newer_message_interrupts_the_running_one_where_the_workspace_says_so(caller: Caller) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "interrupt")
+    send(caller, "hours")
+    assert [row.request["message"] for row in queue.select_next()] == ["hours"]
+    send(caller, "fees")
+    assert [row.request["message"] for row in queue.select_next()] == ["hours"]
+
+    CeQueuedMessage.objects.filter(request__message="hours").update(attempts=1)
+
+    assert [row.request["message"] for row in queue.select_next().order_by("pk")] == ["hours", "fees"]
 
 
 def test_another_key_reads_nothing(caller: Caller) -> None:
