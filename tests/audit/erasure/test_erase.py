@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import models, transaction
+from django.utils import timezone
 
 from audit.erasure import erase
 from audit.erasure.erase import EraseOrder
