@@ -12,7 +12,6 @@ from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage
 
 _BADGES: Mapping[str, str] = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "success", OutboxStatus.FAILED: "danger"}
-_LABELS = {OutboxStatus.PENDING: "Waiting", OutboxStatus.SENT: "Answered", OutboxStatus.FAILED: "Failed"}
 
 
 @admin.register(CeQueuedMessage)
@@ -26,13 +25,13 @@ class QueuedMessageAdmin(ByConversation):
     answered = value_column("sent_at", "answered")
     error_start = excerpt_column("error", "last error", 80)
     fields = (
-        *("status_label", "conversation_page", "message_id", "workspace_id", "content", "stored"),
+        *("status", "conversation_page", "message_id", "workspace_id", "content", "stored"),
         *("attempts", "error", "next_attempt_at", "created_at", "answered"),
     )
-    readonly_fields = ("status_label", "conversation_page", "content", "stored", "answered")
+    readonly_fields = ("conversation_page", "content", "stored", "answered")
     content = masked_column("request", "message")
     stored = masked_column("answer", "answer")
 
     @badge_column(_BADGES, "status")
     def status_label(self, row: Any) -> tuple[str, str]:
-        return row.status, _LABELS[row.status]
+        return row.status, str(row.get_status_display())

@@ -12,6 +12,16 @@ class CeQueuedMessage(OutboxRow):
     """A message whose caller does not wait for the answer."""
 
     id = models.BigAutoField(primary_key=True)
+    status = models.CharField(
+        max_length=7,
+        choices=[
+            (OutboxStatus.PENDING, "Waiting"),
+            (OutboxStatus.SENT, "Answered"),
+            (OutboxStatus.FAILED, "Failed"),
+        ],
+        default=OutboxStatus.PENDING,
+        help_text="What became of it.",
+    )
     message_id = models.UUIDField("message ID", unique=True, help_text="The ID that the caller got.")
     #: The key of the call, which makes the turn happen once.
     owner = models.TextField("API key", help_text="The ID of the API key of the caller.")
