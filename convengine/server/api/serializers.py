@@ -354,7 +354,9 @@ class QueuedMessageSerializer(serializers.Serializer[Any]):
     """A message whose caller does not wait."""
 
     messageId = serializers.UUIDField()
-    conversationId = serializers.UUIDField()
+    conversationId = serializers.UUIDField(
+        allow_null=True, help_text="Null for a message of a thread that was not answered yet."
+    )
     status = serializers.ChoiceField(choices=MESSAGE_STATUSES)
     turnUrl = serializers.CharField(help_text="Read the answer here.")
     answer = TurnResponseSerializer(allow_null=True, help_text="Null while it waits. Of a failed message, its error.")

@@ -12,6 +12,7 @@ from convengine.server.api.serializers import (
     ClosedSerializer,
     ComputedField,
     IsoDateTimeField,
+    QueuedMessageSerializer,
     StoredObjectField,
     StrictObjectField,
     StrictTextField,
@@ -227,6 +228,14 @@ class ResolvedSessionSerializer(serializers.Serializer[Any]):
     decision = serializers.ChoiceField(choices=DECISIONS)
     reason = serializers.CharField()
     session = SessionSerializer()
+
+
+class QueuedSessionMessageSerializer(QueuedMessageSerializer):
+    """A message of a thread whose caller does not wait."""
+
+    answer = serializers.DictField(  # type: ignore[assignment]
+        allow_null=True, help_text="Null while it waits, then what the call would have answered."
+    )
 
 
 class MessageAnswerSerializer(ResolvedSessionSerializer):

@@ -15,14 +15,17 @@ from convengine.server.api.authentication import get_api_key
 from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
-from convengine.server.api.views import CONTEXT, idempotency_key, read_context_part
+from convengine.server.api.views import CONTEXT, PREFER, idempotency_key, read_context_part, wants_no_wait
 from convengine.server.api.workspace_view import WorkspaceView
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.queued.queue import make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import StoredAnswer, build_resolved_body
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer, build_resolved_body
+from convengine.server.turns.idempotency import IdempotencyKey
 
 
 class ResolveView(WorkspaceView):
@@ -58,6 +61,7 @@ class MessageView(ResolveView):
         request=serializers.SendMessageSerializer,
         parameters=[
             CONTEXT,
+            PREFER,
             OpenApiParameter(
                 "Idempotency-Key",
                 {"type": "string", "minLength": 1, "maxLength": 128},
@@ -65,7 +69,7 @@ class MessageView(ResolveView):
                 description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
             ),
         ],
-        responses={200: serializers.MessageAnswerSerializer},
+        responses={200: serializers.MessageAnswerSerializer, 202: serializers.QueuedSessionMessageSerializer},
     )
     def post(self, request: Request) -> Response:
         """Find or make the session of a message, and get the engine's answer."""
@@ -82,8 +86,11 @@ class MessageView(ResolveView):
             workspace_id=thread.workspace_id,
             preferences=check_preferences(given.get("preferences"), thread.workspace_id),
         )
-        finish = partial(_finish, key, read_context_part(request))
-        answer = take_message(thread, turn, idempotency_key(request, key))
+        finish = partial(finish_message, key, read_context_part(request))
+        call = idempotency_key(request, key)
+        answer = _take_or_queue(request, thread, turn, call)
+        if isinstance(answer, CeQueuedMessage):
+            return Response(wire.describe_message(answer), status=202, headers=wire.build_queued_headers(answer))
         if isinstance(answer, StoredAnswer):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.error
@@ -94,7 +101,20 @@ class MessageView(ResolveView):
         return Response(body, status=error.status if error else 200, headers=headers)
 
 
-def _finish(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]:
+def _take_or_queue(
+    request: Request, thread: Thread, turn: TurnRequest, call: IdempotencyKey | None
+) -> TurnAnswer | StoredAnswer | CeQueuedMessage:
+    """Take the turn; or only queue its message, where the caller does not want to wait."""
+    if wants_no_wait(request) and runs_here():
+        key = get_api_key(request)
+        return queue_message(turn, call or make_key(key.pk), key.prefix, thread)
+    return take_message(thread, turn, call)
+
+
+def finish_message(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a message of a thread, with what the key may read of it. The error of a failed one stays."""
+    if "turn" not in body:
+        return {"ok": False, **body}
     turn = wire.select_context(wire.select_parts(body["turn"], ()), context)
     return _hide_earlier_turns(key, {**body, "turn": turn})
 

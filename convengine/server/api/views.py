@@ -56,16 +56,17 @@ INCLUDE = OpenApiParameter(
     description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
     "steps with their stages, for keys with the scope `audit`.",
 )
+PREFER = OpenApiParameter(
+    "Prefer",
+    str,
+    OpenApiParameter.HEADER,
+    description="`respond-async`: do not wait for the turn. The answer has status 202 and the address of the turn, "
+    "where jobs run; elsewhere, and with a conversation token, the turn is waited for.",
+)
 _PARAMETERS = [
     INCLUDE,
     CONTEXT,
-    OpenApiParameter(
-        "Prefer",
-        str,
-        OpenApiParameter.HEADER,
-        description="`respond-async`: do not wait for the turn. The answer has status 202 and the address of the turn, "
-        "where jobs run; elsewhere, and with a conversation token, the turn is waited for.",
-    ),
+    PREFER,
     IDEMPOTENCY_KEY,
     OpenApiParameter(
         "X-ConvEngine-Compat",
@@ -157,8 +158,7 @@ def _take_or_queue(
 
 def _point_to_turn(row: CeQueuedMessage) -> HttpResponse:
     """The answer with the address of the turn."""
-    body = wire.describe_message(row)
-    headers = {"Preference-Applied": "respond-async", "Location": body["turnUrl"]}
+    body, headers = wire.describe_message(row), wire.build_queued_headers(row)
     return HttpResponse(dumps(body), status=202, headers=headers, content_type="application/json")
 
 

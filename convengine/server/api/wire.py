@@ -61,8 +61,17 @@ def describe_message(row: CeQueuedMessage, answer: dict[str, Any] | None = None)
     """A queued message, with its answer."""
     return {
         "messageId": str(row.message_id),
-        "conversationId": str(row.conversation_id),
+        "conversationId": str(row.conversation_id) if row.conversation_id else None,
         "status": MESSAGE_STATES[row.status],
-        "turnUrl": f"/api/v1/conversation/message/{row.message_id}",
+        "turnUrl": _find_turn_url(row),
         "answer": answer,
     }
+
+
+def build_queued_headers(row: CeQueuedMessage) -> dict[str, str]:
+    """The headers of the answer that a message was queued."""
+    return {"Preference-Applied": "respond-async", "Location": _find_turn_url(row)}
+
+
+def _find_turn_url(row: CeQueuedMessage) -> str:
+    return f"/api/v1/{'sessions' if row.thread else 'conversation'}/message/{row.message_id}"

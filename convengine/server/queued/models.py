@@ -29,7 +29,11 @@ class CeQueuedMessage(OutboxRow):
     body_hash = models.TextField("hash of the request")
     opened_by = models.CharField("prefix of the API key", max_length=20, blank=True)
     workspace_id = models.CharField("workspace", max_length=200)
-    conversation_id = models.UUIDField("conversation", help_text="Its messages are answered in the order of their IDs.")
+    conversation_id = models.UUIDField(
+        "conversation", null=True, help_text="Empty for a message of a thread that was not answered yet."
+    )
+    thread: Any = models.JSONField(null=True, help_text="Channel and participant of a message of a thread.")
+    order_key = models.UUIDField(help_text="Messages with the same one are answered in the order of their IDs.")
     request: Any = models.JSONField(help_text="The message, as the engine gets it.")
     may_overtake = models.BooleanField(
         default=False, help_text="Begins while an earlier message is being answered, and interrupts that turn."
@@ -42,7 +46,7 @@ class CeQueuedMessage(OutboxRow):
         default_permissions = ("view",)
         indexes = [
             models.Index(
-                fields=["conversation_id", "id"],
+                fields=["order_key", "id"],
                 condition=Q(status=OutboxStatus.PENDING),
                 name="ce_queued_message_order",
             ),

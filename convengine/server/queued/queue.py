@@ -24,6 +24,7 @@ from convengine.engine.errors import (
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.release import release_connections
@@ -33,6 +34,8 @@ from convengine.server.interfaces.configuration import configuration
 from convengine.server.jobs.outbox import Outbox, OutboxStatus
 from convengine.server.outgoing.loop import run_in_thread
 from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.threads.find_session import Thread
+from convengine.server.threads.take_message import take_message
 from convengine.server.turns import idempotency, waiting
 from convengine.server.turns.answer import StoredAnswer
 from convengine.server.turns.idempotency import IdempotencyKey
@@ -47,6 +50,7 @@ _SECONDS = 180
 _CLAIM = timedelta(seconds=15)
 #: A newer message took the place of this one.
 _OVERTAKEN = (TurnInterrupted, TurnConflict)
+_THREADS = uuid.UUID("5d0a3f3e-5a8e-4c0e-9a9e-3d6a1b7c2e44")
 #: Rows that are removed at once.
 _ROWS = 500
 
@@ -61,8 +65,12 @@ def make_key(owner: object) -> IdempotencyKey:
     return IdempotencyKey.of(str(owner), f"message {uuid.uuid4()}", None)
 
 
-def queue_message(request: TurnRequest, key: IdempotencyKey, opened_by: str) -> CeQueuedMessage | StoredAnswer:
+def queue_message(
+    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None = None
+) -> CeQueuedMessage | StoredAnswer:
     """Store a message, and have its turn taken. The same call again gets the same message, or its answer.
+
+    The request of a message of a thread names no conversation.
 
     Raises IdempotencyKeyReused for a key that came with another body, and TurnInProgress where another message of the
     conversation is being answered and ON_CONCURRENT_TURN is `reject`.
@@ -71,21 +79,35 @@ def queue_message(request: TurnRequest, key: IdempotencyKey, opened_by: str) -> 
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
         policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
-        if policy == "reject" and _is_busy(request.conversation_id):
+        order_key = _find_order_key(request, thread)
+        if policy == "reject" and _is_busy(order_key, request.conversation_id):
             raise TurnInProgress()
-        known = _store_message(request, key, opened_by, may_overtake=policy == "interrupt")
+        known = _store_message(request, key, opened_by, thread, order_key, may_overtake=policy == "interrupt")
     if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused()
     outbox.wake()
     return known
 
 
-def _is_busy(conversation_id: str) -> bool:
-    queued = CeQueuedMessage.objects.filter(conversation_id=conversation_id, status=OutboxStatus.PENDING)
-    return queued.exists() or waiting.read_queue(conversation_id).held
+def _find_order_key(request: TurnRequest, thread: Thread | None) -> uuid.UUID:
+    """What the messages have in common that are answered one after the other."""
+    return uuid.uuid5(_THREADS, dumps(thread.columns)) if thread else uuid.UUID(request.conversation_id)
 
 
-def _store_message(request: TurnRequest, key: IdempotencyKey, opened_by: str, *, may_overtake: bool) -> CeQueuedMessage:
+def _is_busy(order_key: uuid.UUID, conversation_id: str) -> bool:
+    queued = CeQueuedMessage.objects.filter(order_key=order_key, status=OutboxStatus.PENDING)
+    return queued.exists() or bool(conversation_id and waiting.read_queue(conversation_id).held)
+
+
+def _store_message(
+    request: TurnRequest,
+    key: IdempotencyKey,
+    opened_by: str,
+    thread: Thread | None,
+    order_key: uuid.UUID,
+    *,
+    may_overtake: bool,
+) -> CeQueuedMessage:
     now = database_time()
     try:
         with transaction.atomic():
@@ -96,7 +118,9 @@ def _store_message(request: TurnRequest, key: IdempotencyKey, opened_by: str, *,
                 body_hash=key.body_hash,
                 opened_by=opened_by,
                 workspace_id=request.workspace_id,
-                conversation_id=request.conversation_id,
+                conversation_id=request.conversation_id or None,
+                thread=asdict(thread) if thread else None,
+                order_key=order_key,
                 request=asdict(request),
                 may_overtake=may_overtake,
                 next_attempt_at=now,
@@ -110,7 +134,7 @@ def _store_message(request: TurnRequest, key: IdempotencyKey, opened_by: str, *,
 def select_next() -> QuerySet[CeQueuedMessage]:
     """The oldest waiting message of each conversation, and those that may interrupt the one before."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
-    earlier = pending.filter(conversation_id=OuterRef("conversation_id"), pk__lt=OuterRef("pk"))
+    earlier = pending.filter(order_key=OuterRef("order_key"), pk__lt=OuterRef("pk"))
     may_begin = Q(may_overtake=True) & ~Exists(earlier.filter(attempts=0))
     return pending.filter(may_begin | ~Exists(earlier))
 
@@ -124,7 +148,10 @@ def answer_message(row: CeQueuedMessage) -> None:
     key = IdempotencyKey(row.owner, row.key, row.body_hash)
     request = TurnRequest(**{**row.request, "ignored_params": tuple(row.request["ignored_params"])})
     try:
-        answer = take_turn(request, key, opened_by=row.opened_by)
+        if row.thread:
+            answer = take_message(Thread(**row.thread), request, key)
+        else:
+            answer = take_turn(request, key, opened_by=row.opened_by)
         _store_answer(row, answer.body, OutboxStatus.SENT)
     except ConvEngineError as error:
         is_passing = error.recoverable and not isinstance(error, _OVERTAKEN)
@@ -139,7 +166,7 @@ def describe_error(row: CeQueuedMessage, error: ConvEngineError) -> dict[str, An
     """The answer to a message that has no turn."""
     return {
         "success": False,
-        "conversationId": str(row.conversation_id),
+        "conversationId": str(row.conversation_id) if row.conversation_id else None,
         "intent": "ERROR",
         "state": "ERROR",
         "payload": None,
@@ -151,11 +178,13 @@ def describe_error(row: CeQueuedMessage, error: ConvEngineError) -> dict[str, An
 
 
 def _store_answer(row: CeQueuedMessage, answer: dict[str, Any], status: OutboxStatus) -> None:
-    now = database_time()
+    # The answer to a message of a thread has its turn in it.
+    now, turn = database_time(), answer.get("turn") or answer
+    values = {"conversation_id": turn["conversationId"]} if turn["conversationId"] else {}
     with transaction.atomic():
         unanswered = CeQueuedMessage.objects.filter(pk=row.pk, status=OutboxStatus.PENDING)
-        if unanswered.update(status=status, answer=answer, sent_at=now, error=answer.get("message") or ""):
-            store_answer_event(str(row.message_id), answer, now)
+        if unanswered.update(status=status, answer=answer, sent_at=now, error=turn.get("message") or "", **values):
+            store_answer_event(str(row.message_id), turn, now)
 
 
 outbox = Outbox(

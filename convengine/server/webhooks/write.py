@@ -124,8 +124,10 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
 
 def store_answer_event(message_id: str, answer: Mapping[str, Json], now: datetime) -> None:
     """Write the event of the answer to a queued message. Needs an open transaction."""
-    snapshot, conversation_id = configuration().latest, str(answer["conversationId"])
-    row = CeConversation.objects.filter(pk=conversation_id).first() or CeConversation(pk=conversation_id)
+    snapshot, conversation_id = configuration().latest, str(answer["conversationId"] or "")
+    row = (conversation_id and CeConversation.objects.filter(pk=conversation_id).first()) or CeConversation(
+        pk=conversation_id, remote_jid=conversation_id
+    )
     redaction, payload = Redaction.of(snapshot), answer.get("payload")
     shown = {name: value for name, value in answer.items() if name not in _UNSENT}
     data = {

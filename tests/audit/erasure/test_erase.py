@@ -62,6 +62,7 @@ def caller() -> Caller:
     CeQueuedMessage.objects.create(
         message_id=found.conversation_id,
         conversation_id=found.conversation_id,
+        order_key=found.conversation_id,
         request={"message": SECRET},
         created_at=timezone.now(),
         next_attempt_at=timezone.now(),

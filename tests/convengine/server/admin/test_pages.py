@@ -177,6 +177,7 @@ def test_every_other_page_of_the_record_opens(reader: Client) -> None:
         CeQueuedMessage.objects.create(
             message_id=row.pk,
             conversation_id=row.pk,
+            order_key=row.pk,
             request={},
             created_at=row.created_at,
             next_attempt_at=row.created_at,

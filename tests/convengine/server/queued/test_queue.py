@@ -14,7 +14,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued import queue
 from convengine.server.queued.models import CeQueuedMessage
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from tests.api import Caller, make_key
 from tests.live.configuration import configure
@@ -184,6 +184,41 @@ def test_a_newer_message_interrupts_the_running_one_where_the_workspace_says_so(
     CeQueuedMessage.objects.filter(request__message="hours").update(attempts=1)
 
     assert [row.request["message"] for row in queue.select_next().order_by("pk")] == ["hours", "fees"]
+
+
+def send_of_thread(caller: Caller, sender: str, text: str) -> Any:
+    body = {"workspace_id": "default", "channel": "shop", "remote_jid": sender, "user_message": text}
+    return caller.client.post(
+        "/api/v1/sessions/message",
+        body,
+        content_type="application/json",
+        headers={"Authorization": f"Api-Key {caller.secret}", **PREFER},
+    )
+
+
+def test_messages_of_a_thread_find_their_session_when_they_are_answered(caller: Caller) -> None:
+    accepted = [
+        send_of_thread(caller, sender, text) for text in ("hours", "fees", "start over") for sender in ("ann", "ben")
+    ]
+    assert {answer.status_code for answer in accepted} == {202}
+    first = accepted[0].json()
+    assert (first["conversationId"], first["turnUrl"].rpartition("/")[0]) == (None, "/api/v1/sessions/message")
+
+    answer_all()
+
+    done = read(caller, first["turnUrl"], "?context=none").json()
+    assert (done["status"], done["answer"]["reply"], done["answer"]["reason"]) == (
+        "ANSWERED",
+        "Nine to five.",
+        "first_message",
+    )
+    assert done["conversationId"] == done["answer"]["session_id"]
+    for sender in ("ann", "ben"):
+        sessions = CeConversation.objects.filter(remote_jid=sender).order_by("created_at")
+        turns = CeConversationHistory.objects.filter(conversation__in=sessions).order_by("pk")
+        assert [turn.user_input for turn in turns] == ["hours", "fees", "start over"]
+        assert len(sessions) == 3, "Another wish and a wish to start over begin sessions."
+    assert read(caller, first["turnUrl"].replace("sessions", "conversation")).status_code == 404
 
 
 def test_another_key_reads_nothing(caller: Caller) -> None:
