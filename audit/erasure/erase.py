@@ -122,13 +122,18 @@ def erase_participant(
     keys = find_conversations(participant, workspace, channel)
     within = {name: value for name, value in (("workspace_id", workspace), ("channel", channel)) if value is not None}
     threads = CeThread.objects.filter(remote_jid=participant, **within)
-    if not keys and not threads.exists():
+    # Before it is answered, a message of a thread has no conversation.
+    queued = CeQueuedMessage.objects.filter(
+        thread__remote_jid=participant, **{f"thread__{name}": value for name, value in within.items()}
+    )
+    if not keys and not threads.exists() and not queued.exists():
         raise NothingToErase(f"Nothing is stored about {participant!r}.")
     for key in keys:
         yield declare_erasure(key, order)
     with transaction.atomic():
         _note_rows([threads], order)
         threads.delete()
+        queued.delete()
     CeInboxGroup.forget_name(participant)
     yield from erase_searches(participant, order.by, order.reason)
     yield from _list_tests_about([json.dumps(participant)[1:-1]], order)

@@ -18,6 +18,7 @@ from convengine.server.api.session_serializers import QueuedSessionMessageSerial
 from convengine.server.api.thread_views import finish_message
 from convengine.server.api.views import CONTEXT, INCLUDE, check_parts, finish_answer, read_context_part
 from convengine.server.api.workspace_view import WorkspaceView
+from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage
 
 _MESSAGE_ID = OpenApiParameter("message_id", {"type": "string", "format": "uuid"}, OpenApiParameter.PATH)
@@ -78,4 +79,6 @@ def find_queued_message(request: Request, message_id: uuid.UUID, *, is_of_thread
 
 def describe_queued(row: CeQueuedMessage, answer: dict[str, Any] | None) -> Response:
     """The message as the API gives it, with the time to ask again."""
-    return Response(wire.describe_message(row, answer), headers={} if answer else {"Retry-After": "1"})
+    return Response(
+        wire.describe_message(row, answer), headers={"Retry-After": "1"} if row.status == OutboxStatus.PENDING else {}
+    )

@@ -18,7 +18,7 @@ from convengine.server.api.schema import extend_schema
 from convengine.server.api.views import CONTEXT, PREFER, idempotency_key, read_context_part, wants_no_wait
 from convengine.server.api.workspace_view import WorkspaceView
 from convengine.server.queued.models import CeQueuedMessage
-from convengine.server.queued.queue import make_key, queue_message, runs_here
+from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
@@ -108,6 +108,7 @@ def _take_or_queue(
     if wants_no_wait(request) and runs_here():
         key = get_api_key(request)
         return queue_message(turn, call or make_key(key.pk), key.prefix, thread)
+    check_body(call)
     return take_message(thread, turn, call)
 
 

@@ -26,7 +26,7 @@ from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
 from convengine.server.deployment import conf
 from convengine.server.queued.models import CeQueuedMessage
-from convengine.server.queued.queue import make_key, queue_message, runs_here
+from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer
@@ -153,6 +153,7 @@ def _take_or_queue(
     """Take the turn; or only queue its message, where the caller does not want to wait. Browsers always wait."""
     if owner.token is None and wants_no_wait(request) and runs_here():
         return queue_message(turn, key or make_key(owner.pk), owner.prefix)
+    check_body(key)
     return take_turn(turn, key, opened_by=owner.prefix)
 
 

@@ -45,6 +45,9 @@ def select_context(body: dict[str, Any], part: str) -> dict[str, Any]:
 
 def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
     """A body with the stored trace of its turn, which may have run for an earlier call."""
+    if "turnNo" not in answer:
+        # A queued message that failed has no turn.
+        return answer
     return {**answer, "trace": turn_reader().read_turn_trace(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 
 

@@ -76,7 +76,7 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.server.turns.open_executions.JOB",
         "convengine.server.sessions.old_turns.SHORT_LIVED",
         "convengine.server.sessions.old_turns.TURNS",
-        "convengine.server.queued.queue.JOB",
+        "convengine.server.queued.answer.JOB",
         "convengine.server.webhooks.send.JOB",
         "convengine.server.webhooks.send.RETENTION",
         "audit.record.retention.JOB",
@@ -96,7 +96,7 @@ DEFAULTS: Mapping[str, Any] = {
     ],
     "HANDED_WORK": {
         "summaries": "convengine.server.memory.after_commit.write_summaries",
-        "queued_messages": "convengine.server.queued.queue.wake_here",
+        "queued_messages": "convengine.server.queued.answer.answer_due",
         "webhooks": "convengine.server.webhooks.send.wake_here",
     },
     # A replica of the database that is further behind is not read.

@@ -40,6 +40,15 @@ MOST_ATTEMPTS = 34
 _LONGEST_ERROR = 1_000
 
 
+#: Set when this process is about to end: it claims nothing more, and others take what is due.
+_is_ending = Event()
+
+
+def stop_claiming() -> None:
+    """Claim no row in this process from now on. What was claimed is sent."""
+    _is_ending.set()
+
+
 class SendFailed(ToolFault):
     """An attempt failed, and the receiver said what to do.
 
@@ -105,7 +114,7 @@ class Outbox(Generic[Row]):
         on_final: Callable[[Row], None] = lambda row: None,
         *,
         handed_as: str = "",
-        seconds: float = _ATTEMPT_SECONDS,
+        seconds: Callable[[], float] = lambda: _ATTEMPT_SECONDS,
         claim: timedelta | None = None,
     ) -> None:
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
@@ -197,7 +206,7 @@ class Outbox(Generic[Row]):
     def _claim_due(self, running: Counter[Any], candidates: list[Row]) -> Iterator[Row]:
         """Claim what each receiver may get now, beside what runs. `candidates` are read before they are needed."""
         now = database_time()
-        while True:
+        while not _is_ending.is_set():
             for row in candidates[:]:
                 receiver = getattr(row, self._receiver)
                 if running[receiver] < self._limit(receiver):
@@ -229,12 +238,12 @@ class Outbox(Generic[Row]):
     async def _attempt(self, row: Row, results: "SimpleQueue[tuple[Row, ToolFault | None] | None]") -> None:
         error: ToolFault | None = None
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds()):
                 await self._send(row)
         except ToolFault as fault:
             error = fault
         except TimeoutError:
-            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {self._seconds:g} s.")
+            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {self._seconds():g} s.")
         except Exception as exception:
             error = ToolFault(type(exception).__name__, f"{type(exception).__name__}: {exception}")
         results.put((row, error))

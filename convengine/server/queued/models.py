@@ -35,9 +35,6 @@ class CeQueuedMessage(OutboxRow):
     thread: Any = models.JSONField(null=True, help_text="Channel and participant of a message of a thread.")
     order_key = models.UUIDField(help_text="Messages with the same one are answered in the order of their IDs.")
     request: Any = models.JSONField(help_text="The message, as the engine gets it.")
-    may_overtake = models.BooleanField(
-        default=False, help_text="Begins while an earlier message is being answered, and interrupts that turn."
-    )
     answer: Any = models.JSONField(null=True, help_text="The answer, or the error; empty while there is none.")
 
     class Meta:
@@ -54,7 +51,7 @@ class CeQueuedMessage(OutboxRow):
                 fields=["next_attempt_at"], condition=Q(status=OutboxStatus.PENDING), name="ce_queued_message_due"
             ),
             models.Index(fields=["conversation_id"], name="ce_queued_message_of"),
-            models.Index(fields=["created_at"], name="ce_queued_message_age"),
+            models.Index(fields=["sent_at"], name="ce_queued_message_age"),
         ]
 
     def __str__(self) -> str:

@@ -33,8 +33,11 @@ class Drain:
         self._is_draining = False
 
     def begin(self, *_: object) -> None:
-        """From now on, close each connection after its answer."""
+        """From now on, close each connection after its answer, and begin no work in the background."""
+        from convengine.server.jobs.outbox import stop_claiming
+
         self._is_draining = True
+        stop_claiming()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def send_message(message: Mapping[str, Any]) -> None:

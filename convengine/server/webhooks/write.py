@@ -13,7 +13,7 @@ from django.db import transaction
 from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
-from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import HAND_OVER, UNKNOWN
@@ -122,27 +122,41 @@ def store_ends(conversation_ids: Iterable[str], to: Lifecycle, reason: str, now:
     _store(events, now)
 
 
-def store_answer_event(message_id: str, answer: Mapping[str, Json], now: datetime) -> None:
-    """Write the event of the answer to a queued message. Needs an open transaction."""
+def store_answer_event(
+    message_id: str, workspace: str, thread: Mapping[str, str] | None, answer: Mapping[str, Json], now: datetime
+) -> None:
+    """Write the event of the answer to a queued message of a workspace. Needs an open transaction.
+
+    `thread`: channel and participant of a message of a thread.
+    """
     snapshot, conversation_id = configuration().latest, str(answer["conversationId"] or "")
-    row = (conversation_id and CeConversation.objects.filter(pk=conversation_id).first()) or CeConversation(
-        pk=conversation_id, remote_jid=conversation_id
-    )
+    row = _find_conversation(conversation_id, workspace, thread)
     redaction, payload = Redaction.of(snapshot), answer.get("payload")
     shown = {name: value for name, value in answer.items() if name not in _UNSENT}
+    said = to_spoken_text(payload["value"]) if answer["success"] and isinstance(payload, Mapping) else ""
+    after = answer if answer["success"] else {"intent": row.intent_code, "state": row.state_code}
     data = {
         **_describe_conversation(row, conversation_id, redaction),
         "turnNo": answer.get("turnNo", row.last_turn_no),
         **({"turnId": answer["turnId"]} if "turnId" in answer else {}),
-        "intent": row.intent_code,
-        "state": row.state_code,
+        "intent": after["intent"] or UNKNOWN,
+        "state": after["state"] or UNKNOWN,
         "configVersion": answer.get("configVersion", snapshot.config_version),
         "messageId": message_id,
         "success": answer["success"],
-        "reply": redaction.text(to_spoken_text(payload["value"])) if answer["success"] and payload else "",
+        "reply": redaction.text(said),
         "answer": redaction.document(shown),
     }
     _store([_NewEvent(TURN_ANSWERED, data)], now)
+
+
+def _find_conversation(conversation_id: str, workspace: str, thread: Mapping[str, str] | None) -> CeConversation:
+    """The conversation of a queued message; one that is not stored, if there is none in its workspace."""
+    rows = CeConversation.objects.filter(workspace_id=workspace)
+    if conversation_id and (row := rows.filter(pk=conversation_id).first()):
+        return row
+    channel, participant = (thread["channel"], thread["remote_jid"]) if thread else (PLAIN_CHANNEL, conversation_id)
+    return CeConversation(pk=conversation_id, workspace_id=workspace, channel=channel, remote_jid=participant)
 
 
 #: The parts of an answer that no webhook gets.

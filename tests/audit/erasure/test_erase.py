@@ -315,3 +315,18 @@ def test_the_command_says_first_and_does_when_told_so(caller: Caller) -> None:
     assert SECRET not in dump_all_values()
     with pytest.raises(CommandError, match="Nothing is stored"):
         call_command("audit_erase", *options, "--yes")
+
+
+def test_waiting_messages_of_the_person_are_erased(caller: Caller) -> None:
+    CeQueuedMessage.objects.create(
+        message_id=uuid.uuid4(),
+        order_key=uuid.uuid4(),
+        thread={"workspace_id": "default", "channel": "shop", "remote_jid": SECRET, "opener": None},
+        request={"message": "my secret is 42"},
+        created_at=timezone.now(),
+        next_attempt_at=timezone.now(),
+    )
+
+    erase_ada(caller)
+
+    assert not CeQueuedMessage.objects.exists()

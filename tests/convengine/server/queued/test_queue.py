@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from django.db.models import F
 
+from convengine.engine.errors import ConvEngineError, ConversationPersistFailed
+from convengine.engine.pipeline.engine import Engine
+from convengine.server.api.models import CeApiKey
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus
-from convengine.server.queued import queue
+from convengine.server.queued import answer, queue
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
@@ -30,7 +33,7 @@ def caller(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Caller:
     """A caller of a server whose jobs run when a test says so."""
     create_help_desk()
     settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": True}
-    monkeypatch.setattr(queue.outbox, "wake", lambda: None)
+    monkeypatch.setattr(answer.outbox, "wake", lambda: None)
     return Caller()
 
 
@@ -43,7 +46,7 @@ def read(caller: Caller, url: str, query: str = "") -> Any:
 
 
 def answer_all() -> None:
-    list(queue.outbox.send_due())
+    list(answer.outbox.send_due())
 
 
 def test_the_call_is_answered_at_once_and_the_turn_can_be_read_later(caller: Caller) -> None:
@@ -126,14 +129,9 @@ def test_a_message_that_can_have_no_turn_fails_with_the_reason(caller: Caller) -
 
 
 def test_a_passing_fault_is_tried_again(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    from convengine.engine.errors import ConversationPersistFailed
-
-    def fail(*args: Any, **kwargs: Any) -> Any:
-        raise ConversationPersistFailed
-
     url = send(caller, "hours").json()["turnUrl"]
     with monkeypatch.context() as broken:
-        broken.setattr(queue, "take_turn", fail)
+        broken.setattr(answer, "take_turn", fail_for_now)
         answer_all()
     assert (read(caller, url).json()["status"], CeQueuedMessage.objects.get().attempts) == ("WAITING", 1)
     CeQueuedMessage.objects.update(next_attempt_at=F("created_at"))
@@ -174,16 +172,136 @@ def test_a_second_message_is_refused_where_the_workspace_says_so(caller: Caller)
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
 
 
-def test_a_newer_message_interrupts_the_running_one_where_the_workspace_says_so(caller: Caller) -> None:
+def list_turns(caller: Caller) -> list[tuple[str, str]]:
+    turns = CeConversationHistory.objects.filter(conversation_id=caller.conversation_id).order_by("turn_no")
+    return [(turn.user_input, turn.status) for turn in turns]
+
+
+def test_a_newer_message_takes_the_place_of_those_that_wait_where_the_workspace_says_so(caller: Caller) -> None:
     configure("Session/ON_CONCURRENT_TURN", "interrupt")
+    urls = [send(caller, text).json()["turnUrl"] for text in ("hours", "fees", "hours again")]
+
+    answer_all()
+
+    answers = [read(caller, url).json() for url in urls]
+    assert [each["status"] for each in answers] == ["FAILED", "FAILED", "ANSWERED"]
+    assert answers[0]["answer"]["errorCode"] == "TURN_INTERRUPTED"
+    assert list_turns(caller) == [("hours again", "OK")]
+
+
+def test_a_message_that_is_tried_again_keeps_its_place(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     send(caller, "hours")
-    assert [row.request["message"] for row in queue.select_next()] == ["hours"]
+    with monkeypatch.context() as broken:
+        broken.setattr(answer, "take_turn", fail_for_now)
+        answer_all()
     send(caller, "fees")
-    assert [row.request["message"] for row in queue.select_next()] == ["hours"]
+    answer_all()
+    assert list_turns(caller) == []
+    CeQueuedMessage.objects.update(next_attempt_at=F("created_at"))
 
-    CeQueuedMessage.objects.filter(request__message="hours").update(attempts=1)
+    answer_all()
 
-    assert [row.request["message"] for row in queue.select_next().order_by("pk")] == ["hours", "fees"]
+    assert list_turns(caller) == [("hours", "OK"), ("fees", "OK")]
+
+
+def fail_for_now(*args: Any, **kwargs: Any) -> Any:
+    raise ConversationPersistFailed
+
+
+class LlmTimeout(ConvEngineError):
+    """The model took too long."""
+
+    code, status, recoverable = "LLM_TIMEOUT", 504, True
+
+
+def test_a_turn_that_failed_for_now_is_tried_again_and_tells_its_error_at_the_end(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def time_out(*args: Any) -> Any:
+        raise LlmTimeout
+
+    url, thread_url = send(caller, "hours").json()["turnUrl"], send_of_thread(caller, "ann", "hours").json()["turnUrl"]
+    monkeypatch.setattr(Engine, "_run_step", time_out)
+    answer_all()
+    assert {read(caller, each).json()["status"] for each in (url, thread_url)} == {"WAITING"}
+    CeQueuedMessage.objects.update(attempts=7, next_attempt_at=F("created_at"))
+    answer_all()
+
+    failed, of_thread = read(caller, url).json(), read(caller, thread_url).json()
+    assert (failed["status"], failed["answer"]["errorCode"], failed["answer"]["turnNo"]) == ("FAILED", "LLM_TIMEOUT", 2)
+    assert (of_thread["status"], of_thread["answer"]["ok"], of_thread["answer"]["errorCode"]) == (
+        "FAILED",
+        False,
+        "LLM_TIMEOUT",
+    )
+
+
+def test_a_failed_message_is_tried_anew_when_it_is_sent_again(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    CeWebhook.objects.create(name="desk", url="https://desk.example.com", events=["turn.answered"], secret="whsec_x")
+    url = send(caller, "hours", **{"Idempotency-Key": "k1"}).json()["turnUrl"]
+    CeQueuedMessage.objects.update(attempts=7)
+    with monkeypatch.context() as broken:
+        broken.setattr(answer, "take_turn", break_down)
+        answer_all()
+    CeApiKey.objects.update(scopes=["turns", "audit"])
+    assert read(caller, url, "?include=trace").status_code == 200
+    assert read(caller, url).json()["answer"]["errorCode"] == "INTERNAL_ERROR"
+    assert "Retry-After" not in read(caller, url).headers
+    assert CeWebhookDelivery.objects.count() == 1
+
+    send(caller, "hours", **{"Idempotency-Key": "k1"})
+    answer_all()
+
+    assert read(caller, url).json()["status"] == "ANSWERED"
+
+
+def test_a_key_of_a_waiting_message_is_not_taken_for_another_one(caller: Caller) -> None:
+    url = send(caller, "hours", **{"Idempotency-Key": "k1"}).json()["turnUrl"]
+
+    refused = caller.post({"conversationId": caller.conversation_id, "message": "fees"}, **{"Idempotency-Key": "k1"})
+    answer_all()
+
+    assert refused.status_code == 422
+    assert read(caller, url).json()["status"] == "ANSWERED"
+
+
+def test_a_message_to_a_conversation_of_another_workspace_holds_up_nothing_and_is_told_to_nobody(
+    caller: Caller,
+) -> None:
+    caller.say("hours")
+    for name in ("default", "shop"):
+        CeWebhook.objects.create(
+            name=name, url="https://d.example.com", events=["turn.answered"], secret="whsec_x", workspace_id=name
+        )
+    stranger = Caller(secret=make_key("shop"), conversation_id=caller.conversation_id)
+    url = send(stranger, "hi").json()["turnUrl"]
+    send(caller, "fees")
+    assert answer.select_next().count() == 2
+
+    answer_all()
+
+    assert read(stranger, url).json()["answer"]["errorCode"] == "NOT_FOUND"
+    told = {row.webhook.workspace_id: json.loads(row.body)["data"] for row in CeWebhookDelivery.objects.all()}
+    assert (told["default"]["success"], told["shop"]["success"]) == (True, False)
+    assert told["shop"]["workspace"] == "shop"
+    assert told["shop"]["intent"] == "UNKNOWN"
+
+
+def test_a_running_turn_of_a_thread_refuses_a_message_where_the_workspace_says_so(caller: Caller) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "reject")
+    send_of_thread(caller, "ann", "hours")
+    answer_all()
+    CeConversation.objects.update(lease_token=uuid.uuid4(), lease_expires_at=database_time() + timedelta(seconds=60))
+
+    assert send_of_thread(caller, "ann", "fees").status_code == 409
+
+
+def test_too_many_waiting_messages_are_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "_MOST_WAITING", 2)
+    assert [send(caller, "hours").status_code for _ in range(3)] == [202, 202, 503]
 
 
 def send_of_thread(caller: Caller, sender: str, text: str) -> Any:
@@ -232,20 +350,20 @@ def test_an_answer_is_removed_with_the_stored_answers(caller: Caller) -> None:
     send(caller, "hours")
     send(caller, "fees")
     answer_all()
-    CeQueuedMessage.objects.filter(request__message="hours").update(created_at=database_time() - timedelta(hours=25))
+    CeQueuedMessage.objects.filter(request__message="hours").update(sent_at=database_time() - timedelta(hours=25))
 
-    list(queue.JOB.work())
+    list(answer.JOB.work())
 
     assert [row.request["message"] for row in CeQueuedMessage.objects.all()] == ["fees"]
 
 
 def test_the_background_of_a_server_answers(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue.outbox, "wake", queue.outbox.wake_here)
+    monkeypatch.setattr(answer.outbox, "wake", answer.outbox.wake_here)
 
     url = send(caller, "hours").json()["turnUrl"]
 
     wait_until(lambda: read(caller, url).json()["status"] == "ANSWERED")
-    queue.outbox._background.finish()
+    answer.outbox._background.finish()
 
 
 def wait_until(holds: Callable[[], bool]) -> None:

@@ -1,0 +1,165 @@
+"""Take the turns of queued messages: in order within a conversation, each once.
+
+The turn of a message has an idempotency key, so that it is taken once, however often a process dies meanwhile. The
+answer and its webhook event are stored in one transaction.
+"""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from convengine.engine.errors import ConvEngineError, TurnConflict, TurnInterrupted
+from convengine.engine.pipeline.engine import InternalError
+from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.database.release import release_connections
+from convengine.server.database.sql import database_time
+from convengine.server.deployment import conf
+from convengine.server.jobs.outbox import Outbox, OutboxStatus
+from convengine.server.outgoing.loop import run_in_thread
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.threads.find_session import Thread
+from convengine.server.threads.take_message import take_message
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer
+from convengine.server.turns.idempotency import IdempotencyKey
+from convengine.server.turns.take_turn import take_turn
+from convengine.server.webhooks.write import store_answer_event
+
+log = structlog.get_logger(__name__)
+#: Turns that this process takes at once: few, because they share its connections with turns that somebody waits for.
+_AT_ONCE = 8
+_places = threading.BoundedSemaphore(_AT_ONCE)
+#: After this, the message of a process that died is taken by another one, as after a lease.
+_CLAIM = timedelta(seconds=15)
+#: A newer message took the place of this one.
+_OVERTAKEN = (TurnInterrupted, TurnConflict)
+#: Rows that are removed at once.
+_ROWS = 500
+
+
+def select_next() -> QuerySet[CeQueuedMessage]:
+    """The oldest waiting message of each conversation."""
+    pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
+    earlier = pending.filter(order_key=OuterRef("order_key"), pk__lt=OuterRef("pk"))
+    return pending.filter(~Exists(earlier))
+
+
+async def _answer(row: CeQueuedMessage) -> None:
+    await run_in_thread(partial(answer_message, row))
+
+
+def answer_message(row: CeQueuedMessage) -> None:
+    """Take the turn of a message, and store its answer. Raises ToolFault if it is worth trying again."""
+    with _places:
+        try:
+            answer = _take_turn(row)
+            error = answer.error if isinstance(answer, TurnAnswer) else None
+            if error is None:
+                _store_answer(row, answer.body, OutboxStatus.SENT)
+            elif not _may_pass(row, error):
+                # The error as the call would have answered it, with the failed turn.
+                _store_answer(row, {**_describe_error(row, error), **answer.body}, OutboxStatus.FAILED)
+            else:
+                raise ToolFault(error.code, error.message)
+        except ConvEngineError as error:
+            if _may_pass(row, error):
+                raise ToolFault(error.code, error.message) from error
+            store_failure(row, error)
+        except ToolFault:
+            raise
+        except Exception as error:
+            log.error("queued message failed", message_id=str(row.message_id), exc_info=error)
+            if row.attempts + 1 < row.most_attempts:
+                raise
+            store_failure(row, InternalError())
+        finally:
+            release_connections()
+
+
+def _take_turn(row: CeQueuedMessage) -> TurnAnswer | StoredAnswer:
+    key = IdempotencyKey(row.owner, row.key, row.body_hash)
+    request = TurnRequest(**{**row.request, "ignored_params": tuple(row.request["ignored_params"])})
+    if row.thread:
+        return take_message(Thread(**row.thread), request, key)
+    return take_turn(request, key, opened_by=row.opened_by)
+
+
+def _may_pass(row: CeQueuedMessage, error: ConvEngineError) -> bool:
+    """True for an error that another attempt may not have."""
+    is_passing = error.recoverable and not isinstance(error, _OVERTAKEN)
+    return is_passing and row.attempts + 1 < row.most_attempts
+
+
+def store_failure(row: CeQueuedMessage, error: ConvEngineError) -> None:
+    """End a message that has no answer, with the reason."""
+    _store_answer(row, _describe_error(row, error), OutboxStatus.FAILED)
+
+
+def _describe_error(row: CeQueuedMessage, error: ConvEngineError) -> dict[str, Any]:
+    """The answer to a message that has no turn."""
+    return {
+        "success": False,
+        "conversationId": str(row.conversation_id) if row.conversation_id else None,
+        "intent": "ERROR",
+        "state": "ERROR",
+        "payload": None,
+        "context": None,
+        "errorCode": error.code,
+        "recoverable": error.recoverable,
+        "message": error.message,
+    }
+
+
+def _store_answer(row: CeQueuedMessage, answer: dict[str, Any], status: OutboxStatus) -> None:
+    # The answer to a message of a thread has its turn in it.
+    now, turn = database_time(), answer.get("turn") or answer
+    values = {"conversation_id": turn["conversationId"]} if turn["conversationId"] else {}
+    with transaction.atomic():
+        unanswered = CeQueuedMessage.objects.filter(pk=row.pk, status=OutboxStatus.PENDING)
+        if unanswered.update(status=status, answer=answer, sent_at=now, error=turn.get("message") or "", **values):
+            store_answer_event(str(row.message_id), row.workspace_id, row.thread, turn, now)
+
+
+outbox = Outbox(
+    select_next,
+    _answer,
+    "workspace_id",
+    lambda workspace: _AT_ONCE,
+    handed_as="queued_messages",
+    # A turn ends by itself; this is longer, with the wait for the turn before.
+    seconds=lambda: conf.get("TURN_TIMEOUT_SECONDS") + 120,
+    claim=_CLAIM,
+)
+
+
+def answer_due() -> None:
+    """Answer what is due, and wait for it: a worker that is to end first ends this."""
+    for _ in outbox.send_due():
+        pass
+
+
+def _work() -> Iterator[Counts]:
+    """Remove answers that were there for as long as stored answers are, and take the turns that are due."""
+    before = database_time() - timedelta(hours=conf.get("IDEMPOTENCY_HOURS"))
+    old = CeQueuedMessage.objects.filter(sent_at__lt=before).exclude(status=OutboxStatus.PENDING).order_by("pk")
+    while keys := list(old.values_list("pk", flat=True)[:_ROWS]):
+        CeQueuedMessage.objects.filter(pk__in=keys).delete()
+        yield {"removed": len(keys)}
+    yield from outbox.send_due()
+
+
+JOB = Job(
+    "answer_messages",
+    "Answer queued messages",
+    "Takes the turns of messages whose callers do not wait, and removes their old answers.",
+    Every(10),
+    _work,
+    waits_outside=True,
+)
