@@ -133,7 +133,7 @@ def store_answer_event(
     row = _find_conversation(conversation_id, workspace, thread)
     redaction, payload = Redaction.of(snapshot), answer.get("payload")
     shown = {name: value for name, value in answer.items() if name not in _UNSENT}
-    said = to_spoken_text(payload["value"]) if answer["success"] and isinstance(payload, Mapping) else ""
+    reply = to_spoken_text(payload["value"]) if answer["success"] and isinstance(payload, Mapping) else ""
     after = answer if answer["success"] else {"intent": row.intent_code, "state": row.state_code}
     data = {
         **_describe_conversation(row, conversation_id, redaction),
@@ -144,7 +144,7 @@ def store_answer_event(
         "configVersion": answer.get("configVersion", snapshot.config_version),
         "messageId": message_id,
         "success": answer["success"],
-        "reply": redaction.text(said),
+        "reply": redaction.text(reply),
         "answer": redaction.document(shown),
     }
     _store([_NewEvent(TURN_ANSWERED, data)], now)
