@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,11 +15,12 @@ from audit.models import CeAudit
 from config_admin.models import CeConfig
 from convengine.server.jobs import processes
 from convengine.server.jobs.models import CeJob, CeJobRun
-from convengine.server.sessions.models import CeConversation, CeMemory
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory
 from tests.api import make_key
 from tests.convengine.server.threads.sessions import session
 from tests.fakes.openai_server import Says, model_server
-from tests.live.client import Talk
+from tests.live.client import Talk, post
 from tests.live.processes import Server, database_url, find_children, free_port, start, start_granian
 from tests.worlds import create_help_desk
 
@@ -214,3 +216,24 @@ def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_
 def count_turns() -> int:
     row = CeConversation.objects.first()
     return int(row.context_summary.rpartition(" ")[2]) if row and row.context_summary.startswith("GOAL: Hours\n") else 0
+
+
+@pytest.mark.long
+def test_a_worker_answers_messages_whose_callers_do_not_wait(installation: Processes) -> None:
+    create_help_desk()
+    beat, worker = installation.start(processes.beat()), installation.start(processes.worker())
+    server = start_granian(CE_BROKER_URL=installation.environment["CE_BROKER_URL"])
+    installation.all.append(server)
+    server.wait_until_ready()
+    secret, talk = make_key(), str(uuid.uuid4())
+    for text in ("hours", "fees", "hours"):
+        reply = post(server.port, secret, {"conversationId": talk, "message": text}, Prefer="respond-async")
+        assert reply
+        assert reply.status == 202
+
+    def is_answered() -> bool:
+        return CeQueuedMessage.objects.filter(status="SENT").count() == 3
+
+    wait_for(is_answered, beat, worker, server)
+    turns = CeConversationHistory.objects.filter(conversation_id=talk).order_by("turn_no")
+    assert [turn.user_input for turn in turns] == ["hours", "fees", "hours"]

@@ -26,8 +26,10 @@ class CeQueuedMessage(OutboxRow):
     #: The key of the call, which makes the turn happen once.
     owner = models.TextField("API key", help_text="The ID of the API key of the caller.")
     key = models.CharField(max_length=128, help_text="The Idempotency-Key of the call, or one that was made for it.")
-    body_hash = models.TextField("hash of the request")
-    opened_by = models.CharField("prefix of the API key", max_length=20, blank=True)
+    body_hash = models.TextField("hash of the request", help_text="The same for the same request.")
+    opened_by = models.CharField(
+        "prefix of the API key", max_length=20, blank=True, help_text="It owns a conversation that the message begins."
+    )
     workspace_id = models.CharField("workspace", max_length=200)
     conversation_id = models.UUIDField(
         "conversation", null=True, help_text="Empty for a message of a thread that was not answered yet."
