@@ -21,9 +21,10 @@ from audit.live.read_events import read_after
 from audit.live.stream import StreamRequest, iterate_frames
 from convengine.engine.errors import TooManyStreams
 from convengine.engine.turn.codec import dumps
-from convengine.server.api.errors import envelope, handle
+from convengine.server.api.errors import handle
 from convengine.server.deployment import conf
 from convengine.server.deployment.request_id import HEADER, bind_request_id, make_request_id
+from convengine.server.turns.failure import envelope
 
 log = structlog.get_logger(__name__)
 Headers = list[tuple[bytes, bytes]]

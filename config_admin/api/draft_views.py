@@ -34,8 +34,8 @@ from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogethe
 from config_admin.transfer.import_report import serialize_differences
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.authentication import get_api_key
-from convengine.server.api.errors import envelope
 from convengine.server.api.schema import extend_schema
+from convengine.server.turns.failure import envelope
 
 _REFUSALS = (
     *(DraftConflict, DraftEmpty, DraftMoved, PublicationRefused, RestoreRefused, RowsBelongTogether),

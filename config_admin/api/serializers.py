@@ -6,8 +6,8 @@ from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 from config_admin.transfer.document import Mode
-from convengine.server.api.errors import envelope
 from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
+from convengine.server.turns.failure import envelope
 
 IMPORT_MODES = [mode.value for mode in Mode]
 

@@ -40,10 +40,10 @@ from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.api.authentication import get_api_key
-from convengine.server.api.errors import envelope, error_body
 from convengine.server.api.parsers import OrjsonParser, OrjsonRenderer
 from convengine.server.api.schema import extend_schema
 from convengine.server.deployment import conf
+from convengine.server.turns.failure import envelope, error_body
 
 #: The fields of the data to import; exactly one is needed.
 _FILES = ("bundle", "sql", "file")

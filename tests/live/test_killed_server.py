@@ -119,7 +119,7 @@ def test_kills_lose_no_acknowledged_turn_and_leave_none_half_written(
 
     assert sorted(killing.killed.values()) == sorted(places)
     counted = ledger.check(killing.talks)
-    # The database may still finish a commit that it had begun, whoever asked for it being dead.
+    # The database may finish a commit after the server that asked for it has died.
     unfinished = [place for place in places if place not in {"commit under way", "commit", "committed"}]
     assert counted["LEASE_EXPIRED"] >= len(unfinished)
 

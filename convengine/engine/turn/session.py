@@ -271,7 +271,7 @@ class Session:
 
     @property
     def moment(self) -> object:
-        """The same object for all values of a session between which only unrecorded fields changed."""
+        """An object that stays the same while only unrecorded fields change."""
         moment: object | None = self.__dict__.get("_moment")
         if moment is None:
             moment = self.__dict__["_moment"] = object()

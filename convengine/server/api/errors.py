@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, RequestInvalid
 from convengine.server.database.sql import describe_fault
+from convengine.server.turns.failure import envelope, error_body
 
 log = structlog.get_logger(__name__)
 
@@ -24,30 +25,6 @@ _CODES: dict[type[exceptions.APIException], str] = {
     exceptions.MethodNotAllowed: "METHOD_NOT_ALLOWED",
     exceptions.NotAcceptable: "NOT_ACCEPTABLE",
 }
-
-
-def envelope(
-    code: str, message: str, *, recoverable: bool = False, conversation_id: str | None = None, **more: Any
-) -> dict[str, Any]:
-    """The body of a failure before or around a turn."""
-    return {
-        "success": False,
-        "conversationId": conversation_id,
-        "intent": "ERROR",
-        "state": "ERROR",
-        "payload": None,
-        "context": None,
-        "errorCode": code,
-        "recoverable": recoverable,
-        "message": message,
-        **more,
-    }
-
-
-def error_body(error: ConvEngineError, conversation_id: str | None = None) -> dict[str, Any]:
-    """The body of one of our own errors."""
-    more = {"fields": error.fields, **error.meta} if isinstance(error, RequestInvalid) and error.fields else {}
-    return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> Response:

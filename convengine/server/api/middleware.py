@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
 
 from convengine.engine.turn.codec import dumps
-from convengine.server.api.errors import envelope
 from convengine.server.deployment import content_policy
 from convengine.server.deployment.folders import is_own_module
 from convengine.server.deployment.request_id import HEADER, bind_request_id, make_request_id
 from convengine.server.observability.requests import record_request
 from convengine.server.observability.tracing import tracing
+from convengine.server.turns.failure import envelope
 
 API = "/api/v1/"
 #: Codes of failures that Django answers itself.

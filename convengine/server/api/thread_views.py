@@ -12,7 +12,6 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as serializers
 from convengine.server.api import wire
 from convengine.server.api.authentication import get_api_key
-from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.views import CONTEXT, PREFER, idempotency_key, read_context_part, wants_no_wait
@@ -25,6 +24,7 @@ from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import take_message
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer, build_resolved_body
+from convengine.server.turns.failure import error_body
 from convengine.server.turns.idempotency import IdempotencyKey
 
 

@@ -20,7 +20,6 @@ from convengine.server.api import wire
 from convengine.server.api.authentication import get_api_key, need_scope
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.conversation_token import HEADER, ConversationToken
-from convengine.server.api.errors import error_body
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
@@ -30,6 +29,7 @@ from convengine.server.queued.queue import check_body, make_key, queue_message, 
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer
+from convengine.server.turns.failure import error_body
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 

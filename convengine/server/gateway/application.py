@@ -9,7 +9,6 @@ import structlog
 
 from convengine.engine.errors import ConvEngineError, RequestInvalid, RequestTimeout, RequestTooLarge, ServerOverloaded
 from convengine.engine.turn.codec import dumps
-from convengine.server.api.errors import error_body
 from convengine.server.deployment import conf
 from convengine.server.deployment.request_id import HEADER, make_request_id
 from convengine.server.gateway.answer import Answer, Send, make_answer
@@ -21,6 +20,7 @@ from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
 from convengine.server.probes.addresses import ADDRESSES as PROBES
 from convengine.server.resilience.waiting import Overloaded
+from convengine.server.turns.failure import error_body
 
 log = structlog.get_logger(__name__)
 _API = "/api/"

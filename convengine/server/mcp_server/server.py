@@ -16,9 +16,9 @@ from convengine.engine.tools.arguments import check_arguments
 from convengine.engine.turn.codec import dumps, loads
 from convengine.json_value import Json
 from convengine.server.api.authentication import authenticate_key, key_of
-from convengine.server.api.errors import envelope
 from convengine.server.deployment.client_address import find_scope_address
 from convengine.server.mcp_server.tools import BY_NAME, TOOLS
+from convengine.server.turns.failure import envelope
 
 
 class Rest:

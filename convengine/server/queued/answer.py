@@ -5,9 +5,10 @@ answer and its webhook event are stored in one transaction.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -27,7 +28,8 @@ from convengine.server.outgoing.loop import run_in_thread
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.threads.find_session import Thread
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import StoredAnswer, TurnAnswer
+from convengine.server.turns.answer import TurnAnswer
+from convengine.server.turns.failure import error_body
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
 from convengine.server.webhooks.write import store_answer_event
@@ -59,62 +61,45 @@ def answer_message(row: CeQueuedMessage) -> None:
     """Take the turn of a message, and store its answer. Raises ToolFault if it is worth trying again."""
     with _places:
         try:
-            answer = _take_turn(row)
-            error = answer.error if isinstance(answer, TurnAnswer) else None
+            body, error = _take_turn(row)
             if error is None:
-                _store_answer(row, answer.body, OutboxStatus.SENT)
-            elif not _may_pass(row, error):
-                # The error as the call would have answered it, with the failed turn.
-                _store_answer(row, {**_describe_error(row, error), **answer.body}, OutboxStatus.FAILED)
-            else:
+                _store_answer(row, body, OutboxStatus.SENT)
+            elif _may_pass(row, error):
                 raise ToolFault(error.code, error.message)
-        except ConvEngineError as error:
-            if _may_pass(row, error):
-                raise ToolFault(error.code, error.message) from error
-            store_failure(row, error)
-        except ToolFault:
-            raise
-        except Exception as error:
-            log.error("queued message failed", message_id=str(row.message_id), exc_info=error)
-            if row.attempts + 1 < row.most_attempts:
-                raise
-            store_failure(row, InternalError())
+            else:
+                store_failure(row, error, body)
         finally:
             release_connections()
 
 
-def _take_turn(row: CeQueuedMessage) -> TurnAnswer | StoredAnswer:
+def _take_turn(row: CeQueuedMessage) -> tuple[dict[str, Any], ConvEngineError | None]:
+    """The answer as its call would have given it, and the error of a turn that failed, which may have no answer."""
     key = IdempotencyKey(row.owner, row.key, row.body_hash)
-    request = TurnRequest(**{**row.request, "ignored_params": tuple(row.request["ignored_params"])})
-    if row.thread:
-        return take_message(Thread(**row.thread), request, key)
-    return take_turn(request, key, opened_by=row.opened_by)
+    try:
+        request = TurnRequest(**{**row.request, "ignored_params": tuple(row.request["ignored_params"])})
+        answer = (
+            take_message(Thread(**row.thread), request, key)
+            if row.thread
+            else take_turn(request, key, opened_by=row.opened_by)
+        )
+    except ConvEngineError as error:
+        return {}, error
+    except Exception as error:
+        log.error("queued message failed", message_id=str(row.message_id), exc_info=error)
+        return {}, InternalError()
+    return answer.body, answer.error if isinstance(answer, TurnAnswer) else None
 
 
 def _may_pass(row: CeQueuedMessage, error: ConvEngineError) -> bool:
     """True for an error that another attempt may not have."""
-    is_passing = error.recoverable and not isinstance(error, _OVERTAKEN)
-    return is_passing and row.attempts + 1 < row.most_attempts
+    is_passing = error.recoverable or isinstance(error, InternalError)
+    return is_passing and not isinstance(error, _OVERTAKEN) and row.attempts + 1 < row.most_attempts
 
 
-def store_failure(row: CeQueuedMessage, error: ConvEngineError) -> None:
-    """End a message that has no answer, with the reason."""
-    _store_answer(row, _describe_error(row, error), OutboxStatus.FAILED)
-
-
-def _describe_error(row: CeQueuedMessage, error: ConvEngineError) -> dict[str, Any]:
-    """The answer to a message that has no turn."""
-    return {
-        "success": False,
-        "conversationId": str(row.conversation_id) if row.conversation_id else None,
-        "intent": "ERROR",
-        "state": "ERROR",
-        "payload": None,
-        "context": None,
-        "errorCode": error.code,
-        "recoverable": error.recoverable,
-        "message": error.message,
-    }
+def store_failure(row: CeQueuedMessage, error: ConvEngineError, body: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """End a message with its error. `body`: the answer of the failed turn, if there was one."""
+    conversation_id = str(row.conversation_id) if row.conversation_id else None
+    _store_answer(row, {**error_body(error, conversation_id), **body}, OutboxStatus.FAILED)
 
 
 def _store_answer(row: CeQueuedMessage, answer: dict[str, Any], status: OutboxStatus) -> None:

@@ -37,7 +37,7 @@ class CeQueuedMessage(OutboxRow):
     thread: Any = models.JSONField(null=True, help_text="Channel and participant of a message of a thread.")
     order_key = models.UUIDField(help_text="Messages with the same one are answered in the order of their IDs.")
     request: Any = models.JSONField(help_text="The message, as the engine gets it.")
-    answer: Any = models.JSONField(null=True, help_text="The answer, or the error; empty while there is none.")
+    answer: Any = models.JSONField(null=True, help_text="The answer or the error. Empty while the message waits.")
 
     class Meta:
         db_table = "ce_queued_message"

@@ -58,12 +58,13 @@ def queue_message(
     Raises IdempotencyKeyReused for a key that came with another body, TurnInProgress where another message of the
     conversation is being answered and ON_CONCURRENT_TURN is `reject`, and ServerOverloaded where too many wait.
     """
-    check_body(key)
     if (body := idempotency.find_answer(key)) is not None:
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
         known = _accept(request, key, opened_by, thread)
-    elif known.status == OutboxStatus.FAILED:
+    if known.body_hash != key.body_hash:
+        raise IdempotencyKeyReused()
+    if known.status == OutboxStatus.FAILED:
         again = {"status": OutboxStatus.PENDING, "attempts": 0, "answer": None, "next_attempt_at": database_time()}
         CeQueuedMessage.objects.filter(pk=known.pk, status=OutboxStatus.FAILED).update(**again)
         known.refresh_from_db()
@@ -76,7 +77,7 @@ def _accept(request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: T
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
     if pending.filter(workspace_id=request.workspace_id).order_by("pk")[_MOST_WAITING - 1 : _MOST_WAITING].exists():
         raise ServerOverloaded()
-    order_key = find_order_key(request, thread)
+    order_key = _find_order_key(request, thread)
     earlier = pending.filter(order_key=order_key)
     policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
     conversation_id = _find_conversation(request, thread) if policy != "wait" else None
@@ -88,14 +89,14 @@ def _accept(request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: T
     return row
 
 
-def find_order_key(request: TurnRequest, thread: Thread | None) -> uuid.UUID:
+def _find_order_key(request: TurnRequest, thread: Thread | None) -> uuid.UUID:
     """What the messages have in common that are answered one after the other."""
     columns = thread.columns if thread else [request.workspace_id, request.conversation_id]
     return uuid.uuid5(_ORDERS, dumps(columns))
 
 
 def _find_conversation(request: TurnRequest, thread: Thread | None) -> str | None:
-    """The conversation of a message in its workspace. Returns None if there is none so far."""
+    """The conversation of a message in its workspace. Returns None before its first turn."""
     rows = CeConversation.objects.filter(workspace_id=request.workspace_id)
     if thread:
         rows = rows.filter(channel=thread.channel, remote_jid=thread.remote_jid).exclude(lifecycle__in=ENDED)

@@ -151,7 +151,7 @@ def store_answer_event(
 
 
 def _find_conversation(conversation_id: str, workspace: str, thread: Mapping[str, str] | None) -> CeConversation:
-    """The conversation of a queued message; one that is not stored, if there is none in its workspace."""
+    """The stored conversation of a queued message, or a new object where its workspace does not have it."""
     rows = CeConversation.objects.filter(workspace_id=workspace)
     if conversation_id and (row := rows.filter(pk=conversation_id).first()):
         return row

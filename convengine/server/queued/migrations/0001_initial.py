@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('thread', models.JSONField(help_text='Channel and participant of a message of a thread.', null=True)),
                 ('order_key', models.UUIDField(help_text='Messages with the same one are answered in the order of their IDs.')),
                 ('request', models.JSONField(help_text='The message, as the engine gets it.')),
-                ('answer', models.JSONField(help_text='The answer, or the error; empty while there is none.', null=True)),
+                ('answer', models.JSONField(help_text='The answer or the error. Empty while the message waits.', null=True)),
             ],
             options={
                 'verbose_name': 'queued message',
