@@ -18,17 +18,17 @@ _BADGES: Mapping[str, str] = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "
 class QueuedMessageAdmin(ByConversation):
     """Queued messages, newest first."""
 
-    list_display = ("time", "status_label", "conversation_page", "workspace_id", "attempts", "error_start", "answered")
+    list_display = ("time", "status_label", "conversation_page", "workspace_id", "attempts", "error_start", "ended")
     list_filter = ("status",)
     ordering = ("-id",)
     time = value_column("created_at", "time")
-    answered = value_column("sent_at", "answered")
+    ended = value_column("sent_at", "ended")
     error_start = excerpt_column("error", "last error", 80)
     fields = (
         *("status", "conversation_page", "message_id", "workspace_id", "content", "stored"),
-        *("attempts", "error", "next_attempt_at", "created_at", "answered"),
+        *("attempts", "error", "next_attempt_at", "created_at", "ended"),
     )
-    readonly_fields = ("conversation_page", "content", "stored", "answered")
+    readonly_fields = ("conversation_page", "content", "stored", "ended")
     content = masked_column("request", "message")
     stored = masked_column("answer", "answer")
 
