@@ -17,7 +17,7 @@ LIBRARIES = [
 ]  # fmt: skip
 APPS = [
     "convengine.server", "convengine.server.sessions", "convengine.server.api", "convengine.server.executors",
-    "convengine.server.jobs", "convengine.server.webhooks", "convengine.server.queued",
+    "convengine.server.jobs", "convengine.server.webhooks", "convengine.server.queued", "convengine.server.channels",
     "convengine.server.phrase_models", "config_admin", "audit",
 ]  # fmt: skip
 #: The record's indexes hold columns that PostgreSQL reads from them. SQLite does without.

@@ -24,6 +24,7 @@ _OPEN: dict[str, Any] = {"authentication_classes": [], "permission_classes": [],
 urlpatterns = [
     path("", include("convengine.server.probes.urls")),
     path("", include("convengine.server.chat.urls")),
+    path("", include("convengine.server.channels.urls")),
     path("admin/", include("config_admin.urls")),
     path("docs/", include("config_admin.manual.urls")),
     *API,

@@ -16,7 +16,7 @@ _HEADER = "| table | has the key | lacks |"
 #: Columns that name a turn.
 _TURN_KEYS = {"turn_id", "history_id"}
 #: The apps whose tables have conversations and what they leave.
-APPS = ("ce_sessions", "audit", "ce_executors", "ce_jobs", "ce_api", "ce_webhooks", "ce_queued")
+APPS = ("ce_sessions", "audit", "ce_executors", "ce_jobs", "ce_api", "ce_webhooks", "ce_queued", "ce_channels")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_every_variable_that_a_file_names_is_read(file: Path) -> None:
     from convengine import settings  # noqa: F401 - reads all variables
 
     names = set(_VARIABLE.findall(file.read_text("utf-8")))
-    free = ("CE_BENCH_", "CE_CFG__", "CE_MCP_SECRET_", "CE_TEST_")
+    free = ("CE_BENCH_", "CE_CFG__", "CE_CHANNEL_SECRET_", "CE_MCP_SECRET_", "CE_TEST_")
 
     assert {name for name in names if name not in environment._KNOWN and not name.startswith(free)} == set()
 

@@ -38,6 +38,7 @@ from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.channels.models import CeChannelMessage
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
@@ -320,7 +321,7 @@ def _empty_conversation_row(row: CeConversation) -> None:
         model.objects.filter(conversation_id=key).delete()
     for table in (CeIdempotency, CeTurnTicket, CeQueuedMessage):
         table.objects.filter(conversation_id=key).delete()
-    for sent in (CeNotification, CeWebhookDelivery):
+    for sent in (CeNotification, CeWebhookDelivery, CeChannelMessage):
         sent.objects.filter(conversation_id=str(key)).delete()
 
 

@@ -58,6 +58,8 @@ class ToolFault(Exception):
     status: int | None = None
     #: What its header `Retry-After` says.
     retry_after: str | None = None
+    #: Its body.
+    body: bytes = b""
 
     def __init__(self, code: str, message: str, stage_payloads: Mapping[str, Json] | None = None) -> None:
         self.code = code

@@ -187,6 +187,8 @@ TASKS = (
         (INTEGRATOR,),
         _rights("ce_webhooks", ["view", *_EDIT], ["cewebhook"]),
     ),
+    Task("Add and change channels", (INTEGRATOR,), _rights("ce_channels", ["view", *_EDIT], ["cechannel"])),
+    Task("See messages of channels", (QA, INTEGRATOR, OPERATOR), _see("ce_channels", ["cechannelmessage"])),
     Task(
         "See deliveries of webhooks, and send them again",
         (INTEGRATOR, OPERATOR),

@@ -67,6 +67,14 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_WEBHOOKS": [],
     # Hosts of webhooks that may have private addresses and may be called without TLS: `host`, `host:port`, `*.domain`.
     "WEBHOOK_PRIVATE_HOSTS": [],
+    # Kinds of channels; the secrets that channels name; and hosts of providers that may have private addresses.
+    "CHANNEL_PROVIDERS": [
+        "convengine.server.channels.telegram.Telegram",
+        "convengine.server.channels.whatsapp.WhatsApp",
+        "convengine.server.channels.slack.Slack",
+    ],
+    "CHANNEL_SECRETS": {},
+    "CHANNEL_PRIVATE_HOSTS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
     # Background jobs, and the work that can be sent to a worker by name.
@@ -77,6 +85,7 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.server.sessions.old_turns.SHORT_LIVED",
         "convengine.server.sessions.old_turns.TURNS",
         "convengine.server.queued.answer.JOB",
+        "convengine.server.channels.send.JOB",
         "convengine.server.webhooks.send.JOB",
         "convengine.server.webhooks.send.RETENTION",
         "audit.record.retention.JOB",
@@ -96,6 +105,7 @@ DEFAULTS: Mapping[str, Any] = {
     ],
     "HANDED_WORK": {
         "summaries": "convengine.server.memory.after_commit.write_summaries",
+        "channel_messages": "convengine.server.channels.send.wake_here",
         "queued_messages": "convengine.server.queued.answer.answer_due",
         "webhooks": "convengine.server.webhooks.send.wake_here",
     },

@@ -16,7 +16,7 @@ _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)")
 #: A value in quotes, and perhaps a comment behind it.
 _QUOTED = re.compile(r"""(["'])(.*?)\1(?:\s+#.*)?""")
 #: Prefixes of variables whose names the deployment chooses.
-_FREE = ("CE_CFG__", "CE_MCP_SECRET_", "CE_TEST_")
+_FREE = ("CE_CFG__", "CE_CHANNEL_SECRET_", "CE_MCP_SECRET_", "CE_TEST_")
 #: All variables that something reads. A variable is also added when it is read: those of secrets have free names.
 _KNOWN = {
     "CE_ACCESS_LOG",
@@ -24,7 +24,7 @@ _KNOWN = {
     "CE_ALLOWED_HOSTS", "CE_ALLOW_UNSAFE_SQL_TOOLS", "CE_ANCHOR_COMMAND", "CE_ANCHOR_FILE", "CE_ANSWER_CONTEXT",
     "CE_AUDIT_RATE_LIMIT_ENABLED", "CE_AUDIT_RATE_LIMIT_MAX_EVENTS", "CE_AUDIT_RATE_LIMIT_MAX_TRACKED_BUCKETS",
     "CE_AUDIT_RATE_LIMIT_PER_CONVERSATION", "CE_AUDIT_RATE_LIMIT_PER_STAGE", "CE_AUDIT_RATE_LIMIT_WINDOW_MS",
-    "CE_BROKER_URL", "CE_BUS_URL", "CE_CHAT", "CE_CHAT_ORIGINS", "CE_CHAT_RATE",
+    "CE_BROKER_URL", "CE_BUS_URL", "CE_CHANNEL_PRIVATE_HOSTS", "CE_CHAT", "CE_CHAT_ORIGINS", "CE_CHAT_RATE",
     "CE_CHAT_TOKEN_DAY_RATE", "CE_CHAT_TOKEN_RATE",
     "CE_CHROMIUM", "CE_CORS_ALLOWED_ORIGINS", "CE_CSRF_TRUSTED_ORIGINS",
     "CE_DATABASE_POOL_SIZE", "CE_DATABASE_PREPARE", "CE_DEBUG", "CE_DEMO", "CE_EMAIL_HOST", "CE_EMAIL_PASSWORD",

@@ -113,12 +113,14 @@ class _Failed(ToolFault):
         counts: bool,
         status: int | None = None,
         retry_after: str | None = None,
+        body: bytes = b"",
     ) -> None:
         super().__init__(code, message)
         self.again = again
         self.counts = counts
         self.status = status
         self.retry_after = retry_after
+        self.body = body
 
 
 async def _repeat_attempts(call: Call) -> Answer:
@@ -196,6 +198,7 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
         counts=status >= 500 or status == 429,
         status=status,
         retry_after=response.headers.get("retry-after"),
+        body=body,
     )
 
 

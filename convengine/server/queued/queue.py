@@ -16,7 +16,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.jobs.outbox import OutboxStatus
-from convengine.server.queued.answer import outbox, store_failure
+from convengine.server.queued.answer import FIXED_ANSWER, outbox, store_failure
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import ENDED, CeConversation
 from convengine.server.threads.find_session import Thread
@@ -49,11 +49,16 @@ def check_body(key: IdempotencyKey | None) -> None:
 
 
 def queue_message(
-    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None = None
+    request: TurnRequest,
+    key: IdempotencyKey,
+    opened_by: str,
+    thread: Thread | None = None,
+    fixed_answer: str = "",
 ) -> CeQueuedMessage | StoredAnswer:
     """Store a message, and have its turn taken. The same call again gets the same message, or its answer.
 
-    The request of a message of a thread names no conversation. A message that failed is tried anew.
+    The request of a message of a thread names no conversation. A message that failed is tried anew. `fixed_answer`:
+    the engine does not read the message, such as a picture; it is recorded with this answer.
 
     Raises IdempotencyKeyReused for a key that came with another body, TurnInProgress where another message of the
     conversation is being answered and ON_CONCURRENT_TURN is `reject`, and ServerOverloaded where too many wait.
@@ -61,7 +66,7 @@ def queue_message(
     if (body := idempotency.find_answer(key)) is not None:
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
-        known = _accept(request, key, opened_by, thread)
+        known = _accept(request, key, opened_by, thread, fixed_answer)
     if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused()
     if known.status == OutboxStatus.FAILED:
@@ -72,7 +77,9 @@ def queue_message(
     return known
 
 
-def _accept(request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None) -> CeQueuedMessage:
+def _accept(
+    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None, fixed_answer: str
+) -> CeQueuedMessage:
     """Store a new message. Raises as `queue_message`."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
     if pending.filter(workspace_id=request.workspace_id).order_by("pk")[_MOST_WAITING - 1 : _MOST_WAITING].exists():
@@ -83,7 +90,7 @@ def _accept(request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: T
     conversation_id = _find_conversation(request, thread) if policy != "wait" else None
     if policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
         raise TurnInProgress()
-    row = _store_message(request, key, opened_by, thread, order_key)
+    row = _store_message(request, key, opened_by, thread, order_key, fixed_answer)
     if policy == "interrupt":
         _interrupt(row, earlier.filter(pk__lt=row.pk), conversation_id, request.message)
     return row
@@ -122,7 +129,12 @@ def _interrupt(
 
 
 def _store_message(
-    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None, order_key: uuid.UUID
+    request: TurnRequest,
+    key: IdempotencyKey,
+    opened_by: str,
+    thread: Thread | None,
+    order_key: uuid.UUID,
+    fixed_answer: str,
 ) -> CeQueuedMessage:
     now = database_time()
     try:
@@ -137,7 +149,7 @@ def _store_message(
                 conversation_id=request.conversation_id or None,
                 thread=asdict(thread) if thread else None,
                 order_key=order_key,
-                request=asdict(request),
+                request={**asdict(request), **({FIXED_ANSWER: fixed_answer} if fixed_answer else {})},
                 next_attempt_at=now,
                 created_at=now,
             )

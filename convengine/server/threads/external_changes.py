@@ -1,6 +1,7 @@
 """What callers do to a session without a turn: they close it, or record a turn handled elsewhere."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 
 from django.db import transaction
@@ -32,6 +33,9 @@ from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey, store_answer_stmt
 from convengine.server.turns.take_turn import open_turn
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
+
+#: Called in the transaction that stores what a person wrote: the conversation, the turn, the text, and when.
+external_answer_listeners: list[Callable[[CeConversation, str, str, datetime], None]] = []
 
 
 def get_session(session_id: str, workspace_id: str) -> CeConversation:
@@ -109,7 +113,10 @@ def store_external_turn(
     stored = [store_answer_stmt(key, session_id, turn.turn_id, body, lease.now)] if key else []
     try:
         inserts, head = turn_log().insert_turn_stmts(turn, record, lease.chain_head)
-        execute_all([update_conversation_stmt(lease, session, head), *inserts, *stored])
+        with transaction.atomic():
+            execute_all([update_conversation_stmt(lease, session, head), *inserts, *stored])
+            for listen in external_answer_listeners if message is None else ():
+                listen(row, turn.turn_id, answer or "", lease.now)
     except StatementRefused:
         raise TurnConflict() from None
     return body

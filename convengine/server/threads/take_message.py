@@ -3,7 +3,12 @@
 from dataclasses import replace
 
 from convengine.engine.errors import ConversationClosed, TurnConflict
-from convengine.engine.turn.turn import TurnRequest
+from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.json_value import Json
+from convengine.server.sessions.models import EXTERNAL
+from convengine.server.threads.external_changes import store_external_turn
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered
@@ -37,3 +42,15 @@ def take_message(thread: Thread, request: TurnRequest, key: IdempotencyKey | Non
             # Another message or call ended the session while this one waited.
             continue
     raise TurnConflict("The session of this thread kept changing. Send the message again.")
+
+
+def record_message(thread: Thread, text: str, answer: str, key: IdempotencyKey) -> dict[str, Json]:
+    """Record a message that the engine does not read, such as a picture, with its answer; as a turn for its caller."""
+
+    def note_user(session: Session, turn: Turn) -> Session:
+        turn.audit(session, USER_INPUT, text=text, inputParamKeys=[], source=EXTERNAL)
+        return session
+
+    resolved = find_or_begin_session(thread, None, key)
+    body = store_external_turn(resolved.session_id, thread.workspace_id, text, answer, note_user, key)
+    return {"success": True, **body, "payload": {"type": "TEXT", "value": answer}}

@@ -1,0 +1,1 @@
+"""Where conversations happen: channels of messages such as Telegram."""

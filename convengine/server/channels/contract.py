@@ -1,0 +1,197 @@
+"""What a channel of messages is: it reads requests of a provider, and says answers within the provider's limits.
+
+Everything else is the same for all: requests are answered at once, a repeated message has one turn, messages of a
+sender are answered in their order, and answers are sent again after faults (docs/channels.md).
+"""
+
+import hashlib
+import hmac
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import ClassVar
+
+from convengine.engine.turn.codec import loads
+from convengine.json_value import Json
+
+
+class RequestRefused(Exception):
+    """The request is not from the provider, or cannot be read: the text says why, for the log and for people."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came. Names of headers are lower-case."""
+
+    method: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    #: Seconds since 1970.
+    now: float
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message of a user."""
+
+    #: The provider's name of the message: the same when it is sent again.
+    message_id: str
+    #: Whom to answer. Where a channel has threads, with the thread.
+    sender: str
+    #: What the user wrote, or the label of the option that the user chose. Blank for an attachment.
+    text: str
+    #: The language of the user, such as `de`, if the provider knows it.
+    locale: str = ""
+    #: Kind, type and size of something that is no text.
+    attachment: Mapping[str, Json] = field(default_factory=dict)
+    #: When it was sent, in seconds since 1970, if the provider says so. What is too old is left.
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a message that was sent."""
+
+    #: The provider's name of the message.
+    message_id: str
+    #: `delivered`, `read` or `failed`.
+    state: str
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What is in a request."""
+
+    messages: Sequence[Incoming] = ()
+    receipts: Sequence[Receipt] = ()
+    #: What the provider wants to read at once, such as a challenge; else nothing.
+    reply: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a user is to read, and may choose."""
+
+    text: str
+    #: The labels of options; each can be sent as the next message.
+    options: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Call:
+    """A POST to the provider."""
+
+    url: str
+    body: Json
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the provider said to a call."""
+
+    #: The provider's name of the message. Blank if it was not taken.
+    message_id: str = ""
+    error: str = ""
+    #: The next attempt waits so long at least.
+    pause: timedelta = timedelta()
+    #: No further attempt can help.
+    is_final: bool = False
+
+
+class Provider(ABC):
+    """A kind of channel. One object serves all channels of the kind, so it gets the secrets and settings of each."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: The secrets that it needs, each with a sentence for the form.
+    secrets: ClassVar[Mapping[str, str]]
+    #: Other things that it needs to know.
+    settings: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def receive(self, request: Received, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Arrival:
+        """Verify and read a request. Raises RequestRefused."""
+
+    @abstractmethod
+    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
+        """The messages that say an answer within the limits, in their order."""
+
+    @abstractmethod
+    def build_call(
+        self, message: Mapping[str, Json], recipient: str, secrets: Mapping[str, str], settings: Mapping[str, str]
+    ) -> Call:
+        """The call that sends a message."""
+
+    @abstractmethod
+    def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
+        """What the provider's answer means; `retry_after`: the seconds of that header, or 0."""
+
+
+def check_equal(sent: str, expected: str, refusal: str) -> None:
+    """Raises RequestRefused with this text for another secret or signature. Takes as long for all."""
+    if not hmac.compare_digest(sent.encode(), expected.encode()):
+        raise RequestRefused(refusal)
+
+
+def sign(secret: str, content: bytes) -> str:
+    """The HMAC-SHA256 of some content in hexadecimal digits."""
+    return hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
+
+
+def read_object(body: bytes) -> Mapping[str, Json]:
+    """The JSON object of a body. Raises RequestRefused for anything else."""
+    try:
+        value = loads(body)
+    except ValueError as error:
+        raise RequestRefused(f"The body is no JSON: {error}") from error
+    if not isinstance(value, Mapping):
+        raise RequestRefused("The body is no JSON object.")
+    return value
+
+
+def read_objects(value: Json) -> list[Mapping[str, Json]]:
+    """The objects of a list; anything else is left out."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def read_part(value: Json, *names: str) -> Mapping[str, Json]:
+    """The object inside an object, name by name. Empty if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
+
+
+def read_attachment(message: Mapping[str, Json], kinds: Sequence[str]) -> dict[str, Json]:
+    """The kind of something that is no text, and its type and size where they are known."""
+    kind = next((name for name in kinds if name in message), "other")
+    value = message.get(kind)
+    # A picture comes in several sizes, the largest last.
+    details = value[-1] if isinstance(value, list) and value else value
+    known = details if isinstance(details, Mapping) else {}
+    return {"kind": kind, "type": known.get("mime_type") or known.get("mimetype"), "bytes": _read_size(known)}
+
+
+def _read_size(details: Mapping[str, Json]) -> Json:
+    return details.get("file_size") or details.get("size")
+
+
+def split_text(text: str, most: int) -> list[str]:
+    """A text in parts of at most `most` characters, cut at the last paragraph, sentence or word that fits."""
+    parts = []
+    rest = text.strip()
+    while len(rest) > most:
+        at = max((rest.rfind(mark, most // 2, most) + len(mark) for mark in ("\n", ". ", " ")), default=0)
+        at = at if at > most // 2 else most
+        parts.append(rest[:at].rstrip())
+        rest = rest[at:].lstrip()
+    return [*parts, rest] if rest or not parts else parts
+
+
+def number_options(text: str, options: Sequence[str]) -> str:
+    """A text with its options as numbered lines, for a message that has no buttons for them."""
+    lines = [f"{number}. {label}" for number, label in enumerate(options, start=1)]
+    return "\n".join([text, "", *lines]).strip() if lines else text

@@ -1,0 +1,93 @@
+"""Channels, and the messages that they send."""
+
+from typing import Any
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from convengine.server.jobs.outbox import OutboxRow, OutboxStatus
+
+
+class CeChannel(models.Model):
+    """A channel of messages. Its name is the channel of its conversations."""
+
+    channel_id = models.BigAutoField("id", primary_key=True)
+    name = models.CharField(
+        max_length=40,
+        unique=True,
+        validators=[RegexValidator("^[a-z][a-z0-9-]*$", "Use small letters, digits and hyphens; begin with a letter.")],
+        help_text="The channel of its conversations, and the end of its address.",
+    )
+    provider = models.CharField(max_length=40, help_text="Where its messages come from.")
+    workspace_id = models.CharField("workspace", max_length=200, default="default")
+    is_enabled = models.BooleanField(
+        "enabled", default=True, help_text="While it is off, requests are refused, and nothing is sent."
+    )
+    secrets: Any = models.JSONField(
+        default=dict, help_text="Names of secrets of the deployment, such as ${SHOP_BOT}; never the secrets themselves."
+    )
+    settings: Any = models.JSONField(default=dict, blank=True, help_text="What else the provider needs.")
+    attachment_text = models.CharField(
+        "answer to attachments",
+        max_length=500,
+        default="I can only read text.",
+        help_text="What is answered to a picture, a voice message or a file.",
+    )
+    failure_text = models.CharField(
+        "answer after a failure",
+        max_length=500,
+        default="Something went wrong. Please send your message again.",
+        help_text="What is answered if the turn of a message failed.",
+    )
+    last_request_at = models.DateTimeField("last request", null=True, editable=False)
+    refusal = models.CharField("last refused request", max_length=500, blank=True, default="", editable=False)
+    refused_at = models.DateTimeField("refused", null=True, editable=False)
+
+    class Meta:
+        db_table = "ce_channel"
+        verbose_name = "channel"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CeChannelMessage(OutboxRow):
+    """One message to a user."""
+
+    id = models.BigAutoField(primary_key=True)
+    channel = models.ForeignKey(CeChannel, on_delete=models.CASCADE, related_name="messages", db_index=False)
+    #: The answered message, or the turn of a person, and which part of the answer: each is sent once.
+    source_id = models.UUIDField(editable=False)
+    part = models.PositiveIntegerField()
+    conversation_id = models.CharField("conversation", max_length=36)
+    recipient = models.CharField(max_length=400, help_text="Whom it goes to, as the provider names people.")
+    body: Any = models.JSONField(help_text="The message, as the provider gets it.")
+    provider_message_id = models.CharField("message ID", max_length=400, blank=True, default="")
+    receipt = models.CharField(max_length=10, blank=True, default="", help_text="What the provider told since.")
+
+    class Meta:
+        db_table = "ce_channel_message"
+        verbose_name = "channel message"
+        default_permissions = ("view",)
+        constraints = [models.UniqueConstraint(fields=["source_id", "part"], name="ce_channel_message_once")]
+        indexes = [
+            models.Index(
+                fields=["channel", "recipient", "id"],
+                condition=Q(status=OutboxStatus.PENDING),
+                name="ce_channel_message_order",
+            ),
+            models.Index(
+                fields=["next_attempt_at"], condition=Q(status=OutboxStatus.PENDING), name="ce_channel_message_due"
+            ),
+            models.Index(fields=["conversation_id"], name="ce_channel_message_of"),
+            models.Index(fields=["channel", "provider_message_id"], name="ce_channel_message_named"),
+            models.Index(fields=["created_at"], name="ce_channel_message_age"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel_id} {self.pk}"
+
+    def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
+        """With the provider's name of the message, once it was taken."""
+        return {**values, "provider_message_id": self.provider_message_id}

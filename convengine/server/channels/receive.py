@@ -1,0 +1,103 @@
+"""The address of a channel: requests of its provider are verified, read and answered at once."""
+
+import time
+from collections.abc import Mapping
+
+import structlog
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.text.compare import storable
+from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.channels.contract import Arrival, Incoming, Receipt, Received, RequestRefused
+from convengine.server.channels.models import CeChannel, CeChannelMessage
+from convengine.server.channels.providers import find_provider, read_secrets
+from convengine.server.database.sql import database_time
+from convengine.server.deployment import conf
+from convengine.server.queued.queue import queue_message
+from convengine.server.threads.find_session import Thread
+from convengine.server.turns.idempotency import IdempotencyKey
+
+log = structlog.get_logger(__name__)
+#: A channel's page says when something came and was refused; this often at most, it is written.
+_NOTE_SECONDS = 60.0
+_noted: dict[tuple[int, str], float] = {}
+
+
+@csrf_exempt
+@require_http_methods(["GET", "POST"])
+def receive(request: HttpRequest, name: str) -> HttpResponse:
+    """Take the messages of a request. Nothing of a request that is not from the provider is stored."""
+    channel = CeChannel.objects.filter(name=name, is_enabled=True).first()
+    if channel is None:
+        return _refuse(404, "CHANNEL_UNKNOWN", f"There is no channel {name}, or it is off.")
+    try:
+        arrival = _read(request, channel)
+    except RequestRefused as refused:
+        log.warning("request of a channel refused", channel=name, reason=str(refused))
+        _note(channel, "refused_at", refusal=storable(str(refused))[:500])
+        return _refuse(403, "REQUEST_REFUSED", str(refused))
+    except ToolFault as fault:
+        log.error("channel not ready", channel=name, reason=fault.message)
+        return _refuse(503, fault.code, fault.message)
+    try:
+        for message in arrival.messages:
+            if not _is_too_old(message):
+                take_in(channel, message)
+    except ConvEngineError as error:
+        # The provider sends it again.
+        return _refuse(error.status, error.code, error.message)
+    for receipt in arrival.receipts:
+        _store_receipt(channel, receipt)
+    _note(channel, "last_request_at")
+    return HttpResponse(arrival.reply, content_type="text/plain")
+
+
+def _read(request: HttpRequest, channel: CeChannel) -> Arrival:
+    provider, secrets = find_provider(channel), read_secrets(channel)
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    received = Received(request.method or "", request.GET.dict(), headers, request.body, time.time())
+    return provider.receive(received, secrets, channel.settings)
+
+
+def _is_too_old(message: Incoming) -> bool:
+    """True for a message whose answer is no longer stored, so that it would be answered again."""
+    return message.at is not None and time.time() - message.at > conf.get("IDEMPOTENCY_HOURS") * 3600
+
+
+def take_in(channel: CeChannel, message: Incoming) -> None:
+    """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments."""
+    params = {"locale": message.locale} if message.locale else {}
+    text = message.text or describe_attachment(message.attachment)
+    request = TurnRequest("", text, params, channel=channel.name, workspace_id=channel.workspace_id)
+    key = IdempotencyKey.of(f"channel {channel.pk}", message.message_id[:128], None)
+    thread = Thread(channel.workspace_id, channel.name, message.sender)
+    queue_message(request, key, "", thread, fixed_answer="" if message.text else channel.attachment_text)
+
+
+def describe_attachment(attachment: Mapping[str, object]) -> str:
+    """What the record says of something that is no text: `[photo, image/jpeg, 81230 bytes]`."""
+    size = attachment.get("bytes")
+    parts = [attachment.get("kind") or "attachment", attachment.get("type"), f"{size} bytes" if size else None]
+    return f"[{', '.join(str(part) for part in parts if part)}]"
+
+
+def _store_receipt(channel: CeChannel, receipt: Receipt) -> None:
+    sent = CeChannelMessage.objects.filter(channel=channel, provider_message_id=receipt.message_id)
+    values = {"receipt": receipt.state[:10], **({"error": receipt.error[:1000]} if receipt.error else {})}
+    sent.update(**values)
+
+
+def _note(channel: CeChannel, column: str, **values: str) -> None:
+    """Write the time into a column of the channel, unless that was done a moment ago."""
+    key, now = (channel.pk, column), time.monotonic()
+    if now - _noted.get(key, -_NOTE_SECONDS) >= _NOTE_SECONDS:
+        _noted[key] = now
+        CeChannel.objects.filter(pk=channel.pk).update(**{column: database_time()}, **values)
+
+
+def _refuse(status: int, code: str, message: str) -> HttpResponse:
+    return JsonResponse({"errorCode": code, "message": message}, status=status)
