@@ -210,7 +210,7 @@ CONVENGINE: dict[str, Any] = {
     "MCP_HTTP_HOSTS": environment.words("CE_MCP_HTTP_HOSTS"),
     "MCP_PRIVATE_HOSTS": environment.words("CE_MCP_PRIVATE_HOSTS"),
     "CHANNEL_SECRETS": environment.read_prefixed_variables("CE_CHANNEL_SECRET_"),
-    "CHANNEL_PRIVATE_HOSTS": [word.lower() for word in environment.words("CE_CHANNEL_PRIVATE_HOSTS")],
+    "CHANNEL_HOSTS": [word.lower() for word in environment.words("CE_CHANNEL_HOSTS")],
     "MCP_SECRETS": environment.read_prefixed_variables("CE_MCP_SECRET_"),
     "MAX_MESSAGE_BYTES": environment.integer("CE_MAX_MESSAGE_BYTES", 16 * 1024, 1),
     "MAX_INPUT_PARAMS_BYTES": environment.integer("CE_MAX_INPUT_PARAMS_BYTES", 64 * 1024, 1),

@@ -41,6 +41,8 @@ class Server:
     port: int
     replies: list[Reply]
     asked: list[Asked] = field(default_factory=list)
+    #: Answers instead of these.
+    answer: Callable[[Asked], Reply] | None = None
     #: How many requests are being answered, and the most at once so far.
     waiting: int = 0
     most: int = 0
@@ -91,8 +93,10 @@ def _handler(server: Callable[[], Server]) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("content-length") or 0)
             body = self.rfile.read(length)
             headers = {name.lower(): value for name, value in self.headers.items()}
-            server().asked.append(Asked(self.command, self.path, headers, body))
-            reply = server().next()
+            asked = Asked(self.command, self.path, headers, body)
+            server().asked.append(asked)
+            answer = server().answer
+            reply = answer(asked) if answer else server().next()
             server().wait(reply.wait)
             if reply.cut:
                 self.close_connection = True

@@ -139,6 +139,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
             Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
             Entry("ce_channels.CeChannelMessage", "Channel messages", "Answers that go to channels."),
+            Entry("ce_channels.CeOptOut", "Opted out", "Users of channels who want no messages."),
             Entry("ce_queued.CeQueuedMessage", "Queued messages", "Messages whose callers do not wait."),
             Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
             Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),

@@ -190,6 +190,11 @@ TASKS = (
     Task("Add and change channels", (INTEGRATOR,), _rights("ce_channels", ["view", *_EDIT], ["cechannel"])),
     Task("See messages of channels", (QA, INTEGRATOR, OPERATOR), _see("ce_channels", ["cechannelmessage"])),
     Task(
+        "See who opted out of a channel, and take that back",
+        (INTEGRATOR, OPERATOR),
+        _rights("ce_channels", ["view", "delete"], ["ceoptout"]),
+    ),
+    Task(
         "See deliveries of webhooks, and send them again",
         (INTEGRATOR, OPERATOR),
         _see("ce_webhooks", ["cewebhookdelivery"]) | {"ce_webhooks.resend_delivery"},

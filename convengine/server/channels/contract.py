@@ -8,10 +8,11 @@ import hashlib
 import hmac
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import ClassVar
 
+from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import loads
 from convengine.json_value import Json
 
@@ -48,6 +49,10 @@ class Incoming:
     attachment: Mapping[str, Json] = field(default_factory=dict)
     #: When it was sent, in seconds since 1970, if the provider says so. What is too old is left.
     at: float | None = None
+    #: The provider's name of an earlier message that it quotes.
+    reply_to: str = ""
+    #: It is for the bot only if the bot has a conversation there already.
+    needs_conversation: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class Receipt:
     #: `delivered`, `read` or `failed`.
     state: str
     error: str = ""
+    #: The provider no longer takes such a message to the user.
+    is_too_late: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,41 @@ class Outcome:
     pause: timedelta = timedelta()
     #: No further attempt can help.
     is_final: bool = False
+    #: The provider no longer takes such a message to the user.
+    is_too_late: bool = False
+
+
+@dataclass(frozen=True)
+class OptionForm:
+    """A way to show options, and how many of them fit into it."""
+
+    name: str
+    most: int
+    #: The longest label: in characters, or in bytes of UTF-8.
+    longest: int
+    in_bytes: bool = False
+
+    def find_misfit(self, options: Sequence[str]) -> str:
+        """Why these options do not fit, in words. Blank if they do."""
+        if len(options) > self.most:
+            return f"{len(options)} options, and there is room for {self.most}"
+        long = [label for label in options if len(label.encode() if self.in_bytes else label) > self.longest]
+        return f"“{shorten(long[0], 40)}” is longer than {self.longest} {self._unit}" if long else ""
+
+    @property
+    def _unit(self) -> str:
+        return "bytes" if self.in_bytes else "characters"
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """An answer as a channel shows it: texts, the last of which has the options in a form, or as numbered lines."""
+
+    texts: Sequence[str]
+    options: Sequence[str] = ()
+    form: OptionForm | None = None
+    #: What is shown otherwise than it was written, and why.
+    notes: Sequence[str] = ()
 
 
 class Provider(ABC):
@@ -109,16 +151,25 @@ class Provider(ABC):
     title: ClassVar[str]
     #: The secrets that it needs, each with a sentence for the form.
     secrets: ClassVar[Mapping[str, str]]
-    #: Other things that it needs to know.
+    #: Other things that it needs to know. A key with ? may be missing.
     settings: ClassVar[Mapping[str, str]] = {}
+    #: The hosts that it calls. A deployment allows others by CHANNEL_HOSTS.
+    hosts: ClassVar[frozenset[str]]
+    #: Messages that a channel sends in a second; more wait.
+    per_second: ClassVar[float]
+    #: The longest text of a message, and of one that has options.
+    longest_text: ClassVar[int]
+    longest_question: ClassVar[int]
+    #: How options are shown, the best first. Where none has room, they are numbered lines of the text.
+    option_forms: ClassVar[Sequence[OptionForm]] = ()
 
     @abstractmethod
     def receive(self, request: Received, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Arrival:
         """Verify and read a request. Raises RequestRefused."""
 
     @abstractmethod
-    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
-        """The messages that say an answer within the limits, in their order."""
+    def write(self, text: str, options: Sequence[str], form: OptionForm | None) -> Mapping[str, Json]:
+        """A message with a text, and with options in this form if there is one."""
 
     @abstractmethod
     def build_call(
@@ -129,6 +180,39 @@ class Provider(ABC):
     @abstractmethod
     def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
         """What the provider's answer means; `retry_after`: the seconds of that header, or 0."""
+
+    def acknowledge(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
+        """The call that says at once that a message was read. It is made once, whatever comes of it."""
+        return None
+
+    def write_late(self, text: str, settings: Mapping[str, str]) -> Mapping[str, Json] | None:
+        """The message that says a text to a user to whom the provider takes no other one any more."""
+        return None
+
+    def arrange(self, answer: Answer) -> Arrangement:
+        """An answer within the limits of the provider."""
+        options = list(dict.fromkeys(answer.options))
+        if not options:
+            return _cut(answer.text, self.longest_text)
+        misfits = {form: form.find_misfit(options) for form in self.option_forms}
+        form = next((form for form, misfit in misfits.items() if not misfit), None)
+        notes = [f"No {form.name}: {misfit}." for form, misfit in misfits.items() if misfit]
+        if form is not None:
+            return replace(_cut(answer.text, self.longest_question, notes), options=options, form=form)
+        notes.append("The options are numbered lines of the text.")
+        return _cut(number_options(answer.text, options), self.longest_text, notes)
+
+    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
+        """The messages that say an answer, in their order."""
+        arranged = self.arrange(answer)
+        *first, last = arranged.texts
+        return [*(self.write(text, (), None) for text in first), self.write(last, arranged.options, arranged.form)]
+
+
+def _cut(text: str, most: int, notes: Sequence[str] = ()) -> Arrangement:
+    texts = split_text(text, most)
+    parted = [f"The text is sent in {len(texts)} messages."] if len(texts) > 1 else []
+    return Arrangement(texts, notes=[*notes, *parted])
 
 
 def check_equal(sent: str, expected: str, refusal: str) -> None:
@@ -170,13 +254,12 @@ def read_attachment(message: Mapping[str, Json], kinds: Sequence[str]) -> dict[s
     kind = next((name for name in kinds if name in message), "other")
     value = message.get(kind)
     # A picture comes in several sizes, the largest last.
-    details = value[-1] if isinstance(value, list) and value else value
-    known = details if isinstance(details, Mapping) else {}
-    return {"kind": kind, "type": known.get("mime_type") or known.get("mimetype"), "bytes": _read_size(known)}
-
-
-def _read_size(details: Mapping[str, Json]) -> Json:
-    return details.get("file_size") or details.get("size")
+    known = read_part({"details": value[-1] if isinstance(value, list) and value else value}, "details")
+    return {
+        "kind": kind,
+        "type": known.get("mime_type") or known.get("mimetype"),
+        "bytes": known.get("file_size") or known.get("size"),
+    }
 
 
 def split_text(text: str, most: int) -> list[str]:

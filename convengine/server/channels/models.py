@@ -25,7 +25,7 @@ class CeChannel(models.Model):
         "enabled", default=True, help_text="While it is off, requests are refused, and nothing is sent."
     )
     secrets: Any = models.JSONField(
-        default=dict, help_text="Names of secrets of the deployment, such as ${SHOP_BOT}; never the secrets themselves."
+        default=dict, help_text="The names of its secrets in the deployment; never the secrets themselves."
     )
     settings: Any = models.JSONField(default=dict, blank=True, help_text="What else the provider needs.")
     attachment_text = models.CharField(
@@ -39,6 +39,38 @@ class CeChannel(models.Model):
         max_length=500,
         default="Something went wrong. Please send your message again.",
         help_text="What is answered if the turn of a message failed.",
+    )
+    locale = models.CharField(
+        "language",
+        max_length=35,
+        blank=True,
+        default="",
+        help_text="Of users whose language the provider does not tell, such as de.",
+    )
+    # Without “stop”, with which many users leave a form.
+    opt_out_words = models.TextField(
+        "words that opt out",
+        default="unsubscribe\nopt out\nstop all",
+        blank=True,
+        help_text="One in each line. Who writes one of them, and nothing else, gets nothing more.",
+    )
+    opt_out_text = models.CharField(
+        "answer to who opts out",
+        max_length=500,
+        default="You get no more messages here. Write START to get them again.",
+        help_text="The last message that the user gets.",
+    )
+    opt_in_words = models.TextField(
+        "words that opt in again",
+        default="start\n/start\nsubscribe\nopt in",
+        blank=True,
+        help_text="One in each line. Who opted out and writes one of them gets answers again.",
+    )
+    opt_in_text = models.CharField(
+        "answer to who opts in again",
+        max_length=500,
+        default="You get messages here again.",
+        help_text="The first message that the user gets again.",
     )
     last_request_at = models.DateTimeField("last request", null=True, editable=False)
     refusal = models.CharField("last refused request", max_length=500, blank=True, default="", editable=False)
@@ -60,7 +92,9 @@ class CeChannelMessage(OutboxRow):
     #: The answered message, or the turn of a person, and which part of the answer: each is sent once.
     source_id = models.UUIDField(editable=False)
     part = models.PositiveIntegerField()
-    conversation_id = models.CharField("conversation", max_length=36)
+    conversation_id = models.CharField("conversation", max_length=36, blank=True)
+    turn_id = models.UUIDField("turn", null=True, help_text="The turn that it answers.")
+    text = models.TextField(help_text="What it says.")
     recipient = models.CharField(max_length=400, help_text="Whom it goes to, as the provider names people.")
     body: Any = models.JSONField(help_text="The message, as the provider gets it.")
     provider_message_id = models.CharField("message ID", max_length=400, blank=True, default="")
@@ -82,12 +116,36 @@ class CeChannelMessage(OutboxRow):
             ),
             models.Index(fields=["conversation_id"], name="ce_channel_message_of"),
             models.Index(fields=["channel", "provider_message_id"], name="ce_channel_message_named"),
-            models.Index(fields=["created_at"], name="ce_channel_message_age"),
+            models.Index(fields=["channel", "created_at"], name="ce_channel_message_age"),
         ]
 
     def __str__(self) -> str:
         return f"{self.channel_id} {self.pk}"
 
     def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
-        """With the provider's name of the message, once it was taken."""
-        return {**values, "provider_message_id": self.provider_message_id}
+        """With the provider's name of the message, once it was taken, and the message that was sent instead."""
+        return {**values, "provider_message_id": self.provider_message_id, "body": self.body}
+
+    @property
+    def most_attempts(self) -> int:
+        """Fewer than for webhooks: an answer that comes after hours helps nobody."""
+        return 12
+
+
+class CeOptOut(models.Model):
+    """A user of a channel who wants no messages."""
+
+    id = models.BigAutoField(primary_key=True)
+    channel = models.ForeignKey(CeChannel, on_delete=models.CASCADE, related_name="opt_outs", db_index=False)
+    recipient = models.CharField(max_length=400, help_text="Who it is, as the provider names people.")
+    created_at = models.DateTimeField("since")
+
+    class Meta:
+        db_table = "ce_channel_opt_out"
+        verbose_name = "user who opted out"
+        verbose_name_plural = "users who opted out"
+        default_permissions = ("view", "delete")
+        constraints = [models.UniqueConstraint(fields=["channel", "recipient"], name="ce_channel_opt_out_once")]
+
+    def __str__(self) -> str:
+        return self.recipient

@@ -1,6 +1,5 @@
 """The kinds of channels of this deployment, and the secrets of a channel."""
 
-import re
 from collections.abc import Mapping
 
 from convengine.engine.tools.fault import ToolFault
@@ -8,12 +7,21 @@ from convengine.server.channels.contract import Provider
 from convengine.server.channels.models import CeChannel
 from convengine.server.deployment import conf
 
-_REFERENCE = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
-
 
 def list_providers() -> dict[str, Provider]:
-    """The kinds of channels by name: `CHANNEL_PROVIDERS` of the settings."""
-    return {kind.name: kind() for kind in conf.load_all("CHANNEL_PROVIDERS")}
+    """The kinds of channels by name: `CHANNEL_PROVIDERS` of the settings, and those of `register_channel`."""
+    kinds: list[type[Provider]] = [*conf.load_all("CHANNEL_PROVIDERS"), *_registered]
+    return {kind.name: kind() for kind in kinds}
+
+
+def register_channel(kind: type[Provider]) -> type[Provider]:
+    """Add a kind of channels of the deployment's own; can decorate its class."""
+    if kind not in _registered:
+        _registered.append(kind)
+    return kind
+
+
+_registered: list[type[Provider]] = []
 
 
 def find_provider(channel: CeChannel) -> Provider:
@@ -26,15 +34,9 @@ def find_provider(channel: CeChannel) -> Provider:
 
 def read_secrets(channel: CeChannel) -> Mapping[str, str]:
     """The secrets of a channel. Raises ToolFault for one that the deployment does not have."""
-    return {name: _read_secret(name, str(text)) for name, text in channel.secrets.items()}
-
-
-def _read_secret(name: str, text: str) -> str:
-    match, known = _REFERENCE.fullmatch(text.strip()), conf.get("CHANNEL_SECRETS")
-    if match is None:
-        raise ToolFault("SECRET_UNNAMED", f"{name} is no name of a secret. Write it like ${{SHOP_BOT}}.")
-    if match[1] not in known:
-        raise ToolFault(
-            "SECRET_MISSING", f"{name} names ${{{match[1]}}}: an operator must set CE_CHANNEL_SECRET_{match[1]}."
-        )
-    return str(known[match[1]])
+    known = conf.get("CHANNEL_SECRETS")
+    for name, variable in channel.secrets.items():
+        if variable not in known:
+            remedy = f"An operator must set CE_CHANNEL_SECRET_{variable}."
+            raise ToolFault("SECRET_MISSING", f"The secret {variable} ({name}) is missing. {remedy}")
+    return {name: str(known[variable]) for name, variable in channel.secrets.items()}

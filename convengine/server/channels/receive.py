@@ -12,12 +12,16 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.channels.contract import Arrival, Incoming, Receipt, Received, RequestRefused
-from convengine.server.channels.models import CeChannel, CeChannelMessage
+from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused
+from convengine.server.channels.models import CeChannel
+from convengine.server.channels.opt_out import find_fixed_answer
 from convengine.server.channels.providers import find_provider, read_secrets
+from convengine.server.channels.receipts import store_receipt
+from convengine.server.channels.send import acknowledge
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
-from convengine.server.queued.queue import queue_message
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.queued.queue import is_known, queue_message
 from convengine.server.threads.find_session import Thread
 from convengine.server.turns.idempotency import IdempotencyKey
 
@@ -51,7 +55,7 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
         # The provider sends it again.
         return _refuse(error.status, error.code, error.message)
     for receipt in arrival.receipts:
-        _store_receipt(channel, receipt)
+        store_receipt(channel, receipt)
     _note(channel, "last_request_at")
     return HttpResponse(arrival.reply, content_type="text/plain")
 
@@ -68,14 +72,32 @@ def _is_too_old(message: Incoming) -> bool:
     return message.at is not None and time.time() - message.at > conf.get("IDEMPOTENCY_HOURS") * 3600
 
 
+def owner_of(channel: CeChannel) -> str:
+    """What queued messages of a channel have in the place of an API key."""
+    return f"channel {channel.pk}"
+
+
 def take_in(channel: CeChannel, message: Incoming) -> None:
     """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments."""
-    params = {"locale": message.locale} if message.locale else {}
-    text = message.text or describe_attachment(message.attachment)
-    request = TurnRequest("", text, params, channel=channel.name, workspace_id=channel.workspace_id)
-    key = IdempotencyKey.of(f"channel {channel.pk}", message.message_id[:128], None)
-    thread = Thread(channel.workspace_id, channel.name, message.sender)
-    queue_message(request, key, "", thread, fixed_answer="" if message.text else channel.attachment_text)
+    key = IdempotencyKey.of(owner_of(channel), message.message_id[:128], None)
+    thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
+    if CeQueuedMessage.objects.filter(message_id=key.call).exists():
+        return
+    if message.needs_conversation and not is_known(thread):
+        return
+    text = storable(message.text) or describe_attachment(message.attachment)
+    params = {"locale": message.locale or channel.locale, "reply_to": message.reply_to}
+    request = TurnRequest(
+        "",
+        text,
+        {name: value for name, value in params.items() if value},
+        channel=channel.name,
+        workspace_id=channel.workspace_id,
+    )
+    fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
+    queue_message(request, key, "", thread, fixed_answer)
+    if fixed_answer is None:
+        acknowledge(channel, message)
 
 
 def describe_attachment(attachment: Mapping[str, object]) -> str:
@@ -83,12 +105,6 @@ def describe_attachment(attachment: Mapping[str, object]) -> str:
     size = attachment.get("bytes")
     parts = [attachment.get("kind") or "attachment", attachment.get("type"), f"{size} bytes" if size else None]
     return f"[{', '.join(str(part) for part in parts if part)}]"
-
-
-def _store_receipt(channel: CeChannel, receipt: Receipt) -> None:
-    sent = CeChannelMessage.objects.filter(channel=channel, provider_message_id=receipt.message_id)
-    values = {"receipt": receipt.state[:10], **({"error": receipt.error[:1000]} if receipt.error else {})}
-    sent.update(**values)
 
 
 def _note(channel: CeChannel, column: str, **values: str) -> None:

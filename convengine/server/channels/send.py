@@ -1,28 +1,37 @@
 """Send messages to users: soon after the answer, in order for each user, and again after faults."""
 
+import asyncio
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
+import structlog
 from django.db.models import Exists, OuterRef, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.json_value import Json
-from convengine.server.channels.models import CeChannelMessage
+from convengine.server.channels.contract import Call, Incoming, Provider
+from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
+from convengine.server.channels.receipts import find_late_body, report_failure
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call as HttpCall
 from convengine.server.executors.http_client import circuits, fetch
-from convengine.server.executors.http_connections import HttpConnection, split_address
+from convengine.server.executors.http_connections import HttpConnection, Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
+from convengine.server.outgoing.addresses import is_listed
+from convengine.server.outgoing.loop import outgoing
 from convengine.server.sessions.old_turns import ROWS, retention_cutoff
 
 #: A provider that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
 _LONGEST_PAUSE = timedelta(days=1)
+_ACKNOWLEDGE_SECONDS = 10
+log = structlog.get_logger(__name__)
 
 
 def select_next() -> QuerySet[CeChannelMessage]:
@@ -36,23 +45,69 @@ async def send_message(row: CeChannelMessage) -> None:
     """Send a message once. Raises ToolFault; SendFailed, which is one, when the provider said what to do next."""
     channel = row.channel
     provider = find_provider(channel)
+    await _wait_for_pace(channel.pk, provider.per_second)
     call = provider.build_call(row.body, row.recipient, read_secrets(channel), channel.settings)
-    target = HttpConnection(
-        "channel", split_address(call.url), private_hosts=frozenset(conf.get("CHANNEL_PRIVATE_HOSTS"))
-    ).target(call.url)
+    outcome = provider.read_outcome(*await _call(channel, provider, call))
+    if outcome.message_id:
+        row.provider_message_id = outcome.message_id
+        return
+    is_final = outcome.is_final or row.attempts + 1 >= row.most_attempts
+    if outcome.is_too_late and (late := find_late_body(row)):
+        row.body, is_final = late, False
+    error = ToolFault("PROVIDER_REFUSED", outcome.error)
+    row.error = outcome.error
+    raise SendFailed(error, pause=min(outcome.pause, _LONGEST_PAUSE), is_final=is_final)
+
+
+def acknowledge(channel: CeChannel, message: Incoming) -> None:
+    """Tell the provider that a message was read. Waits for nothing, and nothing waits for it."""
+    provider = find_provider(channel)
+    call = provider.acknowledge(message, read_secrets(channel), channel.settings)
+    if call is not None:
+        outgoing.start(_acknowledge(channel, provider, call))
+
+
+async def _acknowledge(channel: CeChannel, provider: Provider, call: Call) -> None:
+    try:
+        async with asyncio.timeout(_ACKNOWLEDGE_SECONDS):
+            await _call(channel, provider, call)
+    except (ToolFault, TimeoutError) as error:
+        log.info("acknowledgement not sent", channel=channel.name, reason=str(error))
+
+
+#: When a channel may send next, in this process; read and written in the loop of outgoing calls alone.
+_next_at: dict[int, float] = {}
+
+
+async def _wait_for_pace(channel_id: int, per_second: float) -> None:
+    now = time.monotonic()
+    at = max(_next_at.get(channel_id, now), now)
+    _next_at[channel_id] = at + 1 / per_second
+    await asyncio.sleep(at - now)
+
+
+async def _call(channel: CeChannel, provider: Provider, call: Call) -> tuple[int, Json, int]:
+    """Make a call. Returns its status, body and the seconds of Retry-After. Raises ToolFault if there is no answer."""
+    target = _find_target(provider, call.url)
     try:
         sent = await fetch(HttpCall(target, "POST", _POLICY, f"channel {channel.pk}", call.headers, body=call.body))
-        status, body, retry_after = sent.status, sent.body, ""
+        return sent.status, _read_json(sent.body), 0
     except ToolFault as fault:
         if fault.status is None:
             raise
-        status, body, retry_after = fault.status, fault.body, fault.retry_after or ""
-    seconds = int(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else 0
-    outcome = provider.read_outcome(status, _read_json(body), seconds)
-    if not outcome.message_id:
-        error = ToolFault("PROVIDER_REFUSED", outcome.error)
-        raise SendFailed(error, pause=min(outcome.pause, _LONGEST_PAUSE), is_final=outcome.is_final)
-    row.provider_message_id = outcome.message_id
+        after = fault.retry_after or ""
+        return fault.status, _read_json(fault.body), int(after[:6]) if after.isascii() and after.isdigit() else 0
+
+
+def _find_target(provider: Provider, url: str) -> Target:
+    """The address of a call. Raises ToolFault for a host that is neither the provider's nor in CE_CHANNEL_HOSTS."""
+    parts, allowed = split_address(url), frozenset(conf.get("CHANNEL_HOSTS"))
+    target = HttpConnection("channel", parts, private_hosts=allowed).target(url)
+    is_own = target.scheme == "https" and target.host in provider.hosts
+    if not is_own and not is_listed(target.host, target.port, allowed):
+        text = f"{target.host} is no host of {provider.title}. An operator can allow it in CE_CHANNEL_HOSTS."
+        raise ToolFault("HOST_REFUSED", text)
+    return target
 
 
 def _read_json(body: bytes) -> Json:
@@ -69,6 +124,7 @@ outbox = Outbox(
     send_message,
     "channel_id",
     lambda channel_id: circuits.of(f"channel {channel_id}").limit_calls(MOST_AT_ONCE),
+    report_failure,
     handed_as="channel_messages",
 )
 wake_here = outbox.wake_here

@@ -1,30 +1,27 @@
 """Slack: an app that people write to, alone or by its name in a channel (https://docs.slack.dev)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from urllib.parse import parse_qs
 
 from convengine.json_value import Json
 from convengine.server.channels.contract import (
-    Answer,
     Arrival,
     Call,
     Incoming,
+    OptionForm,
     Outcome,
     Provider,
     Received,
     RequestRefused,
     check_equal,
-    number_options,
     read_attachment,
     read_object,
     read_objects,
     read_part,
     sign,
-    split_text,
 )
 
-_MOST_CHARACTERS, _MOST_BUTTONS, _BUTTON_CHARACTERS = 3000, 25, 75
 #: How old a request may be, in seconds.
 _OLDEST = 300
 #: Errors that pass.
@@ -40,7 +37,11 @@ class Slack(Provider):
         "token": "The bot token, which begins with xoxb-; it needs chat:write, im:history and app_mentions:read.",
         "signing_secret": "The signing secret of the app.",
     }
-    settings = {"api_url": "Another address of the API. Blank: that of Slack."}
+    settings = {"api_url?": "Another address of the API, such as that of a proxy."}
+    hosts = frozenset({"slack.com"})
+    per_second = 1
+    longest_text = longest_question = 3000
+    option_forms = (OptionForm("buttons", 25, 75),)
 
     def receive(self, request: Received, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Arrival:
         """Verify and read an event, the choice of a button, or the check of the address."""
@@ -52,24 +53,20 @@ class Slack(Provider):
         body = read_object(request.body)
         if body.get("type") == "url_verification":
             return Arrival(reply=str(body.get("challenge", "")))
-        message = _read_event(read_part(body, "event"), str(body.get("event_id")))
+        own = {str(each.get("user_id")) for each in read_objects(body.get("authorizations"))}
+        message = _read_event(read_part(body, "event"), own)
         return Arrival((message,) if message else ())
 
-    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
-        """Parts of the text; the last one has the options as buttons, or as numbers where they do not fit."""
-        fits = len(answer.options) <= _MOST_BUTTONS and all(
-            len(label) <= _BUTTON_CHARACTERS for label in answer.options
-        )
-        text = answer.text if fits else number_options(answer.text, answer.options)
-        messages: list[dict[str, Json]] = [{"text": part} for part in split_text(text, _MOST_CHARACTERS)]
-        if answer.options and fits:
-            buttons = [
-                {"type": "button", "action_id": f"option-{number}", "value": label, "text": _write_plain(label)}
-                for number, label in enumerate(answer.options)
-            ]
-            section = {"type": "section", "text": _write_plain(str(messages[-1]["text"]))}
-            messages[-1]["blocks"] = [section, {"type": "actions", "elements": buttons}]
-        return messages
+    def write(self, text: str, options: Sequence[str], form: OptionForm | None) -> Mapping[str, Json]:
+        """The text; with options, the text and the buttons as blocks."""
+        if form is None:
+            return {"text": text}
+        buttons = [
+            {"type": "button", "action_id": f"option-{number}", "value": label, "text": _write_plain(label)}
+            for number, label in enumerate(options)
+        ]
+        blocks = [{"type": "section", "text": _write_plain(text)}, {"type": "actions", "elements": buttons}]
+        return {"text": text, "blocks": blocks}
 
     def build_call(
         self, message: Mapping[str, Json], recipient: str, secrets: Mapping[str, str], settings: Mapping[str, str]
@@ -101,18 +98,40 @@ def _verify(request: Received, signing_secret: str) -> None:
     check_equal(request.headers.get("x-slack-signature", ""), expected, refusal)
 
 
-def _read_event(event: Mapping[str, Json], event_id: str) -> Incoming | None:
-    """A message to the app. Returns None for anything else, and for what a bot wrote."""
-    kind, is_direct = event.get("type"), event.get("channel_type") == "im"
-    is_written = kind == "app_mention" or (kind == "message" and is_direct)
-    if not is_written or event.get("bot_id") or event.get("subtype") not in (None, "file_share"):
+def _read_event(event: Mapping[str, Json], own: Collection[str]) -> Incoming | None:
+    """A message to the app, whose users are `own`. Returns None for anything else, and for what a bot wrote.
+
+    Slack tells a mention twice, as a mention and as a message of its channel: both have one name.
+    """
+    is_direct, is_mention = event.get("channel_type") == "im", event.get("type") == "app_mention"
+    thread = event.get("thread_ts") or (event.get("ts") if is_mention else None)
+    addressed, words = _read_words(event)
+    is_for_another = bool(addressed) and not is_mention and addressed not in own
+    if is_for_another or not (is_direct or thread) or not _is_of_user(event):
         return None
-    thread = event.get("thread_ts") or (None if is_direct else event.get("ts"))
-    # The name of the app stands first: "<@U012> hours".
+    channel = str(event.get("channel"))
+    return Incoming(
+        f"{channel} {event.get('ts')}",
+        _name_place(channel, thread),
+        words,
+        attachment=_read_file(event, words),
+        needs_conversation=not (is_direct or is_mention),
+    )
+
+
+def _is_of_user(event: Mapping[str, Json]) -> bool:
+    """Whether somebody wrote it: no bot, and no change of an older message."""
+    is_message = event.get("type") in ("message", "app_mention")
+    return is_message and not event.get("bot_id") and event.get("subtype") in (None, "file_share")
+
+
+def _read_words(event: Mapping[str, Json]) -> tuple[str, str]:
+    """Whom a message addresses, whose name stands first, and what it says: `<@U012> hours`."""
     words = str(event.get("text") or "").strip()
-    if kind == "app_mention" and words.startswith("<@"):
-        words = words.partition(">")[2].strip()
-    return Incoming(event_id, _name_place(event.get("channel"), thread), words, attachment=_read_file(event, words))
+    if not words.startswith("<@"):
+        return "", words
+    name, _, rest = words.removeprefix("<@").partition(">")
+    return name, rest.strip()
 
 
 def _read_file(event: Mapping[str, Json], words: str) -> dict[str, Json]:

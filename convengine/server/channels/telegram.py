@@ -5,21 +5,19 @@ from datetime import timedelta
 
 from convengine.json_value import Json
 from convengine.server.channels.contract import (
-    Answer,
     Arrival,
     Call,
     Incoming,
+    OptionForm,
     Outcome,
     Provider,
     Received,
     check_equal,
-    number_options,
     read_attachment,
     read_object,
-    split_text,
+    read_part,
 )
 
-_MOST_CHARACTERS, _MOST_BUTTONS, _MOST_BUTTON_BYTES = 4096, 20, 64
 #: What is no text: the key of the message, whose value tells the size.
 _ATTACHMENTS = ("photo", "voice", "audio", "video", "video_note", "document", "sticker", "location", "contact")
 #: What people send without writing it.
@@ -35,8 +33,11 @@ class Telegram(Provider):
         "token": "The token that @BotFather gave for the bot.",
         "secret": "The secret_token that was given to setWebhook: 1 to 256 letters, digits, _ and -.",
     }
-
-    settings = {"api_url": "The address of a Bot API server of your own. Blank: that of Telegram."}
+    settings = {"api_url?": "The address of a Bot API server of your own."}
+    hosts = frozenset({"api.telegram.org"})
+    per_second = 30
+    longest_text = longest_question = 4096
+    option_forms = (OptionForm("buttons", 20, 64, in_bytes=True),)
 
     def receive(self, request: Received, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Arrival:
         """Verify the secret token, and read an update."""
@@ -48,24 +49,23 @@ class Telegram(Provider):
         message = _read_message(read_object(request.body))
         return Arrival((message,) if message else ())
 
-    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
-        """Parts of the text; the last one has the options as buttons, or as numbers where they do not fit."""
-        fits = len(answer.options) <= _MOST_BUTTONS and all(
-            len(label.encode()) <= _MOST_BUTTON_BYTES for label in answer.options
-        )
-        text = answer.text if fits else number_options(answer.text, answer.options)
-        messages: list[dict[str, Json]] = [{"text": part} for part in split_text(text, _MOST_CHARACTERS)]
-        if answer.options and fits:
-            keyboard = [[{"text": label, "callback_data": label}] for label in answer.options]
-            messages[-1]["reply_markup"] = {"inline_keyboard": keyboard}
-        return messages
+    def write(self, text: str, options: Sequence[str], form: OptionForm | None) -> Mapping[str, Json]:
+        """The text, with a row for each button."""
+        keyboard = [[{"text": label, "callback_data": label}] for label in options]
+        return {"text": text, **({"reply_markup": {"inline_keyboard": keyboard}} if keyboard else {})}
 
     def build_call(
         self, message: Mapping[str, Json], recipient: str, secrets: Mapping[str, str], settings: Mapping[str, str]
     ) -> Call:
         """`sendMessage` to the chat."""
-        url = f"{settings.get('api_url') or 'https://api.telegram.org'}/bot{secrets['token']}/sendMessage"
-        return Call(url, {"chat_id": recipient, **message})
+        return Call(_build_url("sendMessage", secrets, settings), {"chat_id": recipient, **message})
+
+    def acknowledge(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
+        """`answerCallbackQuery`, without which a button goes on turning; else `sendChatAction`: "typing …"."""
+        _, _, callback = message.message_id.partition(" c")
+        if callback:
+            return Call(_build_url("answerCallbackQuery", secrets, settings), {"callback_query_id": callback})
+        return Call(_build_url("sendChatAction", secrets, settings), {"chat_id": message.sender, "action": "typing"})
 
     def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
         """The number of the message, or how long to wait. Who blocked the bot gets nothing any more."""
@@ -81,41 +81,42 @@ class Telegram(Provider):
         )
 
 
+def _build_url(method: str, secrets: Mapping[str, str], settings: Mapping[str, str]) -> str:
+    return f"{settings.get('api_url') or 'https://api.telegram.org'}/bot{secrets['token']}/{method}"
+
+
 def _read_message(update: Mapping[str, Json]) -> Incoming | None:
     """The message of an update. Returns None for other kinds of updates, and for what was written in a group."""
-    callback = update.get("callback_query")
-    if isinstance(callback, Mapping):
-        return _build_message(callback.get("message"), callback, f"c{callback.get('id')}", callback.get("data"))
-    edited = update.get("edited_message")
-    if isinstance(edited, Mapping):
-        return _build_message(
-            edited, edited, f"{edited.get('message_id')}e{edited.get('edit_date')}", edited.get("text")
-        )
-    message = update.get("message")
-    if isinstance(message, Mapping):
-        return _build_message(message, message, str(message.get("message_id")), message.get("text"))
-    return None
+    if callback := read_part(update, "callback_query"):
+        name, text = f"c{callback.get('id')}", callback.get("data")
+        return _build_message(read_part(callback, "message"), callback, name, text)
+    if edited := read_part(update, "edited_message"):
+        name = f"{edited.get('message_id')}e{edited.get('edit_date')}"
+        return _build_message(edited, edited, name, edited.get("text"))
+    message = read_part(update, "message")
+    return _build_message(message, message, str(message.get("message_id")), message.get("text"))
 
 
-def _build_message(within: Json, sent: Mapping[str, Json], message_id: str, text: Json) -> Incoming | None:
-    chat, sender = (
-        part.get(key) if isinstance(part, Mapping) else None for part, key in ((within, "chat"), (sent, "from"))
-    )
-    if not isinstance(chat, Mapping) or chat.get("type") != "private":
+def _build_message(within: Mapping[str, Json], sent: Mapping[str, Json], name: str, text: Json) -> Incoming | None:
+    """`within`: the message that tells the chat; `sent`: what tells the user, which is the same but for buttons."""
+    chat, locale = read_part(within, "chat"), read_part(sent, "from").get("language_code")
+    if chat.get("type") != "private":
         return None
     words = str(text or "").strip()
-    locale = sender.get("language_code") if isinstance(sender, Mapping) else None
+    # A command may have a parameter: "/start shop".
+    words = _COMMANDS.get(words.partition(" ")[0], words)
     return Incoming(
-        f"{chat.get('id')} {message_id}",
+        f"{chat.get('id')} {name}",
         str(chat.get("id")),
-        _COMMANDS.get(words, words),
+        words,
         locale if isinstance(locale, str) else "",
         {} if words else read_attachment(sent, _ATTACHMENTS),
         _read_time(sent),
+        str(read_part(sent, "reply_to_message").get("message_id") or ""),
     )
 
 
 def _read_time(message: Mapping[str, Json]) -> float | None:
-    """When it was sent. A button says when its message was sent, which may be long ago."""
+    """When it was sent, which a button does not tell."""
     at = message.get("edit_date") or message.get("date")
     return float(at) if isinstance(at, int) else None

@@ -3,30 +3,28 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
+from convengine.engine.text.compare import shorten
 from convengine.json_value import Json
 from convengine.server.channels.contract import (
-    Answer,
     Arrival,
     Call,
     Incoming,
+    OptionForm,
     Outcome,
     Provider,
     Receipt,
     Received,
     check_equal,
-    number_options,
     read_attachment,
     read_object,
     read_objects,
     read_part,
     sign,
-    split_text,
 )
 
 _API = "https://graph.facebook.com/v23.0"
-_MOST_CHARACTERS, _MOST_CHARACTERS_OF_QUESTION = 4096, 1024
-#: How many options there are room for, and how long they are.
-_MOST_BUTTONS, _BUTTON_CHARACTERS, _MOST_ROWS, _ROW_CHARACTERS = 3, 20, 10, 24
+_BUTTONS, _LIST = OptionForm("buttons", 3, 20), OptionForm("list", 10, 24)
+_LONGEST_VARIABLE = 1024
 _ATTACHMENTS = ("image", "audio", "video", "document", "sticker", "location", "contacts")
 #: Codes of errors that pass: too many messages, and trouble of the service.
 _PASSING = frozenset({1, 2, 4, 80007, 130429, 131016, 131048, 131056, 133004, 131000})
@@ -49,9 +47,15 @@ class WhatsApp(Provider):
     }
     settings = {
         "phone_number_id": "The ID of the number, from which messages are sent.",
-        "list_button": "What opens a list of options. Blank: Choose.",
-        "api_url": "Another address of the API, such as that of a proxy. Blank: that of Meta.",
+        "list_button?": "What opens a list of options, such as Choose.",
+        "template?": "An approved template and its language, such as update en; its body has one variable. It takes "
+        "the text to users who wrote nothing for 24 hours.",
+        "api_url?": "Another address of the API, such as that of a proxy.",
     }
+    hosts = frozenset({"graph.facebook.com"})
+    per_second = 80
+    longest_text, longest_question = 4096, 1024
+    option_forms = (_BUTTONS, _LIST)
 
     def receive(self, request: Received, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Arrival:
         """Answer the registration of the address, or verify and read a batch of messages and receipts."""
@@ -68,33 +72,43 @@ class WhatsApp(Provider):
             [receipt for value in values for receipt in map(_read_receipt, read_objects(value.get("statuses")))],
         )
 
-    def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
-        """Parts of the text; the last one has up to three options as buttons, up to ten as a list, else numbers."""
-        kind = _choose_kind(answer.options)
-        text = answer.text if kind or not answer.options else number_options(answer.text, answer.options)
-        if kind is None:
-            return [{"type": "text", "text": {"body": part}} for part in split_text(text, _MOST_CHARACTERS)]
-        *first, last = split_text(text, _MOST_CHARACTERS_OF_QUESTION)
-        rows = [{"id": label, "title": label} for label in answer.options]
+    def write(self, text: str, options: Sequence[str], form: OptionForm | None) -> Mapping[str, Json]:
+        """A text, or a question with reply buttons or with a list."""
+        if form is None:
+            return {"type": "text", "text": {"body": text}}
+        rows = [{"id": label, "title": label} for label in options]
         action: dict[str, Json] = (
             {"buttons": [{"type": "reply", "reply": row} for row in rows]}
-            if kind == "button"
+            if form is _BUTTONS
             else {"button": "", "sections": [{"rows": rows}]}
         )
-        question = {"type": kind, "body": {"text": last}, "action": action}
-        texts: list[Mapping[str, Json]] = [{"type": "text", "text": {"body": part}} for part in first]
-        return [*texts, {"type": "interactive", "interactive": question}]
+        kind = "button" if form is _BUTTONS else "list"
+        return {"type": "interactive", "interactive": {"type": kind, "body": {"text": text}, "action": action}}
+
+    def write_late(self, text: str, settings: Mapping[str, str]) -> Mapping[str, Json] | None:
+        """The template, whose variable gets the text."""
+        if not settings.get("template"):
+            return None
+        name, _, language = settings["template"].partition(" ")
+        variable = {"type": "text", "text": shorten(" ".join(text.split()), _LONGEST_VARIABLE)}
+        components = [{"type": "body", "parameters": [variable]}]
+        template = {"name": name, "language": {"code": language or "en"}, "components": components}
+        return {"type": "template", "template": template}
 
     def build_call(
         self, message: Mapping[str, Json], recipient: str, secrets: Mapping[str, str], settings: Mapping[str, str]
     ) -> Call:
         """The call that sends a message from the number."""
-        url = f"{settings.get('api_url') or _API}/{settings.get('phone_number_id')}/messages"
-        body = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": recipient, **message}
+        body = {"recipient_type": "individual", "to": recipient, **message}
         if "button" in (action := read_part(message, "interactive", "action")):
             opened = {**action, "button": settings.get("list_button") or "Choose"}
             body["interactive"] = {**read_part(message, "interactive"), "action": opened}
-        return Call(url, body, {"Authorization": f"Bearer {secrets['token']}"})
+        return _build_call(body, secrets, settings)
+
+    def acknowledge(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
+        """Mark the message as read, and show that an answer is being written."""
+        body = {"status": "read", "message_id": message.message_id, "typing_indicator": {"type": "text"}}
+        return _build_call(body, secrets, settings)
 
     def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
         """The ID of the message, or what is wrong with it."""
@@ -103,9 +117,15 @@ class WhatsApp(Provider):
             return Outcome(str(messages[0].get("id", "")))
         error = read_part(body, "error")
         code, details = error.get("code"), read_part(error, "error_data").get("details") or error.get("message")
-        text = _WINDOW_TEXT if code == _WINDOW else f"WhatsApp answered {status}, {code}: {details}."
+        is_too_late = code == _WINDOW
+        text = _WINDOW_TEXT if is_too_late else f"WhatsApp answered {status}, {code}: {details}."
         passes = status >= 500 or status == 429 or code in _PASSING
-        return Outcome(error=text, pause=timedelta(seconds=retry_after), is_final=not passes)
+        return Outcome("", text, timedelta(seconds=retry_after), not passes, is_too_late)
+
+
+def _build_call(body: Mapping[str, Json], secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call:
+    url = f"{settings.get('api_url') or _API}/{settings.get('phone_number_id')}/messages"
+    return Call(url, {"messaging_product": "whatsapp", **body}, {"Authorization": f"Bearer {secrets['token']}"})
 
 
 def _list_values(body: Mapping[str, Json], phone_number_id: str) -> Iterator[Mapping[str, Json]]:
@@ -134,6 +154,7 @@ def _read_message(message: Mapping[str, Json]) -> Incoming:
         words,
         attachment={} if words else read_attachment(message, _ATTACHMENTS),
         at=float(at) if at.isascii() and at.isdigit() else None,
+        reply_to=str(read_part(message, "context").get("id") or ""),
     )
 
 
@@ -142,15 +163,6 @@ def _read_receipt(status: Mapping[str, Json]) -> Receipt:
     errors = read_objects(status.get("errors"))
     details = errors[0] if errors else {}
     text = read_part(details, "error_data").get("details") or details.get("title") or ""
-    text = _WINDOW_TEXT if details.get("code") == _WINDOW else text
-    return Receipt(str(status.get("id")), str(status.get("status")), str(text))
-
-
-def _choose_kind(options: Sequence[str]) -> str | None:
-    """How options are shown. Returns None where there are none, or no room for them."""
-    if not options or len(set(options)) < len(options):
-        return None
-    longest = max(map(len, options))
-    if len(options) <= _MOST_BUTTONS and longest <= _BUTTON_CHARACTERS:
-        return "button"
-    return "list" if len(options) <= _MOST_ROWS and longest <= _ROW_CHARACTERS else None
+    is_too_late = details.get("code") == _WINDOW
+    state = str(status.get("status"))
+    return Receipt(str(status.get("id")), state, _WINDOW_TEXT if is_too_late else str(text), is_too_late)

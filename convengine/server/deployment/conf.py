@@ -67,14 +67,14 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_WEBHOOKS": [],
     # Hosts of webhooks that may have private addresses and may be called without TLS: `host`, `host:port`, `*.domain`.
     "WEBHOOK_PRIVATE_HOSTS": [],
-    # Kinds of channels; the secrets that channels name; and hosts of providers that may have private addresses.
+    # Kinds of channels; the secrets that channels name; and hosts beside the providers' own, which may be private.
     "CHANNEL_PROVIDERS": [
         "convengine.server.channels.telegram.Telegram",
         "convengine.server.channels.whatsapp.WhatsApp",
         "convengine.server.channels.slack.Slack",
     ],
     "CHANNEL_SECRETS": {},
-    "CHANNEL_PRIVATE_HOSTS": [],
+    "CHANNEL_HOSTS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
     # Background jobs, and the work that can be sent to a worker by name.

@@ -81,10 +81,10 @@ def _take_turn(row: CeQueuedMessage) -> tuple[dict[str, Any], ConvEngineError | 
     key = IdempotencyKey(row.owner, row.key, row.body_hash)
     try:
         stored = dict(row.request)
-        fixed = stored.pop(FIXED_ANSWER, "")
+        fixed = stored.pop(FIXED_ANSWER, None)
         request = TurnRequest(**{**stored, "ignored_params": tuple(stored["ignored_params"])})
         thread = Thread(**row.thread) if row.thread else None
-        if thread and fixed:
+        if thread and fixed is not None:
             return record_message(thread, request.message or "", fixed, key), None
         answer = take_message(thread, request, key) if thread else take_turn(request, key, opened_by=row.opened_by)
     except ConvEngineError as error:

@@ -54,6 +54,7 @@ class CeQueuedMessage(OutboxRow):
             ),
             models.Index(fields=["conversation_id"], name="ce_queued_message_of"),
             models.Index(fields=["sent_at"], name="ce_queued_message_age"),
+            models.Index(fields=["owner", "created_at"], name="ce_queued_message_owner"),
         ]
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ def queue_message(
     key: IdempotencyKey,
     opened_by: str,
     thread: Thread | None = None,
-    fixed_answer: str = "",
+    fixed_answer: str | None = None,
 ) -> CeQueuedMessage | StoredAnswer:
     """Store a message, and have its turn taken. The same call again gets the same message, or its answer.
 
@@ -78,7 +78,7 @@ def queue_message(
 
 
 def _accept(
-    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None, fixed_answer: str
+    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None, fixed_answer: str | None
 ) -> CeQueuedMessage:
     """Store a new message. Raises as `queue_message`."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
@@ -94,6 +94,14 @@ def _accept(
     if policy == "interrupt":
         _interrupt(row, earlier.filter(pk__lt=row.pk), conversation_id, request.message)
     return row
+
+
+def is_known(thread: Thread) -> bool:
+    """Whether a thread has a conversation, or messages that wait for one."""
+    names = {"workspace_id": thread.workspace_id, "channel": thread.channel, "remote_jid": thread.remote_jid}
+    order_key = uuid.uuid5(_ORDERS, dumps(thread.columns))
+    waiting_here = CeQueuedMessage.objects.filter(order_key=order_key, status=OutboxStatus.PENDING)
+    return CeConversation.objects.filter(**names).exists() or waiting_here.exists()
 
 
 def _find_order_key(request: TurnRequest, thread: Thread | None) -> uuid.UUID:
@@ -134,7 +142,7 @@ def _store_message(
     opened_by: str,
     thread: Thread | None,
     order_key: uuid.UUID,
-    fixed_answer: str,
+    fixed_answer: str | None,
 ) -> CeQueuedMessage:
     now = database_time()
     try:
@@ -149,7 +157,7 @@ def _store_message(
                 conversation_id=request.conversation_id or None,
                 thread=asdict(thread) if thread else None,
                 order_key=order_key,
-                request={**asdict(request), **({FIXED_ANSWER: fixed_answer} if fixed_answer else {})},
+                request={**asdict(request), **({} if fixed_answer is None else {FIXED_ANSWER: fixed_answer})},
                 next_attempt_at=now,
                 created_at=now,
             )

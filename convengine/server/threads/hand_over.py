@@ -7,6 +7,7 @@ from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
+from convengine.engine.forms.life import forget_question
 from convengine.engine.steps.hand_over.stages import HANDED_BACK, PERSON_ANSWERED
 from convengine.engine.text.compare import TRUE_WORDS
 from convengine.engine.threads.settings import STALE_TIMEOUT_DAYS
@@ -79,6 +80,8 @@ def give_back(
     def end(session: Session, turn: Turn) -> Session:
         turn.audit(session, HANDED_BACK, author=author or None, fromIntent=session.intent, fromState=session.state)
         session = update_dialogue(session.without_context(HANDED_OVER), person_answers=False)
+        # A form that the person came into is left.
+        session = forget_question(session).evolve(intent_locked=False, intent_lock_reason=None, clarification=None)
         return session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="HANDED_BACK")
 
     return store_external_turn(conversation_id, workspace_id, None, text, end, key)

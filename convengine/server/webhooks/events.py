@@ -123,6 +123,15 @@ TURN_ANSWERED = EventType(
         "answer": Member({"type": "object", "description": "The answer, as the API gives it, without context."}, {}),
     },
 )
+UNDELIVERED = EventType(
+    "message.undelivered",
+    "A message to the user of a channel did not arrive, and is not tried again.",
+    {
+        **CONVERSATION,
+        "text": _text("The message.", "Your table is booked."),
+        "error": _text("Why, with the remedy if there is one.", "WhatsApp answered 400, 131026: undeliverable."),
+    },
+)
 HANDOVER_MESSAGE = EventType(
     "handover.message",
     "A user wrote while a person has the conversation.",
@@ -136,6 +145,7 @@ EVENTS: Mapping[str, EventType] = {
         HANDED_OVER,
         HANDOVER_MESSAGE,
         TURN_ANSWERED,
+        UNDELIVERED,
         CONVERSATION_ENDED,
         ACTION_EXECUTED,
         FORM_ABANDONED,

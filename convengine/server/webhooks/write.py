@@ -30,6 +30,7 @@ from convengine.server.webhooks.events import (
     HANDED_OVER,
     RELEASE_PUBLISHED,
     TURN_ANSWERED,
+    UNDELIVERED,
     EventType,
 )
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
@@ -148,6 +149,23 @@ def store_answer_event(
         "answer": redaction.document(shown),
     }
     _store([_NewEvent(TURN_ANSWERED, data)], now)
+
+
+def store_undelivered_event(conversation_id: str, workspace: str, text: str, error: str, now: datetime) -> None:
+    """Write the event of a message that did not arrive."""
+    snapshot = configuration().latest
+    redaction, row = Redaction.of(snapshot), _find_conversation(conversation_id, workspace, None)
+    data = {
+        **_describe_conversation(row, conversation_id, redaction),
+        "turnNo": row.last_turn_no,
+        "intent": row.intent_code or UNKNOWN,
+        "state": row.state_code or UNKNOWN,
+        "configVersion": snapshot.config_version,
+        "text": redaction.text(text),
+        "error": redaction.text(error),
+    }
+    with transaction.atomic():
+        _store([_NewEvent(UNDELIVERED, data)], now)
 
 
 def _find_conversation(conversation_id: str, workspace: str, thread: Mapping[str, str] | None) -> CeConversation:

@@ -1,0 +1,44 @@
+"""What providers tell of the messages that they took, and what is told to the desk of those that did not arrive."""
+
+from convengine.engine.tools.fault import ToolFault
+from convengine.server.channels.contract import Receipt
+from convengine.server.channels.models import CeChannel, CeChannelMessage
+from convengine.server.channels.providers import find_provider
+from convengine.server.database.sql import database_time
+from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.webhooks.write import store_undelivered_event
+
+#: Receipts may come in any order: none takes the place of a later one.
+_ORDER = ("", "sent", "delivered", "read", "failed")
+
+
+def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
+    """Store what became of a message that was sent. What came too late is sent in its other form, if it has one."""
+    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=receipt.message_id)
+    row = rows.first() if receipt.message_id and receipt.state in _ORDER else None
+    if row is None:
+        return
+    if receipt.is_too_late and (late := find_late_body(row)):
+        again = {"status": OutboxStatus.PENDING, "provider_message_id": "", "body": late}
+        rows.update(**again, attempts=0, error=receipt.error[:1000], next_attempt_at=database_time())
+        return
+    earlier = _ORDER[: _ORDER.index(receipt.state)]
+    values = {"status": OutboxStatus.FAILED, "error": receipt.error[:1000]} if receipt.state == "failed" else {}
+    if rows.filter(receipt__in=earlier).update(receipt=receipt.state, **values) and values:
+        row.error = receipt.error[:1000]
+        report_failure(row)
+
+
+def find_late_body(row: CeChannelMessage) -> object:
+    """The message that the provider still takes, unless it was tried. Returns None if there is none."""
+    try:
+        late = find_provider(row.channel).write_late(row.text, row.channel.settings)
+    except ToolFault:
+        return None
+    return None if late == row.body else late
+
+
+def report_failure(row: CeChannelMessage) -> None:
+    """Tell webhooks that a message did not arrive."""
+    if row.conversation_id:
+        store_undelivered_event(row.conversation_id, row.channel.workspace_id, row.text, row.error, database_time())
