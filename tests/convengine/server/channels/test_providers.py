@@ -1,0 +1,315 @@
+"""What is special about each provider."""
+
+import json
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.test import Client
+
+from convengine.engine.pipeline.engine import Engine
+from convengine.server.channels.contract import Answer
+from convengine.server.channels.models import CeChannel, CeChannelMessage
+from convengine.server.channels.providers import list_providers
+from convengine.server.database.sql import database_time
+from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.convengine.server.channels.conftest import World
+from tests.fakes.http_server import Reply
+
+pytestmark = pytest.mark.django_db(transaction=True)
+WINDOW = {"code": 131047, "title": "Re-engagement message"}
+
+
+def calls_of(world: World) -> list[dict[str, Any]]:
+    return [json.loads(asked.body) for asked in world.provider.server.asked]
+
+
+def let_pauses_end() -> None:
+    CeChannelMessage.objects.filter(status=OutboxStatus.PENDING).update(next_attempt_at=F("created_at"))
+
+
+def test_messages_of_users_are_answered_in_their_order_whatever_comes_again(world: World) -> None:
+    requests = [
+        world.provider.write(user, text, number + 10 * int(user))
+        for number, text in enumerate(("hours", "fees", "hours"), start=1)
+        for user in ("7", "8")
+    ]
+    for request in (*requests, *requests):
+        assert world.post(request).status_code == 200
+    world.work()
+
+    for user in ("7", "8"):
+        assert world.provider.list_texts(user) == ["Nine to five.", "No fees.", "Nine to five."]
+
+
+@pytest.mark.parametrize(
+    ("fault", "pause"),
+    [
+        (Reply(429, b'{"ok": false, "parameters": {"retry_after": 90}}', {"Retry-After": "90"}), 60),
+        (Reply(500, b"oh"), 3),
+        (Reply(cut=True), 3),
+    ],
+    ids=["too many", "broken", "cut"],
+)
+def test_after_a_fault_a_message_is_sent_again_before_the_later_ones(fault: Reply, pause: int, world: World) -> None:
+    world.provider.faults = [fault]
+    world.write("7", "hours")
+    world.write("7", "fees")
+
+    waiting = CeChannelMessage.objects.order_by("pk").first()
+    assert waiting is not None
+    assert (waiting.status, waiting.attempts, world.provider.shown) == (OutboxStatus.PENDING, 1, [])
+    assert waiting.next_attempt_at > database_time() + timedelta(seconds=pause)
+    let_pauses_end()
+    world.work()
+    assert world.provider.list_texts("7") == ["Nine to five.", "No fees."]
+
+
+def test_what_can_never_arrive_is_given_up(world: World) -> None:
+    refusals = {
+        "telegram": Reply(403, b'{"ok": false, "description": "Forbidden: bot was blocked by the user"}'),
+        "whatsapp": Reply(400, b'{"error": {"code": 131026, "message": "Message undeliverable"}}'),
+        "slack": Reply(200, b'{"ok": false, "error": "channel_not_found"}'),
+    }
+    world.provider.faults = [refusals[world.provider.kind]]
+    world.write("7", "hours")
+
+    row = CeChannelMessage.objects.get()
+    assert row.status == OutboxStatus.FAILED
+    assert row.error in (
+        "Telegram answered 403: Forbidden: bot was blocked by the user.",
+        "WhatsApp answered 400, 131026: Message undeliverable.",
+        "Slack answered 200: channel_not_found.",
+    )
+
+
+def test_a_failed_turn_is_answered_with_the_text_of_the_channel(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(Engine, "_run_step", fail)
+    monkeypatch.setattr(CeQueuedMessage, "most_attempts", 1)
+    world.write("7", "hours")
+
+    assert world.provider.list_texts("7") == ["Something went wrong. Please send your message again."]
+
+
+def test_a_host_that_is_neither_the_providers_nor_allowed_gets_no_secret(world: World, settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "CHANNEL_HOSTS": []}
+    world.write("7", "hours")
+
+    row = CeChannelMessage.objects.get()
+    assert "127.0.0.1 is no host of" in row.error
+    assert world.provider.server.asked == []
+
+
+def test_a_channel_that_is_off_takes_and_sends_nothing(world: World) -> None:
+    world.post(world.provider.write("7", "hours"))
+    CeChannel.objects.update(is_enabled=False)
+    world.work()
+
+    assert world.post(world.provider.write("7", "fees")).status_code == 404
+    assert world.provider.shown == []
+
+
+def test_an_answer_that_is_too_long_is_sent_in_parts(world: World) -> None:
+    provider = list_providers()[world.provider.kind]
+    long = "One sentence. " * 800
+
+    messages = provider.arrange(Answer(long, ["Yes", "No"]))
+
+    assert all(len(text) <= provider.longest_text for text in messages.texts)
+    assert " ".join(messages.texts) == long.strip()
+    assert messages.options == ["Yes", "No"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "form", "notes"),
+    [
+        ("whatsapp", 3, "buttons", []),
+        ("whatsapp", 10, "list", ["No buttons: 10 options, and there is room for 3."]),
+        (
+            "whatsapp",
+            11,
+            None,
+            [
+                "No buttons: 11 options, and there is room for 3.",
+                "No list: 11 options, and there is room for 10.",
+                "The options are numbered lines of the text.",
+            ],
+        ),
+        ("telegram", 20, "buttons", []),
+        ("slack", 25, "buttons", []),
+    ],
+)
+def test_options_have_the_best_form_that_has_room(kind: str, options: int, form: str | None, notes: list[str]) -> None:
+    labels = [f"Option {number}" for number in range(options)]
+
+    arranged = list_providers()[kind].arrange(Answer("Which?", labels))
+
+    assert (arranged.form and arranged.form.name, list(arranged.notes)) == (form, notes)
+    assert (f"{options}. Option {options - 1}" in arranged.texts[-1]) == (form is None)
+
+
+def test_a_number_is_the_option_of_its_line(whatsapp: World) -> None:
+    whatsapp.write("7", "a party please")
+    whatsapp.write("7", "tomorrow")
+    whatsapp.write("7", "2")
+
+    assert whatsapp.provider.list_texts("7")[-1] == "How many guests?"
+
+
+class TestTelegram:
+    def test_a_start_is_a_greeting_also_with_a_parameter(self, telegram: World) -> None:
+        telegram.write("7", "/start shop")
+
+        assert CeConversationHistory.objects.get().user_input == "hello"
+
+    def test_a_corrected_message_is_another_message(self, telegram: World) -> None:
+        telegram.write("7", "hurs", number=1)
+        request = telegram.provider.post(  # type: ignore[attr-defined]
+            {
+                "edited_message": {
+                    **telegram.provider.head("7"),
+                    "message_id": 1,
+                    "edit_date": int(time.time()),
+                    "text": "hours",
+                }
+            }  # type: ignore[attr-defined]
+        )
+        for _ in range(2):
+            telegram.post(request)
+        telegram.work()
+
+        assert telegram.provider.list_texts("7") == ["Sorry?", "Nine to five."]
+
+    def test_groups_are_left(self, telegram: World) -> None:
+        telegram.write("7", "hours", chat={"id": -5, "type": "group"})
+
+        assert not CeQueuedMessage.objects.exists()
+
+    def test_the_language_of_the_user_is_that_of_the_conversation(self, telegram: World) -> None:
+        telegram.write("7", "hours", **{"from": {"id": 7, "language_code": "de"}})
+
+        assert CeConversation.objects.get().input_params_json["locale"] == "de"
+
+    def test_a_button_does_not_go_on_turning(self, telegram: World) -> None:
+        telegram.post(telegram.provider.choose("7", "hours"))
+        telegram.work()
+
+        assert any("callback_query_id" in call for call in calls_of(telegram))
+
+
+class TestWhatsApp:
+    def test_the_address_is_registered_with_the_word(self, whatsapp: World) -> None:
+        query = {"hub.mode": "subscribe", "hub.challenge": "1158", "hub.verify_token": "a word"}
+
+        assert Client().get("/channels/shop/", query).content == b"1158"
+        assert Client().get("/channels/shop/", {**query, "hub.verify_token": "another"}).status_code == 403
+
+    def test_a_batch_has_messages_of_several_users_and_receipts(self, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        messages = [provider.message(user, text={"body": text}) for user, text in (("7", "hours"), ("8", "fees"))]
+        whatsapp.post(provider.post(messages=messages, statuses=[{"id": "unknown", "status": "read"}]))
+        whatsapp.work()
+
+        assert (provider.list_texts("7"), provider.list_texts("8")) == (["Nine to five."], ["No fees."])
+
+    def test_what_is_for_another_number_is_left(self, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        whatsapp.post(provider.post("4712", messages=[provider.message("7", text={"body": "hours"})]))
+
+        assert not CeQueuedMessage.objects.exists()
+
+    def test_a_message_is_marked_as_read(self, whatsapp: World) -> None:
+        whatsapp.write("7", "hours", number=3)
+
+        assert any(
+            (call.get("status"), call.get("message_id")) == ("read", "wamid.in.3") for call in calls_of(whatsapp)
+        )
+
+    def test_receipts_may_come_in_any_order(self, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        whatsapp.write("7", "hours")
+        for state in ("sent", "read", "delivered"):
+            whatsapp.post(provider.tell(provider.shown[0], state))
+
+        assert CeChannelMessage.objects.get().receipt == "read"
+
+    def test_what_did_not_arrive_says_why(self, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        whatsapp.write("7", "hours")
+        whatsapp.post(provider.tell(provider.shown[0], "failed", errors=[{"code": 131026, "title": "Undeliverable"}]))
+
+        row = CeChannelMessage.objects.get()
+        assert (row.status, row.receipt, row.error) == (OutboxStatus.FAILED, "failed", "Undeliverable")
+
+    @pytest.mark.parametrize("is_told_later", [False, True])
+    def test_after_a_day_the_text_comes_in_the_template(self, is_told_later: bool, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        if not is_told_later:
+            provider.faults = [Reply(400, json.dumps({"error": WINDOW}).encode())]
+        whatsapp.write("7", "hours")
+        if is_told_later:
+            whatsapp.post(provider.tell(provider.shown.pop(), "failed", errors=[WINDOW]))
+        let_pauses_end()
+        whatsapp.work()
+
+        assert [(shown.text, shown.template) for shown in provider.shown] == [("Nine to five.", "update")]
+        assert CeChannelMessage.objects.get().status == OutboxStatus.SENT
+
+    @pytest.mark.parametrize("template", ["", "update en"])
+    def test_without_a_template_the_desk_reads_why_it_did_not_arrive(self, template: str, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        CeChannel.objects.update(settings={**provider.settings, "template": template})
+        provider.faults = [Reply(400, json.dumps({"error": WINDOW}).encode())] * 2
+        whatsapp.write("7", "hours")
+        let_pauses_end()
+        whatsapp.work()
+
+        row = CeChannelMessage.objects.get()
+        assert (row.status, "older than 24 hours" in row.error) == (OutboxStatus.FAILED, True)
+
+
+class TestSlack:
+    def test_the_address_is_verified(self, slack: World) -> None:
+        provider: Any = slack.provider
+        asked = provider.sign(json.dumps({"type": "url_verification", "challenge": "abc"}).encode())
+
+        assert slack.post(asked).content == b"abc"
+
+    def test_a_thread_is_a_conversation_once_the_app_was_named_in_it(self, slack: World) -> None:
+        in_channel = {"channel_type": "channel", "thread_ts": "1.0001"}
+        slack.write("C1", "just talking", **in_channel, number=2)
+        slack.write("C1", "<@UBOT> hours", type="app_mention", channel_type="channel", number=1)
+        slack.write("C1", "fees", **in_channel, number=4)
+        slack.write("C1", "<@U999> what do you think of the fees?", **in_channel, number=5)
+
+        shown = [(each.to, each.text) for each in slack.provider.shown]
+        assert shown == [("C1 1.0001", "Nine to five."), ("C1 1.0001", "No fees.")]
+
+    def test_a_mention_that_slack_tells_twice_has_one_turn(self, slack: World) -> None:
+        slack.write("C1", "<@UBOT> hours", type="app_mention", channel_type="channel", number=1)
+        for kind in ("message", "app_mention"):
+            named = {"type": kind, "channel_type": "channel", "thread_ts": "1.0001"}
+            slack.write("C1", "<@UBOT> fees", **named, number=2)
+
+        assert [each.text for each in slack.provider.shown] == ["Nine to five.", "No fees."]
+
+    def test_what_a_bot_wrote_or_changed_is_left(self, slack: World) -> None:
+        slack.write("D1", "hours", bot_id="B1")
+        slack.write("D1", "hours", subtype="message_changed")
+
+        assert not CeQueuedMessage.objects.exists()
+
+    def test_a_repeated_event_has_one_turn(self, slack: World) -> None:
+        request = slack.provider.write("D1", "hours")
+        for number in range(3):
+            slack.post(request, **({"X-Slack-Retry-Num": str(number)} if number else {}))
+        slack.work()
+
+        assert CeConversationHistory.objects.count() == 1
