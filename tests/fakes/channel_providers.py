@@ -145,7 +145,7 @@ class WhatsApp(Provider):
     def write(self, sender: str, text: str | None, number: int | None = None, **more: Any) -> Request:
         picture = {"mime_type": "image/jpeg", "id": "77"}
         said: dict[str, Any] = {"type": "image", "image": picture} if text is None else {"text": {"body": text}}
-        return self.post(messages=[self.message(sender, number, **said, **more)])
+        return self.post(messages=[self.message(sender, number, **{**said, **more})])
 
     def choose(self, sender: str, label: str) -> Request:
         reply = {"id": label, "title": label}

@@ -41,7 +41,7 @@ class Incoming:
     message_id: str
     #: Whom to answer. Where a channel has threads, with the thread.
     sender: str
-    #: What the user wrote, or the label of the option that the user chose. Blank for an attachment.
+    #: What the user wrote, also below a picture, or the label of the option that the user chose. Blank without a word.
     text: str
     #: The language of the user, such as `de`, if the provider knows it.
     locale: str = ""
@@ -249,17 +249,16 @@ def read_part(value: Json, *names: str) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-def read_attachment(message: Mapping[str, Json], kinds: Sequence[str]) -> dict[str, Json]:
-    """The kind of something that is no text, and its type and size where they are known."""
-    kind = next((name for name in kinds if name in message), "other")
+def read_attachment(message: Mapping[str, Json], kinds: Sequence[str], text: str) -> dict[str, Json]:
+    """The kind of something that is no text, and its type and size where they are known. Empty beside a mere text."""
+    kind = next((name for name in kinds if name in message), None if text else "other")
+    if kind is None:
+        return {}
     value = message.get(kind)
     # A picture comes in several sizes, the largest last.
     known = read_part({"details": value[-1] if isinstance(value, list) and value else value}, "details")
-    return {
-        "kind": kind,
-        "type": known.get("mime_type") or known.get("mimetype"),
-        "bytes": known.get("file_size") or known.get("size"),
-    }
+    size = known.get("file_size") or known.get("size")
+    return {"kind": kind, "type": known.get("mime_type") or known.get("mimetype"), "bytes": size}
 
 
 def split_text(text: str, most: int) -> list[str]:

@@ -1,5 +1,6 @@
 """The address of a channel: requests of its provider are verified, read and answered at once."""
 
+import hashlib
 import time
 from collections.abc import Mapping
 
@@ -28,6 +29,7 @@ from convengine.server.turns.idempotency import IdempotencyKey
 log = structlog.get_logger(__name__)
 #: A channel's page says when something came and was refused; this often at most, it is written.
 _NOTE_SECONDS = 60.0
+_LONGEST_NAME = 128
 _noted: dict[tuple[int, str], float] = {}
 
 
@@ -78,26 +80,31 @@ def owner_of(channel: CeChannel) -> str:
 
 
 def take_in(channel: CeChannel, message: Incoming) -> None:
-    """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments."""
-    key = IdempotencyKey.of(owner_of(channel), message.message_id[:128], None)
+    """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments.
+
+    A text that is longer than MAX_MESSAGE_BYTES is cut.
+    """
+    key = IdempotencyKey.of(owner_of(channel), _shorten_name(message.message_id), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
     if CeQueuedMessage.objects.filter(message_id=key.call).exists():
         return
     if message.needs_conversation and not is_known(thread):
         return
     text = storable(message.text) or describe_attachment(message.attachment)
-    params = {"locale": message.locale or channel.locale, "reply_to": message.reply_to}
-    request = TurnRequest(
-        "",
-        text,
-        {name: value for name, value in params.items() if value},
-        channel=channel.name,
-        workspace_id=channel.workspace_id,
-    )
+    text = text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
+    locale = {"locale": found} if (found := message.locale or channel.locale) else {}
+    # Input parameters stay until they change: a message that quotes nothing and has no picture says so.
+    params = {**locale, "reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
+    request = TurnRequest("", text, params, channel=channel.name, workspace_id=channel.workspace_id)
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
-    queue_message(request, key, "", thread, fixed_answer)
+    queue_message(request, key, "", thread, fixed_answer, may_refuse=False)
     if fixed_answer is None:
         acknowledge(channel, message)
+
+
+def _shorten_name(name: str) -> str:
+    """A name that fits into the column of keys: the same for the same one."""
+    return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
 
 
 def describe_attachment(attachment: Mapping[str, object]) -> str:

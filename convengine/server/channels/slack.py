@@ -136,7 +136,7 @@ def _read_words(event: Mapping[str, Json]) -> tuple[str, str]:
 
 def _read_file(event: Mapping[str, Json], words: str) -> dict[str, Json]:
     files = read_objects(event.get("files"))
-    return {} if words else read_attachment({"file": files[0]} if files else {}, ("file",))
+    return read_attachment({"file": files[0]} if files else {}, ("file",), words)
 
 
 def _read_choice(payload: Mapping[str, Json]) -> Incoming | None:

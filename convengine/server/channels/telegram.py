@@ -92,9 +92,9 @@ def _read_message(update: Mapping[str, Json]) -> Incoming | None:
         return _build_message(read_part(callback, "message"), callback, name, text)
     if edited := read_part(update, "edited_message"):
         name = f"{edited.get('message_id')}e{edited.get('edit_date')}"
-        return _build_message(edited, edited, name, edited.get("text"))
+        return _build_message(edited, edited, name, _read_text(edited))
     message = read_part(update, "message")
-    return _build_message(message, message, str(message.get("message_id")), message.get("text"))
+    return _build_message(message, message, str(message.get("message_id")), _read_text(message))
 
 
 def _build_message(within: Mapping[str, Json], sent: Mapping[str, Json], name: str, text: Json) -> Incoming | None:
@@ -110,10 +110,14 @@ def _build_message(within: Mapping[str, Json], sent: Mapping[str, Json], name: s
         str(chat.get("id")),
         words,
         locale if isinstance(locale, str) else "",
-        {} if words else read_attachment(sent, _ATTACHMENTS),
+        read_attachment(sent, _ATTACHMENTS, words),
         _read_time(sent),
         str(read_part(sent, "reply_to_message").get("message_id") or ""),
     )
+
+
+def _read_text(message: Mapping[str, Json]) -> Json:
+    return message.get("text") or message.get("caption")
 
 
 def _read_time(message: Mapping[str, Json]) -> float | None:

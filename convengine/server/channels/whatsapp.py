@@ -145,6 +145,7 @@ def _read_message(message: Mapping[str, Json]) -> Incoming:
         or read_part(interactive, "button_reply").get("title")
         or read_part(interactive, "list_reply").get("title")
         or read_part(message, "button").get("text")
+        or read_part(message, str(message.get("type"))).get("caption")
     )
     at = str(message.get("timestamp") or "")
     words = str(text or "").strip()
@@ -152,7 +153,7 @@ def _read_message(message: Mapping[str, Json]) -> Incoming:
         str(message.get("id")),
         str(message.get("from")),
         words,
-        attachment={} if words else read_attachment(message, _ATTACHMENTS),
+        attachment=read_attachment(message, _ATTACHMENTS, words),
         at=float(at) if at.isascii() and at.isdigit() else None,
         reply_to=str(read_part(message, "context").get("id") or ""),
     )

@@ -54,11 +54,14 @@ def queue_message(
     opened_by: str,
     thread: Thread | None = None,
     fixed_answer: str | None = None,
+    *,
+    may_refuse: bool = True,
 ) -> CeQueuedMessage | StoredAnswer:
     """Store a message, and have its turn taken. The same call again gets the same message, or its answer.
 
     The request of a message of a thread names no conversation. A message that failed is tried anew. `fixed_answer`:
-    the engine does not read the message, such as a picture; it is recorded with this answer.
+    the engine does not read the message, such as a picture; it is recorded with this answer. Without `may_refuse`,
+    ON_CONCURRENT_TURN `reject` lets it wait.
 
     Raises IdempotencyKeyReused for a key that came with another body, TurnInProgress where another message of the
     conversation is being answered and ON_CONCURRENT_TURN is `reject`, and ServerOverloaded where too many wait.
@@ -66,7 +69,7 @@ def queue_message(
     if (body := idempotency.find_answer(key)) is not None:
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
-        known = _accept(request, key, opened_by, thread, fixed_answer)
+        known = _accept(request, key, opened_by, thread, fixed_answer, may_refuse=may_refuse)
     if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused()
     if known.status == OutboxStatus.FAILED:
@@ -78,7 +81,13 @@ def queue_message(
 
 
 def _accept(
-    request: TurnRequest, key: IdempotencyKey, opened_by: str, thread: Thread | None, fixed_answer: str | None
+    request: TurnRequest,
+    key: IdempotencyKey,
+    opened_by: str,
+    thread: Thread | None,
+    fixed_answer: str | None,
+    *,
+    may_refuse: bool,
 ) -> CeQueuedMessage:
     """Store a new message. Raises as `queue_message`."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
@@ -88,7 +97,7 @@ def _accept(
     earlier = pending.filter(order_key=order_key)
     policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
     conversation_id = _find_conversation(request, thread) if policy != "wait" else None
-    if policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
+    if may_refuse and policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
         raise TurnInProgress()
     row = _store_message(request, key, opened_by, thread, order_key, fixed_answer)
     if policy == "interrupt":

@@ -19,6 +19,7 @@ from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.convengine.server.channels.conftest import World
 from tests.fakes.http_server import Reply
+from tests.live.configuration import configure
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WINDOW = {"code": 131047, "title": "Re-engagement message"}
@@ -153,6 +154,53 @@ def test_options_have_the_best_form_that_has_room(kind: str, options: int, form:
 
     assert (arranged.form and arranged.form.name, list(arranged.notes)) == (form, notes)
     assert (f"{options}. Option {options - 1}" in arranged.texts[-1]) == (form is None)
+
+
+def test_the_words_below_a_picture_are_the_message(world: World) -> None:
+    captions: dict[str, Any] = {
+        "telegram": {"caption": "hours"},
+        "whatsapp": {"image": {"mime_type": "image/jpeg", "caption": "hours"}},
+        "slack": {"subtype": "file_share", "files": [{"mimetype": "image/jpeg"}]},
+    }
+    world.write("7", "hours" if world.provider.kind == "slack" else None, **captions[world.provider.kind])
+
+    assert world.provider.list_texts("7") == ["Nine to five."]
+    assert CeConversation.objects.get().input_params_json["attachment"]["kind"] in ("photo", "image", "file")
+    world.write("7", "hours")
+    assert CeConversation.objects.get().input_params_json["attachment"] is None
+
+
+def test_a_message_that_waits_is_never_refused(world: World) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "reject")
+    for text in ("hours", "fees"):
+        assert world.post(world.provider.write("7", text)).status_code == 200
+    world.work()
+
+    assert world.provider.list_texts("7") == ["Nine to five.", "No fees."]
+
+
+def test_a_newer_message_takes_the_place_of_those_that_wait(world: World) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "interrupt")
+    for text in ("hours", "fees"):
+        world.post(world.provider.write("7", text))
+    world.work()
+
+    assert world.provider.list_texts("7") == ["No fees."]
+
+
+def test_the_longest_names_and_texts_of_providers_are_taken(world: World) -> None:
+    provider: Any = world.provider
+    long = "hours " + "x" * 30_000
+    if provider.kind == "whatsapp":
+        for end in ("a", "b"):
+            message = {**provider.message("7", text={"body": long}), "id": "w" * 200 + end}
+            world.post(provider.post(messages=[message]))
+    else:
+        for _ in range(2):
+            world.post(provider.write("7", long))
+    world.work()
+
+    assert world.provider.list_texts("7") == ["Nine to five."] * 2
 
 
 def test_a_number_is_the_option_of_its_line(whatsapp: World) -> None:
