@@ -50,7 +50,7 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
         log.error("channel not ready", channel=name, reason=fault.message)
         return _refuse(503, fault.code, fault.message)
     try:
-        for message in arrival.messages:
+        for message in sorted(arrival.messages, key=lambda message: message.at or 0):
             if not _is_too_old(message):
                 take_in(channel, message)
     except ConvEngineError as error:
