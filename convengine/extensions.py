@@ -13,6 +13,20 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import publish_text
 from convengine.engine.verbose.select import Signal
+from convengine.server.channels.contract import (
+    Arrival,
+    Call,
+    CallResult,
+    Incoming,
+    OptionForm,
+    Provider,
+    Receipt,
+    Received,
+    RequestRefused,
+    check_equal,
+    read_object,
+    sign,
+)
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import (
     container_interceptor,
@@ -20,6 +34,7 @@ from convengine.server.extensions.registry import (
     container_transformer,
     http_mapper,
     memory_store,
+    register_channel,
     register_finder,
     response_transformer,
     step_hook,
@@ -31,9 +46,10 @@ from convengine.server.extensions.registry import (
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 
 __all__ = [
-    "ContainerRequest", "Continue", "FoundSpan", "HttpRequest", "JsonPayload", "Outcome", "Payload", "Rule", "Session",
-    "Signal", "Step", "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "VerboseLine",
-    "container_interceptor", "container_provider", "container_transformer", "http_mapper", "memory_store",
-    "publish_text", "register_finder", "response_transformer", "rule_action", "rule_matcher", "step_hook", "task",
-    "tool", "tool_group", "verbose_listener",
+    "Arrival", "Call", "CallResult", "ContainerRequest", "Continue", "FoundSpan", "HttpRequest", "Incoming",
+    "JsonPayload", "OptionForm", "Outcome", "Payload", "Provider", "Receipt", "Received", "RequestRefused", "Rule",
+    "Session", "Signal", "Step", "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "VerboseLine",
+    "check_equal", "container_interceptor", "container_provider", "container_transformer", "http_mapper",
+    "memory_store", "publish_text", "read_object", "register_channel", "register_finder", "response_transformer",
+    "rule_action", "rule_matcher", "sign", "step_hook", "task", "tool", "tool_group", "verbose_listener",
 ]  # fmt: skip

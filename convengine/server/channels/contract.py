@@ -97,7 +97,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallResult:
     """What the provider said to a call."""
 
     #: The provider's name of the message. Blank if it was not taken.
@@ -178,7 +178,7 @@ class Provider(ABC):
         """The call that sends a message."""
 
     @abstractmethod
-    def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
+    def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """What the provider's answer means; `retry_after`: the seconds of that header, or 0."""
 
     def acknowledge(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:

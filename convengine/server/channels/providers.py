@@ -6,22 +6,15 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.server.channels.contract import Provider
 from convengine.server.channels.models import CeChannel
 from convengine.server.deployment import conf
+from convengine.server.extensions.registry import registry
+from convengine.server.wiring import load_extensions
 
 
 def list_providers() -> dict[str, Provider]:
     """The kinds of channels by name: `CHANNEL_PROVIDERS` of the settings, and those of `register_channel`."""
-    kinds: list[type[Provider]] = [*conf.load_all("CHANNEL_PROVIDERS"), *_registered]
+    load_extensions()
+    kinds: list[type[Provider]] = [*conf.load_all("CHANNEL_PROVIDERS"), *registry.channels]
     return {kind.name: kind() for kind in kinds}
-
-
-def register_channel(kind: type[Provider]) -> type[Provider]:
-    """Add a kind of channels of the deployment's own; can decorate its class."""
-    if kind not in _registered:
-        _registered.append(kind)
-    return kind
-
-
-_registered: list[type[Provider]] = []
 
 
 def find_provider(channel: CeChannel) -> Provider:

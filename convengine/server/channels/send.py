@@ -47,16 +47,16 @@ async def send_message(row: CeChannelMessage) -> None:
     provider = find_provider(channel)
     await _wait_for_pace(channel.pk, provider.per_second)
     call = provider.build_call(row.body, row.recipient, read_secrets(channel), channel.settings)
-    outcome = provider.read_outcome(*await _call(channel, provider, call))
-    if outcome.message_id:
-        row.provider_message_id = outcome.message_id
+    result = provider.read_result(*await _call(channel, provider, call))
+    if result.message_id:
+        row.provider_message_id = result.message_id
         return
-    is_final = outcome.is_final or row.attempts + 1 >= row.most_attempts
-    if outcome.is_too_late and (late := find_late_body(row)):
+    is_final = result.is_final or row.attempts + 1 >= row.most_attempts
+    if result.is_too_late and (late := find_late_body(row)):
         row.body, is_final = late, False
-    error = ToolFault("PROVIDER_REFUSED", outcome.error)
-    row.error = outcome.error
-    raise SendFailed(error, pause=min(outcome.pause, _LONGEST_PAUSE), is_final=is_final)
+    error = ToolFault("PROVIDER_REFUSED", result.error)
+    row.error = result.error
+    raise SendFailed(error, pause=min(result.pause, _LONGEST_PAUSE), is_final=is_final)
 
 
 def acknowledge(channel: CeChannel, message: Incoming) -> None:

@@ -8,9 +8,9 @@ from convengine.json_value import Json
 from convengine.server.channels.contract import (
     Arrival,
     Call,
+    CallResult,
     Incoming,
     OptionForm,
-    Outcome,
     Provider,
     Received,
     RequestRefused,
@@ -77,15 +77,15 @@ class Slack(Provider):
         body = {"channel": channel, **({"thread_ts": thread} if thread else {}), **message}
         return Call(url, body, {"Authorization": f"Bearer {secrets['token']}"})
 
-    def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
+    def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """The time stamp of the message, which is its name, or what is wrong with it."""
         answer = body if isinstance(body, Mapping) else {}
         if status == 200 and answer.get("ok") is True:
-            return Outcome(str(answer.get("ts", "")))
+            return CallResult(str(answer.get("ts", "")))
         code = answer.get("error")
         passes = status >= 500 or status == 429 or code in _PASSING
         text = f"Slack answered {status}: {code or 'without a reason'}."
-        return Outcome(error=text, pause=timedelta(seconds=retry_after), is_final=not passes)
+        return CallResult(error=text, pause=timedelta(seconds=retry_after), is_final=not passes)
 
 
 def _verify(request: Received, signing_secret: str) -> None:

@@ -7,9 +7,9 @@ from convengine.json_value import Json
 from convengine.server.channels.contract import (
     Arrival,
     Call,
+    CallResult,
     Incoming,
     OptionForm,
-    Outcome,
     Provider,
     Received,
     check_equal,
@@ -67,14 +67,14 @@ class Telegram(Provider):
             return Call(_build_url("answerCallbackQuery", secrets, settings), {"callback_query_id": callback})
         return Call(_build_url("sendChatAction", secrets, settings), {"chat_id": message.sender, "action": "typing"})
 
-    def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
+    def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """The number of the message, or how long to wait. Who blocked the bot gets nothing any more."""
         answer = body if isinstance(body, Mapping) else {}
         result, parameters = answer.get("result"), answer.get("parameters")
         if status == 200 and isinstance(result, Mapping):
-            return Outcome(str(result.get("message_id", "")))
+            return CallResult(str(result.get("message_id", "")))
         seconds = parameters.get("retry_after") if isinstance(parameters, Mapping) else None
-        return Outcome(
+        return CallResult(
             error=f"Telegram answered {status}: {answer.get('description') or 'without a reason'}.",
             pause=timedelta(seconds=seconds if isinstance(seconds, int) else retry_after),
             is_final=400 <= status < 500 and status != 429,

@@ -8,9 +8,9 @@ from convengine.json_value import Json
 from convengine.server.channels.contract import (
     Arrival,
     Call,
+    CallResult,
     Incoming,
     OptionForm,
-    Outcome,
     Provider,
     Receipt,
     Received,
@@ -110,17 +110,17 @@ class WhatsApp(Provider):
         body = {"status": "read", "message_id": message.message_id, "typing_indicator": {"type": "text"}}
         return _build_call(body, secrets, settings)
 
-    def read_outcome(self, status: int, body: Json, retry_after: int) -> Outcome:
+    def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """The ID of the message, or what is wrong with it."""
         messages = read_objects(body.get("messages") if isinstance(body, Mapping) else None)
         if status == 200 and messages:
-            return Outcome(str(messages[0].get("id", "")))
+            return CallResult(str(messages[0].get("id", "")))
         error = read_part(body, "error")
         code, details = error.get("code"), read_part(error, "error_data").get("details") or error.get("message")
         is_too_late = code == _WINDOW
         text = _WINDOW_TEXT if is_too_late else f"WhatsApp answered {status}, {code}: {details}."
         passes = status >= 500 or status == 429 or code in _PASSING
-        return Outcome("", text, timedelta(seconds=retry_after), not passes, is_too_late)
+        return CallResult("", text, timedelta(seconds=retry_after), not passes, is_too_late)
 
 
 def _build_call(body: Mapping[str, Json], secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call:

@@ -154,6 +154,8 @@ class Registry:
     finders: dict[str, FinderEntry] = field(default_factory=dict)
     #: Mappers of HTTP answers by name.
     http_mappers: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    #: Kinds of channels.
+    channels: list[type[Any]] = field(default_factory=list)
 
     def add_task(self, name: str, entry: TaskEntry) -> None:
         """Register a task. Raises ValueError if the name is taken."""
@@ -355,6 +357,12 @@ def step_hook(hook: type[StepHook]) -> type[StepHook]:
     """Register a class of hooks around steps."""
     registry.hooks.append(hook())
     return hook
+
+
+def register_channel(kind: type[Any]) -> type[Any]:
+    """Register a subclass of Provider as a kind of channels. With the name of a built-in kind, it replaces that one."""
+    registry.channels.append(kind)
+    return kind
 
 
 def verbose_listener(hear: VerboseListener) -> VerboseListener:
