@@ -72,9 +72,20 @@ class CeChannel(models.Model):
         default="You get messages here again.",
         help_text="The first message that the user gets again.",
     )
-    last_request_at = models.DateTimeField("last request", null=True, editable=False)
-    refusal = models.CharField("last refused request", max_length=500, blank=True, default="", editable=False)
-    refused_at = models.DateTimeField("refused", null=True, editable=False)
+    last_request_at = models.DateTimeField(
+        "last request", null=True, editable=False, help_text="When the provider last sent a request that was taken."
+    )
+    refusal = models.CharField(
+        "last refused request",
+        max_length=500,
+        blank=True,
+        default="",
+        editable=False,
+        help_text="Why a request was last refused.",
+    )
+    refused_at = models.DateTimeField(
+        "refused", null=True, editable=False, help_text="When a request was last refused."
+    )
 
     class Meta:
         db_table = "ce_channel"
@@ -89,15 +100,19 @@ class CeChannelMessage(OutboxRow):
 
     id = models.BigAutoField(primary_key=True)
     channel = models.ForeignKey(CeChannel, on_delete=models.CASCADE, related_name="messages", db_index=False)
-    #: The answered message, or the turn of a person, and which part of the answer: each is sent once.
-    source_id = models.UUIDField(editable=False)
-    part = models.PositiveIntegerField()
+    # With the part, so that each part of an answer is sent once.
+    source_id = models.UUIDField(
+        "source", editable=False, help_text="The message that it answers, or the turn of a person."
+    )
+    part = models.PositiveIntegerField(help_text="Which part of the answer it is, from 0.")
     conversation_id = models.CharField("conversation", max_length=36, blank=True)
     turn_id = models.UUIDField("turn", null=True, help_text="The turn that it answers.")
     text = models.TextField(help_text="What it says.")
     recipient = models.CharField(max_length=400, help_text="Whom it goes to, as the provider names people.")
     body: Any = models.JSONField(help_text="The message, as the provider gets it.")
-    provider_message_id = models.CharField("message ID", max_length=400, blank=True, default="")
+    provider_message_id = models.CharField(
+        "message ID", max_length=400, blank=True, default="", help_text="What the provider calls the message."
+    )
     receipt = models.CharField(max_length=10, blank=True, default="", help_text="What the provider told since.")
 
     class Meta:
