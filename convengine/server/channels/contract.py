@@ -157,7 +157,7 @@ class Provider(ABC):
     hosts: ClassVar[frozenset[str]]
     #: Messages that a channel sends in a second; more wait.
     per_second: ClassVar[float]
-    #: The longest text of a message, and of one that has options.
+    #: The longest text of a message, and of one that has options in one of `option_forms`.
     longest_text: ClassVar[int]
     longest_question: ClassVar[int]
     #: How options are shown, the best first. Where none has room, they are numbered lines of the text.

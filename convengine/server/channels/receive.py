@@ -92,9 +92,10 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
         return
     text = storable(message.text) or describe_attachment(message.attachment)
     text = text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
-    locale = {"locale": found} if (found := message.locale or channel.locale) else {}
     # Input parameters stay until they change: a message that quotes nothing and has no picture says so.
-    params = {**locale, "reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
+    params = {"reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
+    if locale := message.locale or channel.locale:
+        params["locale"] = locale
     request = TurnRequest("", text, params, channel=channel.name, workspace_id=channel.workspace_id)
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
     queue_message(request, key, "", thread, fixed_answer, may_refuse=False)

@@ -112,7 +112,7 @@ def _read_event(event: Mapping[str, Json], own: Collection[str]) -> Incoming | N
     channel = str(event.get("channel"))
     return Incoming(
         f"{channel} {event.get('ts')}",
-        _name_place(channel, thread),
+        _name_sender(channel, thread),
         words,
         attachment=_read_file(event, words),
         needs_conversation=not (is_direct or is_mention),
@@ -145,11 +145,11 @@ def _read_choice(payload: Mapping[str, Json]) -> Incoming | None:
     if payload.get("type") != "block_actions" or not actions:
         return None
     channel, action = read_part(payload, "channel").get("id"), actions[0]
-    place = _name_place(channel, message.get("thread_ts"))
-    return Incoming(f"{place} {action.get('action_ts')}", place, str(action.get("value") or ""))
+    sender = _name_sender(channel, message.get("thread_ts"))
+    return Incoming(f"{sender} {action.get('action_ts')}", sender, str(action.get("value") or ""))
 
 
-def _name_place(channel: Json, thread: Json) -> str:
+def _name_sender(channel: Json, thread: Json) -> str:
     """Where to answer: a channel, with the thread in it."""
     return f"{channel} {thread}" if thread else str(channel)
 
