@@ -85,7 +85,8 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
     section = next(section for section in sidebar("operator") if section["title"] == "Engine room")
 
     assert [page["title"] for page in section["items"]] == [
-        *("Action runs", "Sent messages", "Webhook deliveries", "Waiting turns", "Queued messages", "Stored answers"),
+        *("Action runs", "Sent messages", "Webhook deliveries", "Waiting turns"),
+        *("Channel messages", "Opted out", "Queued messages", "Stored answers"),
         *("Background jobs", "Runs of jobs"),
     ]
     assert section["link"] == section["items"][0]["link"]

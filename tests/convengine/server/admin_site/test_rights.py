@@ -58,6 +58,8 @@ OWN = {
     "ce_jobs_cejob_run": "ce_jobs.run_job",
     **{f"ce_webhooks_cewebhook_{page}": "ce_webhooks.change_cewebhook" for page in ("secret", "test")},
     **{f"ce_webhooks_{model}_again": "ce_webhooks.resend_delivery" for model in ("cewebhook", "cewebhookdelivery")},
+    "ce_channels_cechannel_test": "ce_channels.change_cechannel",
+    "ce_channels_cechannelmessage_again": "ce_channels.change_cechannel",
     "ce_sessions_cependingactionexecution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",
