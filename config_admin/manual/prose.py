@@ -25,7 +25,7 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("trust", "groups", "access", "glossary"),
     ),
     "For integrators and operators": (
-        *("first_hour_integrator", "install", "api", "chat", "sessions", "webhooks", "models", "extending"),
+        *("first_hour_integrator", "install", "api", "chat", "channels", "sessions", "webhooks", "models", "extending"),
         *(
             "scenarios",
             "deployment",
