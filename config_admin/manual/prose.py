@@ -22,7 +22,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         *("first_hour_analyst", "workplace", "authoring", "forms", "understanding", "rules", "actions", "tools"),
         *("health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading", "reports"),
-        *("trust", "groups", "access", "glossary"),
+        *("trust", "seals", "groups", "access", "glossary"),
     ),
     "For integrators and operators": (
         *("first_hour_integrator", "install", "api", "chat", "channels", "sessions", "webhooks", "models", "extending"),
