@@ -51,11 +51,10 @@ async def send_message(row: CeChannelMessage) -> None:
     if result.message_id:
         row.provider_message_id = result.message_id
         return
-    is_final = result.is_final or row.attempts + 1 >= row.most_attempts
+    is_final = result.is_final
     if result.is_too_late and (late := find_late_body(row)):
         row.body, is_final = late, False
     error = ToolFault("PROVIDER_REFUSED", result.error)
-    row.error = result.error
     raise SendFailed(error, pause=min(result.pause, _LONGEST_PAUSE), is_final=is_final)
 
 
@@ -124,7 +123,7 @@ outbox = Outbox(
     send_message,
     "channel_id",
     lambda channel_id: circuits.of(f"channel {channel_id}").limit_calls(MOST_AT_ONCE),
-    report_failure,
+    lambda row, error: report_failure(row),
     handed_as="channel_messages",
 )
 wake_here = outbox.wake_here

@@ -111,7 +111,7 @@ class Outbox(Generic[Row]):
         send: Callable[[Row], Coroutine[Any, Any, None]],
         receiver: str,
         limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE,
-        on_final: Callable[[Row], None] = lambda row: None,
+        on_given_up: Callable[[Row, ToolFault], None] = lambda row, error: None,
         *,
         handed_as: str = "",
         seconds: Callable[[], float] = lambda: _ATTEMPT_SECONDS,
@@ -120,15 +120,15 @@ class Outbox(Generic[Row]):
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
 
         `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
-        many rows a receiver may get at once just now. `on_final` follows a failure after which nothing is tried again.
-        `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`; a
-        claim lasts for `claim`, and is renewed meanwhile.
+        many rows a receiver may get at once just now. `on_given_up` follows the failure after which a row is not tried
+        again. `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`;
+        a claim lasts for `claim`, and is renewed meanwhile.
         """
         self._select = select
         self._send = send
         self._receiver = receiver
         self._limit = limit
-        self._on_final = on_final
+        self._on_given_up = on_given_up
         self._handed_as = handed_as
         self._seconds = seconds
         self._claimed_for = claim
@@ -188,9 +188,8 @@ class Outbox(Generic[Row]):
                 release_connections()
                 for row, error in _take_results(results):
                     del running[row.pk]
-                    _store_result(row, error)
-                    if isinstance(error, SendFailed) and error.is_final:
-                        self._on_final(row)
+                    if _store_result(row, error) == OutboxStatus.FAILED and error:
+                        self._on_given_up(row, error)
                     counts["failed" if error else "sent"] += 1
                 renewed_at = self._renew_claims(running, renewed_at)
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:
@@ -278,9 +277,11 @@ def _claim(row: OutboxRow, now: datetime, duration: timedelta) -> bool:
     return bool(unclaimed.update(attempts=F("attempts") + 1, next_attempt_at=now + duration))
 
 
-def _store_result(row: OutboxRow, error: ToolFault | None) -> None:
+def _store_result(row: OutboxRow, error: ToolFault | None) -> str | None:
+    """Store what became of an attempt. Returns the new status, if the row has one."""
     now = database_time()
-    values: dict[str, Any] = {"error": storable(error.message)[:_LONGEST_ERROR] if error else ""}
+    row.error = storable(error.message)[:_LONGEST_ERROR] if error else ""
+    values: dict[str, Any] = {"error": row.error}
     pause, is_final = (error.pause, error.is_final) if isinstance(error, SendFailed) else (timedelta(), False)
     if not error:
         values |= {"status": OutboxStatus.SENT, "sent_at": now}
@@ -288,7 +289,8 @@ def _store_result(row: OutboxRow, error: ToolFault | None) -> None:
         values["status"] = OutboxStatus.FAILED
     else:
         values["next_attempt_at"] = now + max(min(FIRST_PAUSE * 2**row.attempts, LONGEST_PAUSE), pause)
-    _select(row).update(**row.describe_change(values))
+    is_stored = _select(row).update(**row.describe_change(values))
+    return values.get("status") if is_stored else None
 
 
 def _select(row: OutboxRow) -> QuerySet[Any]:

@@ -104,11 +104,13 @@ def _read_pause(retry_after: str | None) -> timedelta | None:
     return min(max(pause, timedelta()), _LONGEST_PAUSE)
 
 
-def deactivate(row: CeWebhookDelivery) -> None:
-    """Turn off the webhook of a delivery, because its receiver answered that it is gone (410).
+def deactivate(row: CeWebhookDelivery, error: ToolFault) -> None:
+    """Turn off the webhook of a delivery if its receiver answered that it is gone (410).
 
     A webhook that has another URL by now stays on.
     """
+    if not isinstance(error, SendFailed) or not error.is_final:
+        return
     at = database_time()
     webhooks = CeWebhook.objects.filter(pk=row.webhook_id, url=row.webhook.url)
     webhooks.update(is_enabled=False, deactivated_at=at)

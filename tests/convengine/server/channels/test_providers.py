@@ -17,6 +17,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from tests.convengine.server.channels.conftest import World
 from tests.fakes.http_server import Reply
 from tests.live.configuration import configure
@@ -86,6 +87,17 @@ def test_what_can_never_arrive_is_given_up(world: World) -> None:
         "WhatsApp answered 400, 131026: Message undeliverable.",
         "Slack answered 200: channel_not_found.",
     )
+
+
+@pytest.mark.parametrize("fault", [Reply(500, b"oh"), Reply(cut=True)], ids=["broken", "cut"])
+def test_webhooks_get_what_was_given_up(fault: Reply, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CeChannelMessage, "most_attempts", 1)
+    CeWebhook.objects.create(name="desk", url="https://desk.example.com", events=["message.undelivered"])
+    world.provider.faults = [fault]
+    world.write("7", "hours")
+
+    data = json.loads(CeWebhookDelivery.objects.get().body)["data"]
+    assert (data["text"], data["error"]) == ("Nine to five.", CeChannelMessage.objects.get().error)
 
 
 def test_a_failed_turn_is_answered_with_the_text_of_the_channel(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
