@@ -53,11 +53,11 @@ def start_installed(stack: ExitStack, postgres: Postgres, say: Callable[[str], N
         for name, durability in _DURABILITIES.items():
             openers[name] = Opener(_start_langgraph(stack, postgres, python, durability), "/turn")
     else:
-        say("LangGraph is left out: CE_BENCH_LANGGRAPH names no Python that has it (docs/architecture.md)")
+        say("LangGraph is left out: CE_BENCH_LANGGRAPH names no Python that has it (bench/README.md)")
     if python := os.environ.get("CE_BENCH_RASA"):
         openers[RASA] = Opener(_start_rasa(stack, postgres, python), "/webhooks/rest/webhook", RasaConversation)
     else:
-        say("Rasa is left out: CE_BENCH_RASA names no Python that has it (docs/architecture.md)")
+        say("Rasa is left out: CE_BENCH_RASA names no Python that has it (bench/README.md)")
     return openers
 
 
