@@ -20,26 +20,23 @@ from convengine.server.deployment.folders import find_shipped
 #: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
-        *("first_hour_analyst", "workplace", "authoring", "forms", "understanding", "rules", "actions", "tools"),
-        *("health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading", "reports"),
-        *("trust", "seals", "groups", "access", "glossary"),
+        *("first_hour_analyst", "workplace", "design", "authoring", "forms", "understanding", "languages", "rules"),
+        *("actions", "tools", "health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading"),
+        *("reports", "trust", "seals", "groups", "access", "troubleshooting", "cheat_sheet", "glossary"),
     ),
     "For integrators and operators": (
         *("first_hour_integrator", "install", "api", "chat", "channels", "sessions", "webhooks", "models", "extending"),
-        *(
-            "scenarios",
-            "deployment",
-            "operations",
-            "observability",
-            "scaling",
-            "production",
-            "architecture",
-            "dependencies",
-        ),
+        *("scenarios", "deployment", "operations", "observability", "scaling", "production", "limits", "security"),
+        *("versions", "architecture", "dependencies"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
 _FOLDER = find_shipped("docs")
+#: Words of a question that say nothing of its subject.
+_SMALL = (
+    " a an and are be can can't cannot do does doesn't don't for from how i in is isn't it me my no not of on or our "
+    "the to we what when where which why will with won't you "
+)
 #: How many characters of a paragraph a search shows.
 _EXCERPT = 180
 #: The path of pictures, relative to the files.
@@ -108,19 +105,43 @@ def contents() -> list[tuple[str, list[Prose]]]:
 
 
 def search(text: str) -> list[ProseMatch]:
-    """The chapters with all words of a text, those with one in the title first, each with its best paragraph."""
-    words = text.lower().split()
+    """The chapters with all telling words of a text, each with its best paragraph.
+
+    Those with the text as their title or in a heading come first, then those with all its words in one heading.
+    """
+    words = _list_telling_words(text)
     chapters = [
         entry for _, part in contents() for entry in part if words and all(word in entry.folded for word in words)
     ]
-    chapters = sorted(chapters, key=lambda entry: not any(word in entry.title.lower() for word in words))
-    return [_match_chapter(entry, words) for entry in chapters]
+    return [
+        _match_chapter(entry, words) for entry in sorted(chapters, key=lambda entry: _rank_chapter(entry, text, words))
+    ]
+
+
+def _list_telling_words(text: str) -> list[str]:
+    """The words that say what is searched, in lower case and without the s of a plural. All, if none of them tells."""
+    words = [word.strip('?!.,;:"“”') for word in text.lower().replace("’", "'").split()]
+    telling = [word for word in words if word and f" {word} " not in _SMALL]
+    return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in telling or filter(None, words)]
+
+
+def _rank_chapter(entry: Prose, text: str, words: Sequence[str]) -> tuple[bool, ...]:
+    headings = {entry.title.lower(), *(paragraph.heading.lower() for paragraph in entry.paragraphs)}
+    whole = text.lower().strip(" ?")
+    return (
+        whole != entry.title.lower(),
+        not any(whole in heading for heading in headings),
+        not any(all(word in heading for word in words) for heading in headings),
+        not any(whole in paragraph.text.lower() for paragraph in entry.paragraphs),
+        not any(word in entry.title.lower() for word in words),
+    )
 
 
 def _match_chapter(entry: Prose, words: Sequence[str]) -> ProseMatch:
     def count_words(paragraph: Paragraph) -> int:
         heading, text = paragraph.heading.lower(), paragraph.text.lower()
-        return sum(2 * (word in text) + (word in heading) for word in words)
+        has_all = all(word in heading for word in words)
+        return sum(2 * (word in text) + (word in heading) for word in words) + 10 * has_all
 
     best = max(entry.paragraphs, key=count_words, default=Paragraph("", "", ""))
     return ProseMatch(entry, best, _cut_excerpt(best.text, words))
