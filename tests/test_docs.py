@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+#: The map of the source, and where to change what.
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text().partition(
+    "## Where to change or add something"
+)[2].partition("\n## ")[0]
 README = (ROOT / "README.md").read_text()
 #: Bytes that a reader has patience for.
 LONGEST = {"CHANGELOG.md": 8 * 1024, "README.md": 7 * 1024}
