@@ -94,6 +94,11 @@ class CeChannel(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def owner(self) -> str:
+        """What its queued messages have in the place of an API key."""
+        return f"channel {self.pk}"
+
 
 class CeChannelMessage(OutboxRow):
     """One message to a user."""
@@ -131,15 +136,18 @@ class CeChannelMessage(OutboxRow):
             ),
             models.Index(fields=["conversation_id"], name="ce_channel_message_of"),
             models.Index(fields=["channel", "provider_message_id"], name="ce_channel_message_named"),
-            models.Index(fields=["channel", "created_at"], name="ce_channel_message_age"),
+            models.Index(fields=["created_at"], name="ce_channel_message_age"),
         ]
 
     def __str__(self) -> str:
         return f"{self.channel_id} {self.pk}"
 
     def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
-        """With the provider's name of the message, once it was taken, and the message that was sent instead."""
-        return {**values, "provider_message_id": self.provider_message_id, "body": self.body}
+        """With the provider's name of the message, once it was taken, and the message that was sent instead.
+
+        What the provider told of an earlier attempt does not hold any more.
+        """
+        return {**values, "provider_message_id": self.provider_message_id, "body": self.body, "receipt": ""}
 
     @property
     def most_attempts(self) -> int:

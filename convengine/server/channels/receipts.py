@@ -1,5 +1,8 @@
 """What providers tell of the messages that they took, and what is told to the desk of those that did not arrive."""
 
+from django.db import transaction
+
+from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.server.channels.contract import Receipt
 from convengine.server.channels.models import CeChannel, CeChannelMessage
@@ -18,15 +21,16 @@ def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
     row = rows.first() if receipt.message_id and receipt.state in _ORDER else None
     if row is None:
         return
+    row.error = storable(receipt.error)[:1000]
     if receipt.is_too_late and (late := find_late_body(row)):
         again = {"status": OutboxStatus.PENDING, "provider_message_id": "", "body": late}
-        rows.update(**again, attempts=0, error=receipt.error[:1000], next_attempt_at=database_time())
+        rows.update(**again, attempts=0, error=row.error, next_attempt_at=database_time())
         return
     earlier = _ORDER[: _ORDER.index(receipt.state)]
-    values = {"status": OutboxStatus.FAILED, "error": receipt.error[:1000]} if receipt.state == "failed" else {}
-    if rows.filter(receipt__in=earlier).update(receipt=receipt.state, **values) and values:
-        row.error = receipt.error[:1000]
-        report_failure(row)
+    values = {"status": OutboxStatus.FAILED, "error": row.error} if receipt.state == "failed" else {}
+    with transaction.atomic():
+        if rows.filter(receipt__in=earlier).update(receipt=receipt.state, **values) and values:
+            report_failure(row)
 
 
 def find_late_body(row: CeChannelMessage) -> object:

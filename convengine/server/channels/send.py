@@ -51,11 +51,10 @@ async def send_message(row: CeChannelMessage) -> None:
     if result.message_id:
         row.provider_message_id = result.message_id
         return
-    is_final = result.is_final
-    if result.is_too_late and (late := find_late_body(row)):
-        row.body, is_final = late, False
+    late = find_late_body(row) if result.is_too_late else None
+    row.body = late or row.body
     error = ToolFault("PROVIDER_REFUSED", result.error)
-    raise SendFailed(error, pause=min(result.pause, _LONGEST_PAUSE), is_final=is_final)
+    raise SendFailed(error, pause=min(result.pause, _LONGEST_PAUSE), is_final=result.is_final and not late)
 
 
 def acknowledge(channel: CeChannel, message: Incoming) -> None:
@@ -100,8 +99,9 @@ async def _call(channel: CeChannel, provider: Provider, call: Call) -> tuple[int
 
 def _find_target(provider: Provider, url: str) -> Target:
     """The address of a call. Raises ToolFault for a host that is neither the provider's nor in CE_CHANNEL_HOSTS."""
-    parts, allowed = split_address(url), frozenset(conf.get("CHANNEL_HOSTS"))
-    target = HttpConnection("channel", parts, private_hosts=allowed).target(url)
+    # Without its path, so that one connection serves all calls to a host.
+    host, allowed = split_address(url)._replace(path="", query="", fragment=""), frozenset(conf.get("CHANNEL_HOSTS"))
+    target = HttpConnection("channel", host, private_hosts=allowed).target(url)
     is_own = target.scheme == "https" and target.host in provider.hosts
     if not is_own and not is_listed(target.host, target.port, allowed):
         text = f"{target.host} is no host of {provider.title}. An operator can allow it in CE_CHANNEL_HOSTS."
@@ -134,7 +134,7 @@ def _work() -> Iterator[Counts]:
     yield from outbox.send_due()
     before = retention_cutoff()
     if before is not None:
-        old = CeChannelMessage.objects.filter(created_at__lt=before).order_by("pk")
+        old = CeChannelMessage.objects.filter(created_at__lt=before).order_by("created_at")
         while keys := list(old.values_list("pk", flat=True)[:ROWS]):
             CeChannelMessage.objects.filter(pk__in=keys).delete()
             yield {"removed": len(keys)}

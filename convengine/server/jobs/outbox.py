@@ -120,8 +120,8 @@ class Outbox(Generic[Row]):
         """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
 
         `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
-        many rows a receiver may get at once just now. `on_given_up` follows the failure after which a row is not tried
-        again. `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`;
+        many rows a receiver may get at once just now. `on_given_up` is called in the transaction that gives a row
+        up. `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`;
         a claim lasts for `claim`, and is renewed meanwhile.
         """
         self._select = select
@@ -188,8 +188,9 @@ class Outbox(Generic[Row]):
                 release_connections()
                 for row, error in _take_results(results):
                     del running[row.pk]
-                    if _store_result(row, error) == OutboxStatus.FAILED and error:
-                        self._on_given_up(row, error)
+                    with transaction.atomic():
+                        if _store_result(row, error) == OutboxStatus.FAILED and error:
+                            self._on_given_up(row, error)
                     counts["failed" if error else "sent"] += 1
                 renewed_at = self._renew_claims(running, renewed_at)
                 if time.monotonic() - reported_at >= _REPORT_SECONDS:

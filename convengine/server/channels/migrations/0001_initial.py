@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'channel message',
                 'db_table': 'ce_channel_message',
                 'default_permissions': ('view',),
-                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['channel', 'recipient', 'id'], name='ce_channel_message_order'), models.Index(condition=models.Q(('status', 'PENDING')), fields=['next_attempt_at'], name='ce_channel_message_due'), models.Index(fields=['conversation_id'], name='ce_channel_message_of'), models.Index(fields=['channel', 'provider_message_id'], name='ce_channel_message_named'), models.Index(fields=['channel', 'created_at'], name='ce_channel_message_age')],
+                'indexes': [models.Index(condition=models.Q(('status', 'PENDING')), fields=['channel', 'recipient', 'id'], name='ce_channel_message_order'), models.Index(condition=models.Q(('status', 'PENDING')), fields=['next_attempt_at'], name='ce_channel_message_due'), models.Index(fields=['conversation_id'], name='ce_channel_message_of'), models.Index(fields=['channel', 'provider_message_id'], name='ce_channel_message_named'), models.Index(fields=['created_at'], name='ce_channel_message_age')],
                 'constraints': [models.UniqueConstraint(fields=('source_id', 'part'), name='ce_channel_message_once')],
             },
         ),

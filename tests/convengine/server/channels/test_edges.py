@@ -1,0 +1,101 @@
+"""What happens at the edges: names that change, users who opt out, and what providers send beside messages."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+
+from convengine.server.channels import send
+from convengine.server.channels.models import CeChannelMessage
+from convengine.server.database.sql import database_time
+from convengine.server.executors import http_client
+from convengine.server.jobs.outbox import OutboxStatus, send_again
+from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from tests.convengine.server.channels.conftest import World
+from tests.fakes.http_server import Reply
+from tests.live.configuration import configure
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def list_undelivered() -> list[Any]:
+    return [json.loads(row.body)["data"] for row in CeWebhookDelivery.objects.filter(event="message.undelivered")]
+
+
+@pytest.fixture
+def desk() -> CeWebhook:
+    return CeWebhook.objects.create(
+        name="desk", url="https://desk.example.com", events=["message.undelivered"], secret="s" * 32
+    )
+
+
+def test_the_desk_hears_of_a_message_whose_provider_could_not_be_reached(
+    desk: CeWebhook, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CeChannelMessage, "most_attempts", 1)
+    world.provider.faults = [Reply(cut=True)]
+    world.write("7", "hours")
+
+    [undelivered] = list_undelivered()
+    assert (undelivered["text"], undelivered["channel"]) == ("Nine to five.", "shop")
+    assert undelivered["error"] == CeChannelMessage.objects.get(status=OutboxStatus.FAILED).error
+
+
+def test_a_failed_receipt_and_its_event_are_stored_together(
+    desk: CeWebhook, whatsapp: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider: Any = whatsapp.provider
+    whatsapp.write("7", "hours")
+    told = provider.tell(provider.shown[0], "failed", errors=[{"code": 131026, "title": "Undeliverable\x00"}])
+
+    def die(*_: Any) -> None:
+        raise ConnectionError
+
+    with monkeypatch.context() as killed:
+        killed.setattr("convengine.server.channels.receipts.store_undelivered_event", die)
+        with pytest.raises(ConnectionError):
+            whatsapp.post(told)
+    whatsapp.post(told)
+
+    assert [each["error"] for each in list_undelivered()] == ["Undeliverable\ufffd"]
+
+
+def test_what_is_sent_again_has_receipts_of_its_own(whatsapp: World) -> None:
+    provider: Any = whatsapp.provider
+    whatsapp.write("7", "hours")
+    whatsapp.post(provider.tell(provider.shown[0], "failed", errors=[{"code": 131026, "title": "Undeliverable"}]))
+    send_again(CeChannelMessage.objects.all())
+    whatsapp.work()
+    whatsapp.post(provider.tell(provider.shown[1], "delivered"))
+
+    row = CeChannelMessage.objects.get()
+    assert (row.status, row.receipt) == (OutboxStatus.SENT, "delivered")
+
+
+def test_old_messages_are_sought_by_their_age(telegram: World) -> None:
+    configure("Audit/RETENTION_DAYS", "30")
+    telegram.write("7", "hours")
+    CeChannelMessage.objects.update(created_at=database_time() - timedelta(days=31))
+    with CaptureQueriesContext(connection) as queries:
+        list(send._work())
+
+    assert not CeChannelMessage.objects.exists()
+    seek = next(each["sql"] for each in queries if 'created_at" <' in each["sql"])
+    is_sqlite = connection.vendor == "sqlite"
+    with transaction.atomic(), connection.cursor() as cursor:
+        if not is_sqlite:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {'QUERY PLAN' if is_sqlite else ''} {seek}")
+        assert "ce_channel_message_age" in str(cursor.fetchall())
+
+
+def test_one_connection_serves_all_calls_to_a_host(telegram: World) -> None:
+    http_client._make_transport.cache_clear()
+    telegram.write("7", "hours")
+    telegram.post(telegram.provider.choose("7", "fees"))
+    telegram.work()
+
+    assert http_client._make_transport.cache_info().currsize == 1
