@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import html
 import itertools
 import json
 import time
@@ -228,7 +229,8 @@ class Slack(Provider):
         assert asked.headers["authorization"] == f"Bearer {self.secrets['token']}"
         body = json.loads(asked.body)
         buttons = [each["text"]["text"] for block in body.get("blocks", []) for each in block.get("elements", [])]
-        return Shown(" ".join(filter(None, (body["channel"], body.get("thread_ts")))), body["text"], buttons)
+        place = " ".join(filter(None, (body["channel"], body.get("thread_ts"))))
+        return Shown(place, html.unescape(body["text"]), buttons)
 
     def make_name(self) -> str:
         return f"{next(self.numbers)}.0002"

@@ -1,5 +1,7 @@
 """Slack: an app that people write to, alone or by its name in a channel (https://docs.slack.dev)."""
 
+import html
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from urllib.parse import parse_qs
@@ -24,8 +26,14 @@ from convengine.server.channels.contract import (
 
 #: How old a request may be, in seconds.
 _OLDEST = 300
+#: Messages of users: also with a file, and those in a thread that are shown in its channel, too.
+_SUBTYPES = (None, "file_share", "thread_broadcast")
 #: Errors that pass.
-_PASSING = frozenset({"ratelimited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+_PASSING = frozenset(
+    {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
+)
+#: A link, or the name of somebody: `<mailto:ada@example.com|ada@example.com>`.
+_LINK = re.compile(r"<([^<>|]*)(?:\|([^<>]*))?>")
 
 
 class Slack(Provider):
@@ -39,7 +47,8 @@ class Slack(Provider):
     }
     settings = {"api_url?": "Another address of the API, such as that of a proxy."}
     hosts = frozenset({"slack.com"})
-    per_second = 1
+    #: One in a second to each place, and some hundred in a minute to all.
+    per_second = 5
     longest_text = longest_question = 3000
     option_forms = (OptionForm("buttons", 25, 75),)
 
@@ -58,15 +67,16 @@ class Slack(Provider):
         return Arrival((message,) if message else ())
 
     def write(self, text: str, options: Sequence[str], form: OptionForm | None) -> Mapping[str, Json]:
-        """The text; with options, the text and the buttons as blocks."""
+        """The text; with options, the text and the buttons as blocks. No text can call a person or a channel."""
+        escaped = html.escape(text, quote=False)
         if form is None:
-            return {"text": text}
+            return {"text": escaped}
         buttons = [
             {"type": "button", "action_id": f"option-{number}", "value": label, "text": _write_plain(label)}
             for number, label in enumerate(options)
         ]
         blocks = [{"type": "section", "text": _write_plain(text)}, {"type": "actions", "elements": buttons}]
-        return {"text": text, "blocks": blocks}
+        return {"text": escaped, "blocks": blocks}
 
     def build_call(
         self, message: Mapping[str, Json], recipient: str, secrets: Mapping[str, str], settings: Mapping[str, str]
@@ -91,7 +101,7 @@ class Slack(Provider):
 def _verify(request: Received, signing_secret: str) -> None:
     """Raises RequestRefused for another signature, and for an old request."""
     sent_at = request.headers.get("x-slack-request-timestamp", "")
-    if not sent_at.isascii() or not sent_at.isdigit() or abs(request.now - int(sent_at)) > _OLDEST:
+    if not re.fullmatch("[0-9]{1,12}", sent_at) or abs(request.now - int(sent_at)) > _OLDEST:
         raise RequestRefused("The request is older than five minutes, or does not say how old it is.")
     expected = f"v0={sign(signing_secret, b'v0:%s:%s' % (sent_at.encode(), request.body))}"
     refusal = "The header X-Slack-Signature does not fit the body and signing_secret."
@@ -106,7 +116,8 @@ def _read_event(event: Mapping[str, Json], own: Collection[str]) -> Incoming | N
     is_direct, is_mention = event.get("channel_type") == "im", event.get("type") == "app_mention"
     thread = event.get("thread_ts") or (event.get("ts") if is_mention else None)
     addressed, words = _read_words(event)
-    is_for_another = bool(addressed) and not is_mention and addressed not in own
+    needs_conversation = not (is_direct or is_mention)
+    is_for_another = needs_conversation and addressed not in {"", *own}
     if is_for_another or not (is_direct or thread) or not _is_of_user(event):
         return None
     channel = str(event.get("channel"))
@@ -115,23 +126,23 @@ def _read_event(event: Mapping[str, Json], own: Collection[str]) -> Incoming | N
         _name_sender(channel, thread),
         words,
         attachment=_read_file(event, words),
-        needs_conversation=not (is_direct or is_mention),
+        needs_conversation=needs_conversation,
     )
 
 
 def _is_of_user(event: Mapping[str, Json]) -> bool:
     """Whether somebody wrote it: no bot, and no change of an older message."""
     is_message = event.get("type") in ("message", "app_mention")
-    return is_message and not event.get("bot_id") and event.get("subtype") in (None, "file_share")
+    return is_message and not event.get("bot_id") and event.get("subtype") in _SUBTYPES
 
 
 def _read_words(event: Mapping[str, Json]) -> tuple[str, str]:
     """Whom a message addresses, whose name stands first, and what it says: `<@U012> hours`."""
-    words = str(event.get("text") or "").strip()
-    if not words.startswith("<@"):
-        return "", words
-    name, _, rest = words.removeprefix("<@").partition(">")
-    return name, rest.strip()
+    words, name = str(event.get("text") or "").strip(), ""
+    if words.startswith("<@"):
+        name, _, words = words.removeprefix("<@").partition(">")
+    # Slack writes &, < and > as entities.
+    return name, html.unescape(_LINK.sub(lambda link: link[2] or link[1], words)).strip()
 
 
 def _read_file(event: Mapping[str, Json], words: str) -> dict[str, Json]:

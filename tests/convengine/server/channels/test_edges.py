@@ -9,10 +9,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from convengine.server.channels import send
-from convengine.server.channels.models import CeChannelMessage
+from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.database.sql import database_time
 from convengine.server.executors import http_client
 from convengine.server.jobs.outbox import OutboxStatus, send_again
+from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from tests.convengine.server.channels.conftest import World
 from tests.fakes.http_server import Reply
@@ -99,3 +100,37 @@ def test_one_connection_serves_all_calls_to_a_host(telegram: World) -> None:
     telegram.work()
 
     assert http_client._make_transport.cache_info().currsize == 1
+
+
+class TestSlack:
+    @pytest.mark.parametrize(
+        ("sent", "read"),
+        [
+            ("<mailto:ada@example.com|ada@example.com> &amp; &lt;3", "ada@example.com & <3"),
+            ("see <https://example.com/a?b=1&amp;c=2>", "see https://example.com/a?b=1&c=2"),
+            ("<@U999> wants to pay", "wants to pay"),
+        ],
+    )
+    def test_the_user_wrote_what_slack_marks(self, sent: str, read: str, slack: World) -> None:
+        slack.write("D1", sent)
+
+        assert CeConversationHistory.objects.get().user_input == read
+
+    def test_no_text_calls_a_person_or_a_channel(self, slack: World) -> None:
+        CeChannel.objects.update(attachment_text="<!channel> & co")
+        slack.write("D1", None)
+
+        assert json.loads(slack.provider.server.asked[-1].body)["text"] == "&lt;!channel&gt; &amp; co"
+        assert slack.provider.shown[-1].text == "<!channel> & co"
+
+    def test_a_time_of_many_digits_is_refused(self, slack: World) -> None:
+        request = slack.provider.write("D1", "hours")
+
+        assert slack.post(request, **{"X-Slack-Request-Timestamp": "9" * 5000}).status_code == 403
+
+    def test_a_message_in_a_thread_may_be_shown_in_the_channel_too(self, slack: World) -> None:
+        slack.write("C1", "<@UBOT> hours", type="app_mention", channel_type="channel", number=1)
+        broadcast = {"subtype": "thread_broadcast", "channel_type": "channel", "thread_ts": "1.0001"}
+        slack.write("C1", "fees", **broadcast, number=2)
+
+        assert [each.text for each in slack.provider.shown] == ["Nine to five.", "No fees."]
