@@ -24,7 +24,7 @@ from convengine.server.channels.contract import (
 
 _API = "https://graph.facebook.com/v23.0"
 _BUTTONS, _LIST = OptionForm("buttons", 3, 20), OptionForm("list", 10, 24)
-_LONGEST_VARIABLE = 1024
+_LONGEST_VARIABLE, _LONGEST_BUTTON = 1024, 20
 _ATTACHMENTS = ("image", "audio", "video", "document", "sticker", "location", "contacts")
 #: Codes of errors that pass: too many messages, and trouble of the service.
 _PASSING = frozenset({1, 2, 4, 80007, 130429, 131016, 131048, 131056, 133004, 131000})
@@ -67,8 +67,9 @@ class WhatsApp(Provider):
         refusal = "The header X-Hub-Signature-256 does not fit the body and app_secret."
         check_equal(request.headers.get("x-hub-signature-256", ""), expected, refusal)
         values = list(_list_values(read_object(request.body), settings.get("phone_number_id", "")))
+        messages = [message for value in values for message in read_objects(value.get("messages"))]
         return Arrival(
-            [message for value in values for message in map(_read_message, read_objects(value.get("messages")))],
+            [_read_message(each) for each in messages if _is_of_user(each)],
             [receipt for value in values for receipt in map(_read_receipt, read_objects(value.get("statuses")))],
         )
 
@@ -101,7 +102,7 @@ class WhatsApp(Provider):
         """The call that sends a message from the number."""
         body = {"recipient_type": "individual", "to": recipient, **message}
         if "button" in (action := read_part(message, "interactive", "action")):
-            opened = {**action, "button": settings.get("list_button") or "Choose"}
+            opened = {**action, "button": (settings.get("list_button") or "Choose")[:_LONGEST_BUTTON]}
             body["interactive"] = {**read_part(message, "interactive"), "action": opened}
         return _build_call(body, secrets, settings)
 
@@ -135,6 +136,11 @@ def _list_values(body: Mapping[str, Json], phone_number_id: str) -> Iterator[Map
             value = read_part(change, "value")
             if read_part(value, "metadata").get("phone_number_id") == phone_number_id:
                 yield value
+
+
+def _is_of_user(message: Mapping[str, Json]) -> bool:
+    """Whether somebody wrote it: no mark at another message, and no note of WhatsApp's own."""
+    return bool(message.get("from")) and message.get("type") not in ("reaction", "system")
 
 
 def _read_message(message: Mapping[str, Json]) -> Incoming:

@@ -9,10 +9,12 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from convengine.server.channels import send
+from convengine.server.channels.contract import Answer
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.database.sql import database_time
 from convengine.server.executors import http_client
 from convengine.server.jobs.outbox import OutboxStatus, send_again
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 from tests.convengine.server.channels.conftest import World
@@ -100,6 +102,30 @@ def test_one_connection_serves_all_calls_to_a_host(telegram: World) -> None:
     telegram.work()
 
     assert http_client._make_transport.cache_info().currsize == 1
+
+
+class TestWhatsApp:
+    @pytest.mark.parametrize(
+        "told",
+        [
+            {"type": "reaction", "reaction": {"message_id": "wamid.out.1", "emoji": "👍"}},
+            {"type": "system", "system": {"type": "user_changed_number"}},
+            {"from": None, "text": {"body": "hours"}},
+        ],
+        ids=["reaction", "system", "no sender"],
+    )
+    def test_what_is_no_message_is_left(self, told: dict[str, Any], whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        whatsapp.post(provider.post(messages=[{**provider.message("7"), **told}]))
+
+        assert not CeQueuedMessage.objects.exists()
+
+    def test_the_button_of_a_list_has_its_greatest_length(self, whatsapp: World) -> None:
+        from convengine.server.channels.whatsapp import WhatsApp
+
+        [message] = WhatsApp().render(Answer("Which?", [f"Option {number}" for number in range(4)]))
+        call: Any = WhatsApp().build_call(message, "7", WhatsApp.secrets, {"list_button": "See all of the options"})
+        assert call.body["interactive"]["action"]["button"] == "See all of the optio"
 
 
 class TestSlack:
