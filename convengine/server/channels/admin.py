@@ -15,6 +15,7 @@ from django.utils import timezone
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from convengine.engine.text.compare import storable
+from convengine.engine.tools.fault import ToolFault
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation
@@ -23,7 +24,6 @@ from convengine.server.channels.answers import send_test
 from convengine.server.channels.contract import Provider
 from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
 from convengine.server.channels.providers import list_providers
-from convengine.server.channels.receive import owner_of
 from convengine.server.channels.send import outbox
 from convengine.server.deployment import conf
 from convengine.server.jobs.outbox import OutboxStatus, send_again
@@ -40,7 +40,7 @@ _MOST_COUNTED = 1_000
 class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
     """A channel; its provider adds the fields of its secrets and settings."""
 
-    provider_kind: Provider
+    provider_kind: Provider | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -52,8 +52,9 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         return storable(self.cleaned_data["workspace_id"]).strip()
 
     def _post_clean(self) -> None:
-        self.instance.provider = self.provider_kind.name
-        for kind in ("secret", "setting"):
+        # A kind that this installation does not have can still be turned off.
+        self.instance.provider = self.provider_kind.name if self.provider_kind else self.instance.provider
+        for kind in ("secret", "setting") if self.provider_kind else ():
             names = [name for name in self.cleaned_data if name.startswith(f"{kind}_")]
             values = {name.removeprefix(f"{kind}_"): storable(self.cleaned_data[name]).strip() for name in names}
             setattr(self.instance, f"{kind}s", {name: value for name, value in values.items() if value})
@@ -142,10 +143,13 @@ class ChannelAdmin(PagesAdmin):
         """Send a message to somebody; its page shows what came back."""
         channel = get_object_or_404(CeChannel, pk=pk)
         recipient, text = (storable(request.POST.get(name, "")).strip()[:400] for name in ("recipient", "text"))
-        if not recipient or not text:
-            self.message_user(request, "Nothing was sent: a test message needs a recipient and a text.", "ERROR")
+        try:
+            if not recipient or not text:
+                raise ToolFault("TEXT_MISSING", "A test message needs a recipient and a text.")
+            row = send_test(channel, recipient, text)
+        except ToolFault as fault:
+            self.message_user(request, f"Nothing was sent: {fault.message}", "ERROR")
             return HttpResponseRedirect(reverse("admin:ce_channels_cechannel_change", args=[pk]))
-        row = send_test(channel, recipient, text)
         self.log_change(request, channel, f"A test message was sent to {recipient}.")
         return HttpResponseRedirect(reverse("admin:ce_channels_cechannelmessage_change", args=[row.pk]))
 
@@ -157,7 +161,7 @@ def _describe_traffic(channel: CeChannel, request: HttpRequest) -> dict[str, Any
     return {
         "channel": channel,
         "address": request.build_absolute_uri(reverse("channel", args=[channel.name])),
-        "arrived": _count(CeQueuedMessage.objects.filter(owner=owner_of(channel)), today),
+        "arrived": _count(CeQueuedMessage.objects.filter(owner=channel.owner), today),
         "left": _count(sent.filter(status=OutboxStatus.SENT), today),
         "failed": _count(sent.filter(status=OutboxStatus.FAILED), today),
     }

@@ -30,6 +30,8 @@ log = structlog.get_logger(__name__)
 #: A channel's page says when something came and was refused; this often at most, it is written.
 _NOTE_SECONDS = 60.0
 _LONGEST_NAME = 128
+#: What people send without writing it, and what it is for the engine.
+_COMMANDS = {"/start": "hello"}
 _noted: dict[tuple[int, str], float] = {}
 
 
@@ -74,29 +76,22 @@ def _is_too_old(message: Incoming) -> bool:
     return message.at is not None and time.time() - message.at > conf.get("IDEMPOTENCY_HOURS") * 3600
 
 
-def owner_of(channel: CeChannel) -> str:
-    """What queued messages of a channel have in the place of an API key."""
-    return f"channel {channel.pk}"
-
-
 def take_in(channel: CeChannel, message: Incoming) -> None:
     """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments.
 
     A text that is longer than MAX_MESSAGE_BYTES is cut.
     """
-    key = IdempotencyKey.of(owner_of(channel), _shorten_name(message.message_id), None)
+    key = IdempotencyKey.of(channel.owner, _shorten_name(message.message_id), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
     if CeQueuedMessage.objects.filter(message_id=key.call).exists():
         return
     if message.needs_conversation and not is_known(thread):
         return
-    text = storable(message.text) or describe_attachment(message.attachment)
-    text = text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
     # Input parameters stay until they change: a message that quotes nothing and has no picture says so.
     params = {"reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
     if locale := message.locale or channel.locale:
         params["locale"] = locale
-    request = TurnRequest("", text, params, channel=channel.name, workspace_id=channel.workspace_id)
+    request = TurnRequest("", _read_text(message), params, channel=channel.name, workspace_id=channel.workspace_id)
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
     queue_message(request, key, "", thread, fixed_answer, may_refuse=False)
     if fixed_answer is None:
@@ -106,6 +101,11 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
 def _shorten_name(name: str) -> str:
     """A name that fits into the column of keys: the same for the same one."""
     return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
+
+
+def _read_text(message: Incoming) -> str:
+    text = _COMMANDS.get(message.text) or storable(message.text or describe_attachment(message.attachment))
+    return text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
 
 
 def describe_attachment(attachment: Mapping[str, object]) -> str:

@@ -20,8 +20,6 @@ from convengine.server.channels.contract import (
 
 #: What is no text: the key of the message, whose value tells the size.
 _ATTACHMENTS = ("photo", "voice", "audio", "video", "video_note", "document", "sticker", "location", "contact")
-#: What people send without writing it.
-_COMMANDS = {"/start": "hello"}
 
 
 class Telegram(Provider):
@@ -91,8 +89,9 @@ def _read_message(update: Mapping[str, Json]) -> Incoming | None:
         name, text = f"c{callback.get('id')}", callback.get("data")
         return _build_message(read_part(callback, "message"), callback, name, text)
     if edited := read_part(update, "edited_message"):
-        name = f"{edited.get('message_id')}e{edited.get('edit_date')}"
-        return _build_message(edited, edited, name, _read_text(edited))
+        name, text = f"{edited.get('message_id')}e{edited.get('edit_date')}", _read_text(edited)
+        # What has no words changes without its user, such as a location that moves.
+        return _build_message(edited, edited, name, text) if text else None
     message = read_part(update, "message")
     return _build_message(message, message, str(message.get("message_id")), _read_text(message))
 
@@ -103,8 +102,8 @@ def _build_message(within: Mapping[str, Json], sent: Mapping[str, Json], name: s
     if chat.get("type") != "private":
         return None
     words = str(text or "").strip()
-    # A command may have a parameter: "/start shop".
-    words = _COMMANDS.get(words.partition(" ")[0], words)
+    # The button that begins a chat may have a parameter: "/start shop".
+    words = "/start" if words.startswith("/start ") else words
     return Incoming(
         f"{chat.get('id')} {name}",
         str(chat.get("id")),

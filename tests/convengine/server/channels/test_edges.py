@@ -1,16 +1,18 @@
 """What happens at the edges: names that change, users who opt out, and what providers send beside messages."""
 
 import json
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from convengine.server.channels import send
 from convengine.server.channels.contract import Answer
-from convengine.server.channels.models import CeChannel, CeChannelMessage
+from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
 from convengine.server.database.sql import database_time
 from convengine.server.executors import http_client
 from convengine.server.jobs.outbox import OutboxStatus, send_again
@@ -33,6 +35,14 @@ def desk() -> CeWebhook:
     return CeWebhook.objects.create(
         name="desk", url="https://desk.example.com", events=["message.undelivered"], secret="s" * 32
     )
+
+
+def test_the_button_that_begins_a_chat_opts_in_again(telegram: World) -> None:
+    telegram.write("7", "unsubscribe")
+    telegram.write("7", "/start shop")
+
+    assert telegram.provider.list_texts("7")[1:] == ["You get messages here again."]
+    assert not CeOptOut.objects.exists()
 
 
 def test_the_desk_hears_of_a_message_whose_provider_could_not_be_reached(
@@ -102,6 +112,30 @@ def test_one_connection_serves_all_calls_to_a_host(telegram: World) -> None:
     telegram.work()
 
     assert http_client._make_transport.cache_info().currsize == 1
+
+
+def test_a_channel_whose_kind_is_gone_can_be_turned_off(telegram: World, admin_client: Client) -> None:
+    CeChannel.objects.update(provider="gone")
+    page = f"/admin/ce_channels/cechannel/{telegram.channel.pk}/"
+    texts = {"attachment_text": "a", "failure_text": "b", "opt_out_text": "c", "opt_in_text": "d"}
+    admin_client.post(f"{page}change/", {"name": "shop", "workspace_id": "default", **texts})
+    sent = admin_client.post(f"{page}test/", {"recipient": "7", "text": "hello"}, follow=True)
+
+    assert not CeChannel.objects.get().is_enabled
+    assert "This installation has no channels of the kind gone." in sent.content.decode()
+
+
+class TestTelegram:
+    def test_a_location_that_moves_is_one_message(self, telegram: World) -> None:
+        provider: Any = telegram.provider
+        where = {"location": {"latitude": 1.5, "longitude": 2.5, "live_period": 900}}
+        telegram.post(provider.post({"message": {**provider.head("7"), **where}}, 1))
+        for second in range(3):
+            moved = {**provider.head("7"), **where, "message_id": 1, "edit_date": int(time.time()) + second}
+            telegram.post(provider.post({"edited_message": moved}))
+        telegram.work()
+
+        assert provider.list_texts("7") == ["I can only read text."]
 
 
 class TestWhatsApp:
