@@ -13,17 +13,15 @@ from convengine.engine.turn.payload import to_spoken_text
 from convengine.json_value import Json
 from convengine.server.channels.contract import Answer
 from convengine.server.channels.models import CeChannel, CeChannelMessage
-from convengine.server.channels.opt_out import is_opt_out, may_send
+from convengine.server.channels.opt_out import OPTED_OUT, is_opt_out, may_send
 from convengine.server.channels.providers import find_provider
 from convengine.server.channels.send import outbox
 from convengine.server.database.sql import database_time
-from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation
 
 #: Names that the parts of a person's words have.
 _WORDS = uuid.UUID("2f8f0d0a-3c35-4bb3-9c19-b6a6a0d4a1b7")
-_OPTED_OUT = {"status": OutboxStatus.FAILED, "error": "The user wants no messages."}
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,9 @@ class _Source:
 
 def send_answer(row: CeQueuedMessage, turn: Mapping[str, Any], now: datetime) -> None:
     """Send the answer to a message of a channel. Needs an open transaction."""
-    if not row.thread:
-        return
-    channel = _find_channel(row.thread["workspace_id"], row.thread["channel"])
+    # Its channel may have another name by now, and a call may write to a conversation of a channel.
+    kind, _, pk = row.owner.partition(" ")
+    channel = CeChannel.objects.filter(pk=pk).first() if kind == "channel" else None
     if channel is None or turn.get("errorCode") == TurnInterrupted.code:
         # The answer to the newer message is sent.
         return
@@ -52,7 +50,7 @@ def send_answer(row: CeQueuedMessage, turn: Mapping[str, Any], now: datetime) ->
 
 def send_words_of_person(row: CeConversation, turn_id: str, text: str, now: datetime) -> None:
     """Send what a person of the help desk wrote. Needs an open transaction."""
-    channel = _find_channel(row.workspace_id, row.channel)
+    channel = CeChannel.objects.filter(workspace_id=row.workspace_id, name=row.channel).first()
     if channel is not None:
         source = _Source(channel, uuid.uuid5(_WORDS, turn_id), row.remote_jid, str(row.pk), turn_id)
         _send(source, Answer(text), now)
@@ -72,10 +70,6 @@ def read_answer(turn: Mapping[str, Any]) -> Answer:
     return Answer(to_spoken_text(payload["value"]) if payload else "", list(_list_options(turn)))
 
 
-def _find_channel(workspace: str, name: str) -> CeChannel | None:
-    return CeChannel.objects.filter(workspace_id=workspace, name=name).first()
-
-
 def _list_options(turn: Mapping[str, Any]) -> Iterator[str]:
     """The labels of what the answer asks: `asked`, `confirm` or `choices` of the state report."""
     report: Mapping[str, Any] = turn.get("stateReport") or {}
@@ -89,7 +83,7 @@ def _send(source: _Source, answer: Answer, now: datetime, *, is_last: bool = Fal
     """Store the messages of an answer. What goes to a user who opted out is stored as not sent, but for the last."""
     if not answer.text.strip():
         return
-    refused = {} if is_last or may_send(source.channel, source.recipient) else _OPTED_OUT
+    refused = {} if is_last or may_send(source.channel, source.recipient) else OPTED_OUT
     provider = find_provider(source.channel)
     texts = provider.arrange(answer).texts
     CeChannelMessage.objects.bulk_create(

@@ -2,8 +2,12 @@
 
 from convengine.engine.text.compare import match_text
 from convengine.server.channels.contract import Incoming
-from convengine.server.channels.models import CeChannel, CeOptOut
+from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
 from convengine.server.database.sql import database_time
+from convengine.server.jobs.outbox import OutboxStatus
+
+#: What a message has that is not sent.
+OPTED_OUT = {"status": OutboxStatus.FAILED, "error": "The user wants no messages."}
 
 
 def find_fixed_answer(channel: CeChannel, sender: str, message: Incoming) -> str | None:
@@ -11,6 +15,8 @@ def find_fixed_answer(channel: CeChannel, sender: str, message: Incoming) -> str
     opted_out = CeOptOut.objects.filter(channel=channel, recipient=sender)
     if is_opt_out(channel, message.text):
         opted_out.get_or_create(channel=channel, recipient=sender, defaults={"created_at": database_time()})
+        waiting = CeChannelMessage.objects.filter(channel=channel, recipient=sender, status=OutboxStatus.PENDING)
+        waiting.update(**OPTED_OUT)
         return channel.opt_out_text
     if opted_out.exists():
         if not _is_among(message.text, channel.opt_in_words):

@@ -19,6 +19,7 @@ from convengine.server.jobs.outbox import OutboxStatus, send_again
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from tests.api import make_key
 from tests.convengine.server.channels.conftest import World
 from tests.fakes.http_server import Reply
 from tests.live.configuration import configure
@@ -35,6 +36,37 @@ def desk() -> CeWebhook:
     return CeWebhook.objects.create(
         name="desk", url="https://desk.example.com", events=["message.undelivered"], secret="s" * 32
     )
+
+
+@pytest.mark.parametrize("change", [{"name": "store"}, {"workspace_id": "another"}])
+def test_an_answer_goes_back_to_a_channel_that_changed_meanwhile(change: dict[str, str], telegram: World) -> None:
+    telegram.post(telegram.provider.write("7", "hours"))
+    CeChannel.objects.update(**change)
+    telegram.work()
+
+    assert telegram.provider.list_texts("7") == ["Nine to five."]
+
+
+def test_the_answer_to_a_call_goes_to_its_caller_alone(telegram: World, settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "JOBS_IN_PROCESS": True}
+    telegram.write("7", "hours")
+    calls = Client(headers={"Authorization": f"Api-Key {make_key(scopes=['sessions'])}", "Prefer": "respond-async"})
+    body = {"workspace_id": "default", "channel": "shop", "remote_jid": "7", "user_message": "fees"}
+    assert calls.post("/api/v1/sessions/message", body, content_type="application/json").status_code == 202
+    telegram.work()
+
+    assert CeConversationHistory.objects.count() == 2
+    assert telegram.provider.list_texts("7") == ["Nine to five."]
+
+
+def test_who_opts_out_gets_nothing_that_still_waits(world: World) -> None:
+    world.provider.faults = [Reply(500)]
+    world.write("7", "hours")
+    world.write("7", "unsubscribe")
+    CeChannelMessage.objects.update(next_attempt_at=database_time())
+    world.work()
+
+    assert world.provider.list_texts("7") == ["You get no more messages here. Write START to get them again."]
 
 
 def test_the_button_that_begins_a_chat_opts_in_again(telegram: World) -> None:
