@@ -26,10 +26,11 @@ def find_provider(channel: CeChannel) -> Provider:
 
 
 def read_secrets(channel: CeChannel) -> Mapping[str, str]:
-    """The secrets of a channel. Raises ToolFault for one that the deployment does not have."""
+    """The secrets of a channel. Raises ToolFault for one that the deployment does not have, or has without a value."""
     known = conf.get("CHANNEL_SECRETS")
-    for name, variable in channel.secrets.items():
-        if variable not in known:
+    variables = {name: channel.secrets.get(name, "…") for name in find_provider(channel).secrets}
+    for name, variable in variables.items():
+        if not known.get(variable):
             remedy = f"An operator must set CE_CHANNEL_SECRET_{variable}."
             raise ToolFault("SECRET_MISSING", f"The secret {variable} ({name}) is missing. {remedy}")
-    return {name: str(known[variable]) for name, variable in channel.secrets.items()}
+    return {name: str(known[variable]) for name, variable in variables.items()}

@@ -34,6 +34,8 @@ def _list_secrets() -> Iterator[str]:
         # Not through `conf`, which a failing start may not have.
         declared: dict[str, Any] = getattr(settings, "CONVENGINE", {})
         yield str(settings.SECRET_KEY)
+        for key in ("CHANNEL_SECRETS", "MCP_SECRETS"):
+            yield from map(str, declared.get(key, {}).values())
         for connections, key in (("HTTP_CONNECTIONS", "secret_value"), ("MODELS", "api_key")):
             for connection in declared.get(connections, {}).values():
                 if isinstance(connection, dict):

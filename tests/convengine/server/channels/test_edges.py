@@ -146,6 +146,15 @@ def test_one_connection_serves_all_calls_to_a_host(telegram: World) -> None:
     assert http_client._make_transport.cache_info().currsize == 1
 
 
+def test_a_secret_without_a_value_lets_nobody_in(world: World, settings: Any) -> None:
+    for secrets in ({}, {f"SHOP_{name.upper()}": "" for name in world.provider.secrets}):
+        settings.CONVENGINE = {**settings.CONVENGINE, "CHANNEL_SECRETS": secrets}
+        CeChannel.objects.update(secrets={name: f"SHOP_{name.upper()}" for name in world.provider.secrets})
+        assert Client().post("/channels/shop/", b"{}", content_type="application/json").status_code == 503
+    CeChannel.objects.update(secrets={})
+    assert Client().post("/channels/shop/", b"{}", content_type="application/json").status_code == 503
+
+
 def test_a_channel_whose_kind_is_gone_can_be_turned_off(telegram: World, admin_client: Client) -> None:
     CeChannel.objects.update(provider="gone")
     page = f"/admin/ce_channels/cechannel/{telegram.channel.pk}/"

@@ -18,6 +18,7 @@ def _known_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         CONVENGINE={
             "HTTP_CONNECTIONS": {"orders": {"secret_value": "orders-word-99"}},
             "MODELS": {"m": {"api_key": "sk-model-77"}},
+            "CHANNEL_SECRETS": {"SHOP": "123:shop-word"},
         }
     ):
         secrets._pattern.cache_clear()
@@ -31,6 +32,7 @@ def _known_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("token=desk-word-1234.", "token=***."),
         ("mail(word)5678", "***"),
         ("orders-word-99 and sk-model-77", "*** and ***"),
+        ("localhost:8081/bot123:shop-word/sendMessage", "localhost:8081/bot***/sendMessage"),
         ("postgresql://ada:wonder@host/db", "postgresql://***@host/db"),
         ("redis://:wonder@host:6379", "redis://***@host:6379"),
         ("Authorization: Bearer abcdefgh12345", "Authorization: ***"),
