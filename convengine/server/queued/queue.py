@@ -69,7 +69,11 @@ def queue_message(
     if (body := idempotency.find_answer(key)) is not None:
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
-        known = _accept(request, key, opened_by, thread, fixed_answer, may_refuse=may_refuse)
+        try:
+            known = _accept(request, key, opened_by, thread, fixed_answer, may_refuse=may_refuse)
+        except IntegrityError:
+            # The same call came twice at once. It does not interrupt itself.
+            known = CeQueuedMessage.objects.get(message_id=key.call)
     if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused()
     if known.status == OutboxStatus.FAILED:
@@ -89,7 +93,7 @@ def _accept(
     *,
     may_refuse: bool,
 ) -> CeQueuedMessage:
-    """Store a new message. Raises as `queue_message`."""
+    """Store a new message. Raises as `queue_message`, and IntegrityError if the same call was faster."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
     if pending.filter(workspace_id=request.workspace_id).order_by("pk")[_MOST_WAITING - 1 : _MOST_WAITING].exists():
         raise ServerOverloaded()
@@ -100,7 +104,8 @@ def _accept(
     if may_refuse and policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
         raise TurnInProgress()
     row = _store_message(request, key, opened_by, thread, order_key, fixed_answer)
-    if policy == "interrupt":
+    # What the engine does not read, such as a picture, neither takes the place of a message nor loses its own.
+    if policy == "interrupt" and fixed_answer is None:
         _interrupt(row, earlier.filter(pk__lt=row.pk), conversation_id, request.message)
     return row
 
@@ -138,7 +143,7 @@ def _interrupt(
     row: CeQueuedMessage, earlier: QuerySet[CeQueuedMessage], conversation_id: str | None, message: str | None
 ) -> None:
     """Let a newer message take the place of those that wait, and interrupt the running turn."""
-    for waits in earlier.filter(attempts=0):
+    for waits in earlier.filter(attempts=0).exclude(request__has_key=FIXED_ANSWER):
         store_failure(waits, TurnInterrupted())
     if conversation_id is not None:
         masked = Redaction.of(configuration().latest).text(message) if message else message
@@ -154,22 +159,18 @@ def _store_message(
     fixed_answer: str | None,
 ) -> CeQueuedMessage:
     now = database_time()
-    try:
-        with transaction.atomic():
-            return CeQueuedMessage.objects.create(
-                message_id=key.call,
-                owner=key.owner,
-                key=key.key,
-                body_hash=key.body_hash,
-                opened_by=opened_by,
-                workspace_id=request.workspace_id,
-                conversation_id=request.conversation_id or None,
-                thread=asdict(thread) if thread else None,
-                order_key=order_key,
-                request={**asdict(request), **({} if fixed_answer is None else {FIXED_ANSWER: fixed_answer})},
-                next_attempt_at=now,
-                created_at=now,
-            )
-    except IntegrityError:
-        # The same call came twice at once.
-        return CeQueuedMessage.objects.get(message_id=key.call)
+    with transaction.atomic():
+        return CeQueuedMessage.objects.create(
+            message_id=key.call,
+            owner=key.owner,
+            key=key.key,
+            body_hash=key.body_hash,
+            opened_by=opened_by,
+            workspace_id=request.workspace_id,
+            conversation_id=request.conversation_id or None,
+            thread=asdict(thread) if thread else None,
+            order_key=order_key,
+            request={**asdict(request), **({} if fixed_answer is None else {FIXED_ANSWER: fixed_answer})},
+            next_attempt_at=now,
+            created_at=now,
+        )

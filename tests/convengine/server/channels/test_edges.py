@@ -16,6 +16,7 @@ from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOpt
 from convengine.server.database.sql import database_time
 from convengine.server.executors import http_client
 from convengine.server.jobs.outbox import OutboxStatus, send_again
+from convengine.server.queued import queue
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
@@ -118,6 +119,35 @@ def test_what_is_sent_again_has_receipts_of_its_own(whatsapp: World) -> None:
 
     row = CeChannelMessage.objects.get()
     assert (row.status, row.receipt) == (OutboxStatus.SENT, "delivered")
+
+
+def test_a_picture_does_not_take_the_place_of_a_message(world: World) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "interrupt")
+    for text in ("hours", None, "fees"):
+        world.post(world.provider.write("7", text))
+    world.work()
+
+    assert world.provider.list_texts("7") == ["I can only read text.", "No fees."]
+
+
+def test_a_message_that_comes_twice_at_once_does_not_interrupt_itself(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure("Session/ON_CONCURRENT_TURN", "interrupt")
+    world.write("7", "hours")
+    request, find, interrupted = world.provider.write("7", "fees"), queue._find_conversation, []
+
+    def find_while_it_comes_again(*about: Any) -> str | None:
+        with monkeypatch.context() as other_server:
+            other_server.setattr(queue, "_find_conversation", find)
+            world.post(request)
+        return find(*about)
+
+    monkeypatch.setattr(queue, "_find_conversation", find_while_it_comes_again)
+    monkeypatch.setattr(queue, "interrupt_running_turn", lambda *about: interrupted.append(about))
+    world.post(request)
+
+    assert (len(interrupted), CeQueuedMessage.objects.count()) == (1, 2)
 
 
 def test_old_messages_are_sought_by_their_age(telegram: World) -> None:
