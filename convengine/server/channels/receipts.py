@@ -17,7 +17,7 @@ _ORDER = ("", "sent", "delivered", "read", "failed")
 
 def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
     """Store what became of a message that was sent. What came too late is sent in its other form, if it has one."""
-    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=receipt.message_id)
+    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=storable(receipt.message_id))
     row = rows.first() if receipt.message_id and receipt.state in _ORDER else None
     if row is None:
         return

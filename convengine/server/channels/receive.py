@@ -81,7 +81,7 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
 
     A text that is longer than MAX_MESSAGE_BYTES is cut.
     """
-    key = IdempotencyKey.of(channel.owner, _shorten_name(message.message_id), None)
+    key = IdempotencyKey.of(channel.owner, _shorten_name(storable(message.message_id)), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
     if CeQueuedMessage.objects.filter(message_id=key.call).exists():
         return

@@ -196,6 +196,13 @@ def test_a_channel_whose_kind_is_gone_can_be_turned_off(telegram: World, admin_c
     assert "This installation has no channels of the kind gone." in sent.content.decode()
 
 
+def test_names_that_no_database_takes_are_taken(whatsapp: World) -> None:
+    provider: Any = whatsapp.provider
+    message = {**provider.message("7", text={"body": "hours"}), "id": "a\x00b"}
+    for value in ({"messages": [message]}, {"statuses": [{"id": "a\x00b", "status": "failed"}]}):
+        assert whatsapp.post(provider.post(**value)).status_code == 200
+
+
 class TestTelegram:
     def test_a_location_that_moves_is_one_message(self, telegram: World) -> None:
         provider: Any = telegram.provider
