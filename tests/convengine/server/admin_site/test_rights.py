@@ -60,6 +60,7 @@ OWN = {
     **{f"ce_webhooks_{model}_again": "ce_webhooks.resend_delivery" for model in ("cewebhook", "cewebhookdelivery")},
     "ce_channels_cechannel_test": "ce_channels.change_cechannel",
     "ce_channels_cechannelmessage_again": "ce_channels.change_cechannel",
+    "ce_channels_ceoptout_delete": "ce_channels.delete_ceoptout",
     "ce_sessions_cependingactionexecution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",
