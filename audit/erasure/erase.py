@@ -38,7 +38,7 @@ from convengine.engine.pipeline.stages import DATA_ERASED
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.admin_site.record_columns import answer_text
-from convengine.server.channels.models import CeChannelMessage
+from convengine.server.channels.models import CeChannelMessage, CeOptOut
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.executors.models import CeNotification
@@ -117,6 +117,7 @@ def erase_participant(
 ) -> Iterator[Counts]:
     """Erase everything of one participant, in all workspaces and channels unless one is named.
 
+    An opt-out goes, too: without a conversation, nothing is sent to the participant, who must write first.
     Raises NothingToErase, and TurnInProgress while a turn of theirs runs; the conversations before it are declared
     already.
     """
@@ -127,14 +128,20 @@ def erase_participant(
     queued = CeQueuedMessage.objects.filter(
         thread__remote_jid=participant, **{f"thread__{name}": value for name, value in within.items()}
     )
-    if not keys and not threads.exists() and not queued.exists():
+    named = (("channel__workspace_id", workspace), ("channel__name", channel))
+    on_channels = {name: value for name, value in named if value is not None}
+    sent, opt_outs = (
+        table.objects.filter(recipient=participant, **on_channels) for table in (CeChannelMessage, CeOptOut)
+    )
+    stored: Sequence[QuerySet[Any]] = (threads, queued, sent, opt_outs)
+    if not keys and not any(rows.exists() for rows in stored):
         raise NothingToErase(f"Nothing is stored about {participant!r}.")
     for key in keys:
         yield declare_erasure(key, order)
     with transaction.atomic():
         _note_rows([threads], order)
-        threads.delete()
-        queued.delete()
+        for rows in stored:
+            rows.delete()
     CeInboxGroup.forget_name(participant)
     yield from erase_searches(participant, order.by, order.reason)
     yield from _list_tests_about([json.dumps(participant)[1:-1]], order)

@@ -24,6 +24,7 @@ from audit.record.turn_log import add_outside
 from audit.seal import ERASED, Seal
 from convengine.engine.errors import ConversationClosed
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
+from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
 from convengine.server.database.sql import database_time
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
@@ -84,7 +85,7 @@ def dump_all_values() -> str:
     """All values of all tables, as one text."""
     kept = []
     for model in apps.get_models():
-        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors", "ce_webhooks", "ce_queued"):
+        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors", "ce_webhooks", "ce_queued", "ce_channels"):
             kept += [str(list(model._default_manager.values_list()))]
     return "\n".join(kept)
 
@@ -330,3 +331,64 @@ def test_waiting_messages_of_the_person_are_erased(caller: Caller) -> None:
     erase_ada(caller)
 
     assert not CeQueuedMessage.objects.exists()
+
+
+@pytest.fixture
+def channel(db: None) -> CeChannel:
+    """A channel that sent messages to the participant and another one, who both opted out."""
+    channel = CeChannel.objects.create(name="shop", provider="telegram")
+    for recipient in (SECRET, "somebody else"):
+        CeOptOut.objects.create(channel=channel, recipient=recipient, created_at=timezone.now())
+        send_on(channel, recipient)
+    return channel
+
+
+def send_on(channel: CeChannel, recipient: str, conversation_id: str = "") -> None:
+    CeChannelMessage.objects.create(
+        channel=channel,
+        source_id=uuid.uuid4(),
+        part=0,
+        conversation_id=conversation_id,
+        recipient=recipient,
+        text=f"Hello {recipient}",
+        body={"text": f"Hello {recipient}"},
+        created_at=timezone.now(),
+        next_attempt_at=timezone.now(),
+    )
+
+
+def list_recipients() -> list[set[str]]:
+    return [set(table.objects.values_list("recipient", flat=True)) for table in (CeChannelMessage, CeOptOut)]
+
+
+def test_messages_and_the_opt_out_of_the_person_are_erased(caller: Caller, channel: CeChannel) -> None:
+    send_on(channel, "another name of the same person", caller.conversation_id)
+
+    erase_ada(caller)
+
+    assert list_recipients() == [{"somebody else"}, {"somebody else"}]
+    assert SECRET not in dump_all_values()
+
+
+@pytest.mark.parametrize("within", [{"workspace": "another"}, {"channel": "another"}])
+def test_messages_of_other_channels_stay(channel: CeChannel, within: dict[str, str]) -> None:
+    with pytest.raises(erase.NothingToErase):
+        list(erase.erase_participant(SECRET, ADA, **within))
+    assert all(SECRET in recipients for recipients in list_recipients())
+
+
+def test_a_person_of_whom_only_the_opt_out_is_stored_can_be_erased(channel: CeChannel) -> None:
+    CeChannelMessage.objects.all().delete()
+
+    list(erase.erase_participant(SECRET, ADA, "default", "shop"))
+
+    assert list_recipients() == [set(), {"somebody else"}]
+
+
+def test_the_erasure_of_one_conversation_leaves_the_opt_out(caller: Caller, channel: CeChannel) -> None:
+    send_on(channel, SECRET, caller.conversation_id)
+
+    list(erase.erase_conversation(uuid.UUID(caller.conversation_id), ADA))
+
+    assert list(CeChannelMessage.objects.filter(recipient=SECRET).values_list("conversation_id", flat=True)) == [""]
+    assert CeOptOut.objects.filter(recipient=SECRET).exists()
