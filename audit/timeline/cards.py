@@ -5,7 +5,7 @@ releases.
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from audit.narration.wording import label_row
 from audit.record.lifecycle import list_moves
 from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
+from audit.timeline.deliveries import Delivery, read_deliveries
 from audit.timeline.warnings import NOT_STORED, TurnWarning, count_stages, list_warnings
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle
@@ -69,6 +70,8 @@ class TurnCard:
     url: str
     #: The lifecycle after the turn, if it matters.
     waits: str = ""
+    #: What became of its answer on a channel; None for a conversation without one.
+    delivery: Delivery | None = None
     kind: str = "card"
 
 
@@ -116,10 +119,11 @@ def find_turn_at(conversation_id: uuid.UUID, at: datetime) -> int | None:
 
 
 def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[TurnCard | Divider]:
-    """All items of one page in order; four queries."""
+    """All items of one page in order; five queries."""
     numbers = [turn.turn_no for turn in window.turns]
     counts = count_stages(window.turns)
-    rows = read_deciding_rows([turn.turn_id for turn in window.turns])
+    turn_ids = [turn.turn_id for turn in window.turns]
+    rows, deliveries = read_deciding_rows(turn_ids), read_deliveries(conversation_id, turn_ids)
     last = numbers[-1] if window.newer and numbers else 2**31 - 1
     moved = defaultdict(list)
     for move in list_moves(conversation_id, numbers[0] if window.older and numbers else 0, last):
@@ -130,7 +134,7 @@ def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[Turn
         yield from _build_dividers(before, turn)
         moves_here = moved.get(turn.turn_no, [])
         card = _build_card(turn, stands, counts.get(turn.turn_no, {}), rows.get(turn.turn_id, []), moves_here)
-        yield card
+        yield (card := replace(card, delivery=deliveries.get(turn.turn_id)))
         yield from _build_move_divider(moves_here)
         before, stands = turn, card.after if card.stored else stands
     if not window.turns:

@@ -23,6 +23,7 @@ from audit.record.events import Event
 from audit.record.trace import build_steps
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
+from audit.timeline.deliveries import read_deliveries
 from audit.timeline.explained_turn import explain_events, find_release
 from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
@@ -71,12 +72,14 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     if part in _PARTS:
         return TemplateResponse(request, _PARTS[part], context)
     before, behind, release = read_neighbours(conversation_id, turn_no)
+    turn_id = reading.record.turn_id
     sentences, snapshot = narrate_turn(reading.events), find_release(reading.events)
     context |= {
         "used_rows": list_used_rows(request, reading.record, sentences, snapshot),
         **addresses.page_context(model_admin, request, "", conversation_id, turn_no),
-        **feedback_context(request, reading.record.turn_id),
+        **feedback_context(request, turn_id),
         "title": f"Turn {turn_no}",
+        "delivery": read_deliveries(conversation_id, [turn_id]).get(turn_id),
         "timeline_url": addresses.timeline_url(conversation_id, turn_no),
         "before_url": before and addresses.turn_url(conversation_id, before),
         "behind_url": behind and addresses.turn_url(conversation_id, behind),
