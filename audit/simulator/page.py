@@ -43,9 +43,12 @@ from convengine.play.stub_documents import (
     parse_stubs,
     set_answer,
 )
+from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.channels.contract import Provider
+from convengine.server.channels.providers import list_used_providers
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.interfaces.unsaved_form import UnsavedForm
@@ -82,6 +85,8 @@ class Simulation:
     #: The number of the call in the explained turn that the offers answer. None if they answer no call.
     offered_for: int | None = None
     began: datetime = field(default_factory=timezone.now)
+    #: The kinds of channels that this installation has.
+    providers: Sequence[Provider] = field(default_factory=list_used_providers)
     message: str = ""
 
 
@@ -157,7 +162,7 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
         return
     snapshot = _read_configuration(simulation)
     try:
-        simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, posted.channel)
+        simulation.played = _play_conversation(simulation, snapshot, outside)
     except (ValueError, RecursionError):
         text = "The input parameters of an earlier message are not a JSON object. Start a new conversation."
         raise NotPlayed(text) from None
@@ -166,6 +171,11 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
         simulation.stubs_text = dump_stubs(keep_answers(stubs, calls))
     elif posted.has("fill"):
         _fill_answers(request, simulation, snapshot, stubs)
+
+
+def _play_conversation(simulation: Simulation, snapshot: Snapshot, outside: ScenarioStubs) -> list[PlayedLine]:
+    lines, channel, providers = simulation.lines, simulation.posted.channel, simulation.providers
+    return play_lines(snapshot, lines, simulation.began, outside, channel, providers=providers)
 
 
 def _read_configuration(simulation: Simulation) -> Snapshot:
@@ -220,8 +230,7 @@ def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapsh
                 log_access(request, CeAccessLog.Kind.TURN, answer.conversation_id, answer.turn_no)
                 stubs = set_answer(stubs, CallName.parse(name), answer.text, fails=answer.is_failure)
         simulation.stubs_text = dump_stubs(stubs)
-        outside, channel = build_outside(stubs), simulation.posted.channel
-        simulation.played = play_lines(snapshot, simulation.lines, simulation.began, outside, channel)
+        simulation.played = _play_conversation(simulation, snapshot, build_outside(stubs))
 
 
 def _offer_answers(request: HttpRequest, simulation: Simulation) -> None:

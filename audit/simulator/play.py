@@ -24,6 +24,8 @@ from convengine.play.seen_turn import Call
 from convengine.play.stub_documents import ADDRESS, CallName, export_call, read_stub_answer
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
+from convengine.server.channels.answers import read_answer
+from convengine.server.channels.contract import Provider
 
 _KINDS = {"model": "Model", "task": "Task", "tool": "Tool", "container": "Data source"}
 
@@ -77,6 +79,8 @@ class PlayedLine:
     line: SentMessage
     played: PlayedTurn
     calls: Sequence[NamedCall]
+    #: The kinds of channels whose limits are shown.
+    providers: Sequence[Provider] = ()
 
     @property
     def message(self) -> str:
@@ -93,6 +97,15 @@ class PlayedLine:
         """Code and text of the failure, or blank."""
         error = self.played.outcome.error
         return f"{error.code}: {error.message}" if error else ""
+
+    @cached_property
+    def channel_notes(self) -> list[tuple[str, str]]:
+        """How channels show the answer where they cannot show it as it is: their kind, and what differs and why."""
+        if self.played.error or not self.providers:
+            return []
+        answer = read_answer(self.played.seen.body)
+        notes = ((provider.title, " ".join(provider.arrange(answer).notes)) for provider in self.providers)
+        return [(title, text) for title, text in notes if text]
 
     @property
     def position(self) -> str:
@@ -136,7 +149,13 @@ class PlayedLine:
 
 
 def play_lines(
-    snapshot: Snapshot, lines: Sequence[SentMessage], at: datetime, stubs: ScenarioStubs, channel: str = PLAIN_CHANNEL
+    snapshot: Snapshot,
+    lines: Sequence[SentMessage],
+    at: datetime,
+    stubs: ScenarioStubs,
+    channel: str = PLAIN_CHANNEL,
+    *,
+    providers: Sequence[Provider] = (),
 ) -> list[PlayedLine]:
     """Play the lines of one conversation, the first at this time."""
     conversation, played = PlayedConversation.begin(at, channel=channel), []
@@ -145,7 +164,7 @@ def play_lines(
         stubs.begin(scenario.Turn(user=line.message))
         params, _ = remove_reserved(line.read_params(), may_approve=True)
         (turn,) = play.play(snapshot, conversation, [Message(line.message, params)], stubs.outside)
-        played.append(PlayedLine(number, line, turn, list(_list_calls(turn, counts))))
+        played.append(PlayedLine(number, line, turn, list(_list_calls(turn, counts)), providers))
         conversation = turn.after
     return played
 

@@ -113,7 +113,7 @@ class CallResult:
 
 @dataclass(frozen=True)
 class OptionForm:
-    """A way to show options, and how many of them fit into it."""
+    """A way to show options, such as `buttons`, and how many of them fit into it."""
 
     name: str
     most: int
@@ -124,7 +124,7 @@ class OptionForm:
     def find_misfit(self, options: Sequence[str]) -> str:
         """Why these options do not fit, in words. Blank if they do."""
         if len(options) > self.most:
-            return f"{len(options)} options, and there is room for {self.most}"
+            return f"at most {self.most} of {len(options)} options fit as {self.name}"
         long = [label for label in options if len(label.encode() if self.in_bytes else label) > self.longest]
         return f"“{shorten(long[0], 40)}” is longer than {self.longest} {self._unit}" if long else ""
 
@@ -194,12 +194,14 @@ class Provider(ABC):
         options = list(dict.fromkeys(answer.options))
         if not options:
             return _cut(answer.text, self.longest_text)
-        misfits = {form: form.find_misfit(options) for form in self.option_forms}
-        form = next((form for form, misfit in misfits.items() if not misfit), None)
-        notes = [f"No {form.name}: {misfit}." for form, misfit in misfits.items() if misfit]
-        if form is not None:
-            return replace(_cut(answer.text, self.longest_question, notes), options=options, form=form)
-        notes.append("The options are numbered lines of the text.")
+        reason = ""
+        for form in self.option_forms:
+            misfit = form.find_misfit(options)
+            if not misfit:
+                notes = [f"The options are shown as {form.name}{reason}."] if reason else []
+                return replace(_cut(answer.text, self.longest_question, notes), options=options, form=form)
+            reason = f", because {misfit}"
+        notes = [f"The options are numbered lines of the text{reason}."]
         return _cut(number_options(answer.text, options), self.longest_text, notes)
 
     def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:

@@ -17,11 +17,18 @@ def list_providers() -> dict[str, Provider]:
     return {kind.name: kind() for kind in kinds}
 
 
+def list_used_providers() -> list[Provider]:
+    """The kinds of which there are channels, in the order of `list_providers`."""
+    used = set(CeChannel.objects.values_list("provider", flat=True))
+    return [provider for name, provider in list_providers().items() if name in used]
+
+
 def find_provider(channel: CeChannel) -> Provider:
     """The kind of a channel. Raises ToolFault for one that this deployment does not have."""
     provider = list_providers().get(channel.provider)
     if provider is None:
-        raise ToolFault("PROVIDER_UNKNOWN", f"This installation has no channels of the kind {channel.provider}.")
+        remedy = "An operator can add it to CHANNEL_PROVIDERS."
+        raise ToolFault("PROVIDER_UNKNOWN", f"This installation has no provider {channel.provider}. {remedy}")
     return provider
 
 

@@ -23,7 +23,7 @@ from convengine.server.channels.contract import (
 )
 
 _API = "https://graph.facebook.com/v23.0"
-_BUTTONS, _LIST = OptionForm("buttons", 3, 20), OptionForm("list", 10, 24)
+_BUTTONS, _LIST = OptionForm("buttons", 3, 20), OptionForm("a list", 10, 24)
 _LONGEST_VARIABLE, _LONGEST_BUTTON = 1024, 20
 _ATTACHMENTS = ("image", "audio", "video", "document", "sticker", "location", "contacts")
 #: Codes of errors that pass: too many messages, and trouble of the service.
