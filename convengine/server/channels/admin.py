@@ -12,18 +12,23 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from convengine.engine.redaction import MASK
 from convengine.engine.text.compare import storable
+from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.tools.fault import ToolFault
-from convengine.server.admin.masking import masked_column
+from convengine.server.admin.masking import current_redaction, masked_column
 from convengine.server.admin_site.pages import PagesAdmin, page
-from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.read_only import ByConversation, ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column, value_column
 from convengine.server.channels.answers import send_test
 from convengine.server.channels.contract import Provider
 from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
-from convengine.server.channels.providers import list_providers
+from convengine.server.channels.opt_out import may_send
+from convengine.server.channels.providers import find_provider, list_providers, read_secrets
 from convengine.server.channels.send import outbox
 from convengine.server.deployment import conf
 from convengine.server.jobs.outbox import OutboxStatus, send_again
@@ -35,55 +40,77 @@ _FIELDS = ("name", "workspace_id", "is_enabled", "locale", "attachment_text", "f
 _OPT_OUT = ("opt_out_words", "opt_out_text", "opt_in_words", "opt_in_text")
 #: A page counts no further.
 _MOST_COUNTED = 1_000
+#: Words of labels.
+_WORDS = {"id": "ID", "api": "API", "url": "address"}
 
 
 class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A channel; its provider adds the fields of its secrets and settings."""
+    """A channel; its provider adds the fields of its secrets and settings.
+
+    Without its provider in this installation, a channel keeps its secrets and settings.
+    """
 
     provider_kind: Provider | None = None
+
+    class Meta:
+        widgets = dict.fromkeys(("opt_out_words", "opt_in_words"), UnfoldAdminTextareaWidget({"rows": 4}))
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         for kind, stored in (("secret", self.instance.secrets), ("setting", self.instance.settings)):
             for name, value in stored.items():
                 self.initial.setdefault(f"{kind}_{name}", value)
+        for name, variable in self.instance.secrets.items():
+            field: Any = self.fields.get(f"secret_{name}")
+            if field and variable not in dict(field.choices):
+                field.choices = [*field.choices, (variable, f"{variable} (missing in this installation)")]
 
     def clean_workspace_id(self) -> str:
         return storable(self.cleaned_data["workspace_id"]).strip()
 
     def _post_clean(self) -> None:
-        # A kind that this installation does not have can still be turned off.
-        self.instance.provider = self.provider_kind.name if self.provider_kind else self.instance.provider
-        for kind in ("secret", "setting") if self.provider_kind else ():
+        if self.provider_kind:
+            self._store_fields_of_provider(self.provider_kind)
+        super()._post_clean()  # type: ignore[misc]
+
+    def _store_fields_of_provider(self, provider: Provider) -> None:
+        self.instance.provider = provider.name
+        for kind in ("secret", "setting"):
             names = [name for name in self.cleaned_data if name.startswith(f"{kind}_")]
             values = {name.removeprefix(f"{kind}_"): storable(self.cleaned_data[name]).strip() for name in names}
             setattr(self.instance, f"{kind}s", {name: value for name, value in values.items() if value})
-        super()._post_clean()  # type: ignore[misc]
 
 
 def build_form(provider: Provider) -> type[ChannelForm]:
     """The form of a channel of this kind."""
     known = sorted(conf.get("CHANNEL_SECRETS"))
+    where = "Choose its name: what follows CE_CHANNEL_SECRET_ in the environment of this installation."
     missing = "" if known else " There is none: an operator must set CE_CHANNEL_SECRET_ and a name of your choice."
     fields: dict[str, Any] = {
         f"secret_{name}": forms.ChoiceField(
-            label=f"Secret: {name.replace('_', ' ')}",
+            label=_write_label(name),
             choices=[("", "---------"), *((word, word) for word in known)],
             widget=UnfoldAdminSelectWidget(),
-            help_text=f"{sentence} Choose the name that it has in this installation.{missing}",
+            help_text=f"{sentence} {where}{missing}",
         )
         for name, sentence in provider.secrets.items()
     }
     for key, sentence in provider.settings.items():
         name = key.removesuffix("?")
         fields[f"setting_{name}"] = forms.CharField(
-            label=name.replace("_", " ").capitalize(),
+            label=_write_label(name),
             required=name == key,
             max_length=400,
             widget=UnfoldAdminTextInputWidget(),
             help_text=sentence,
         )
     return type("ChannelForm", (ChannelForm,), {**fields, "provider_kind": provider})
+
+
+def _write_label(name: str) -> str:
+    """The name of a secret or setting as a label: `phone_number_id` is “Phone number ID”."""
+    words = " ".join(_WORDS.get(word, word) for word in name.split("_"))
+    return words[:1].upper() + words[1:]
 
 
 @admin.register(CeChannel)
@@ -97,17 +124,14 @@ class ChannelAdmin(PagesAdmin):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         """The fields that every channel has, with those of its provider."""
-        provider = list_providers().get(obj.provider if obj else request.GET.get("provider", ""))
-        self_form = build_form(provider) if provider else ChannelForm
-        return super().get_form(request, obj, change, form=self_form, **options)
+        return super().get_form(request, obj, change, form=_choose_form(request, obj), **options)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What the provider needs comes first."""
-        provider = list_providers().get(obj.provider if obj else request.GET.get("provider", ""))
-        own = [*build_form(provider).base_fields] if provider else []
-        own = [name for name in own if name.startswith(("secret_", "setting_"))]
-        title = provider.title if provider else f"{obj.provider}: not in this installation" if obj else ""
-        return [(None, {"fields": _FIELDS}), (title, {"fields": own}), ("Opting out", {"fields": _OPT_OUT})]
+        """The fields of the provider have its title."""
+        form = _choose_form(request, obj)
+        own = [name for name in form.base_fields if name.startswith(("secret_", "setting_"))]
+        of_provider = [(form.provider_kind.title, {"fields": own})] if form.provider_kind else []
+        return [(None, {"fields": _FIELDS}), *of_provider, ("Opting out", {"fields": _OPT_OUT})]
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """The choice of a provider comes first."""
@@ -120,7 +144,7 @@ class ChannelAdmin(PagesAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With its address, what arrived and left today, and the form of a test message."""
         channel = self.get_object(request, object_id)
-        context = _describe_traffic(channel, request) if isinstance(channel, CeChannel) else {}
+        context = _describe_channel(channel, request) if isinstance(channel, CeChannel) else {}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
     @admin.display(description="provider", ordering="provider")
@@ -128,38 +152,62 @@ class ChannelAdmin(PagesAdmin):
         provider = list_providers().get(channel.provider)
         return provider.title if provider else f"{channel.provider} (not in this installation)"
 
-    @badge_column({"ON": "success", "OFF": "default"}, "status")
+    @badge_column({"ON": "success", "OFF": "default", "NOT_READY": "danger"}, "status")
     def status_label(self, channel: CeChannel) -> tuple[str, str]:
-        return ("ON", "On") if channel.is_enabled else ("OFF", "Off")
+        if not channel.is_enabled:
+            return "OFF", "Off"
+        return ("NOT_READY", "Not ready") if _find_problem(channel) else ("ON", "On")
+
+    def response_add(self, request: HttpRequest, obj: CeChannel, post_url_continue: str | None = None) -> HttpResponse:
+        """The page of the channel follows, which has its address."""
+        self.message_user(request, f"The channel “{obj}” was added. Give its address to the provider.", "SUCCESS")
+        return HttpResponseRedirect(reverse("admin:ce_channels_cechannel_change", args=[obj.pk]))
 
     def get_deleted_objects(
         self, objs: QuerySet[CeChannel], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """Its messages go with it, without a list of them."""
-        return [str(channel) for channel in objs], {}, set(), []
+        texts = [f"{channel}, with its messages and its list of users who opted out" for channel in objs]
+        return texts, {}, set(), []
 
     @page("<int:pk>/test/", right=_CHANGE, methods=("POST",))
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send a message to somebody; its page shows what came back."""
         channel = get_object_or_404(CeChannel, pk=pk)
         recipient, text = (storable(request.POST.get(name, "")).strip()[:400] for name in ("recipient", "text"))
-        try:
-            if not recipient or not text:
-                raise ToolFault("TEXT_MISSING", "A test message needs a recipient and a text.")
-            row = send_test(channel, recipient, text)
-        except ToolFault as fault:
-            self.message_user(request, f"Nothing was sent: {fault.message}", "ERROR")
+        problem = "" if recipient and text else "A test message needs a recipient and a text."
+        problem = problem or _find_problem(channel) or ("" if channel.is_enabled else "The channel is off.")
+        if problem:
+            self.message_user(request, f"Nothing was sent. {problem}", "ERROR")
             return HttpResponseRedirect(reverse("admin:ce_channels_cechannel_change", args=[pk]))
-        self.log_change(request, channel, f"A test message was sent to {recipient}.")
+        row = send_test(channel, recipient, text)
+        self.log_change(request, channel, f"A test message was sent: message {row.pk}.")
         return HttpResponseRedirect(reverse("admin:ce_channels_cechannelmessage_change", args=[row.pk]))
 
 
-def _describe_traffic(channel: CeChannel, request: HttpRequest) -> dict[str, Any]:
-    """The address of a channel, and what arrived and left today."""
+def _choose_form(request: HttpRequest, channel: CeChannel | None) -> type[ChannelForm]:
+    """The form of a channel, or of a new one of the provider that the address names."""
+    provider = list_providers().get(channel.provider if channel else request.GET.get("provider", ""))
+    return build_form(provider) if provider else ChannelForm
+
+
+def _find_problem(channel: CeChannel) -> str:
+    """Why a channel can neither receive nor send in this installation. Blank if it can."""
+    try:
+        find_provider(channel), read_secrets(channel)
+    except ToolFault as fault:
+        return fault.message
+    return ""
+
+
+def _describe_channel(channel: CeChannel, request: HttpRequest) -> dict[str, Any]:
+    """The address of a channel, what keeps it from working, and what arrived and left today."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    sent = CeChannelMessage.objects.filter(channel=channel)
+    sent, refused_at = CeChannelMessage.objects.filter(channel=channel), channel.refused_at
     return {
         "channel": channel,
+        "problem": _find_problem(channel),
+        "is_refused": bool(refused_at and refused_at >= (channel.last_request_at or refused_at)),
         "address": request.build_absolute_uri(reverse("channel", args=[channel.name])),
         "arrived": _count(CeQueuedMessage.objects.filter(owner=channel.owner), today),
         "left": _count(sent.filter(status=OutboxStatus.SENT), today),
@@ -177,23 +225,33 @@ class ChannelMessageAdmin(ByConversation):
     """Messages to users, newest first. Those that were given up can be sent again."""
 
     change_form_template = "convengine/channel_message.html"
-    list_display = ("time", "channel_name", "status_label", "conversation_page", "receipt", "attempts", "error_start")
+    list_display = ("time", "channel_name", "status_label", "conversation_page", "attempts", "error_start")
     list_select_related = ("channel",)
     list_filter = ("status", "channel")
     ordering = ("-id",)
     time = value_column("created_at", "time")
     error_start = excerpt_column("error", "last error", 80)
     fields = (
-        *("status", "channel_name", "conversation_page", "recipient", "said", "content", "receipt"),
+        *("status", "receipt", "channel_name", "conversation_page", "user", "said", "content"),
         *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
     )
-    readonly_fields = ("channel_name", "conversation_page", "said", "content")
-    said = masked_column("text", "text")
+    readonly_fields = ("channel_name", "conversation_page", "user", "said", "content")
     content = masked_column("body", "message")
 
     @badge_column(_BADGES, "status")
     def status_label(self, row: Any) -> tuple[str, str]:
-        return row.status, str(row.get_status_display())
+        is_sent = row.status == OutboxStatus.SENT
+        return row.status, str((is_sent and row.receipt.capitalize()) or row.get_status_display())
+
+    @admin.display(description="recipient")
+    def user(self, row: CeChannelMessage) -> str:
+        """Whom it goes to, as the provider names people; masked like the participant of a webhook."""
+        rules = current_redaction()
+        return MASK if rules.is_masked_name("participant") else reveal_invisible(rules.text(row.recipient))
+
+    @admin.display(description="text")
+    def said(self, row: CeChannelMessage) -> SafeString:
+        return format_html('<div class="ce-said">{}</div>', reveal_invisible(current_redaction().text(row.text)))
 
     @admin.display(description="channel")
     def channel_name(self, row: CeChannelMessage) -> str:
@@ -204,7 +262,8 @@ class ChannelMessageAdmin(ByConversation):
         """With the button that sends it again, or while the result of a test is awaited."""
         row = self.find_row(request, object_id, None)
         may_resend = row is not None and row.status == OutboxStatus.FAILED and self._may_resend(request)
-        is_awaited = row is not None and not row.conversation_id and row.status == OutboxStatus.PENDING
+        is_tried_first = row is not None and row.status == OutboxStatus.PENDING and not row.error
+        is_awaited = is_tried_first and not row.conversation_id
         context = {"failed": row if may_resend else None, "is_awaited": is_awaited}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
@@ -214,25 +273,36 @@ class ChannelMessageAdmin(ByConversation):
 
     @page("<int:pk>/again/", right=_CHANGE, methods=("POST",))
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Send it again."""
-        if send_again(CeChannelMessage.objects.filter(pk=pk)):
+        """Send it again, unless the user wants no messages."""
+        row = get_object_or_404(CeChannelMessage.objects.select_related("channel"), pk=pk)
+        if not may_send(row.channel, row.recipient):
+            self.message_user(request, "It is not sent: the user opted out of messages.", "ERROR")
+        elif send_again(CeChannelMessage.objects.filter(pk=pk)):
             outbox.wake()
             self.message_user(request, "It is sent again soon.", "SUCCESS")
+        else:
+            self.message_user(request, "It was not given up, so it is not sent again.", "WARNING")
         return HttpResponseRedirect(reverse("admin:ce_channels_cechannelmessage_change", args=[pk]))
 
 
 @admin.register(CeOptOut)
-class OptOutAdmin(PagesAdmin):
-    """Users who want no messages. Who is deleted here gets answers again."""
+class OptOutAdmin(ReadOnlyAdmin):
+    """Users who want no messages. A user whose opt-out is deleted gets answers again."""
 
-    list_display = ("recipient", "channel", "created_at")
+    list_display = ("recipient", "channel_name", "created_at")
+    list_select_related = ("channel",)
     list_filter = ("channel",)
-    search_fields = ("recipient",)
     ordering = ("-id",)
-    show_full_result_count = False
+    is_of_people = True
+    search_fields = ("recipient",)
+    search_help_text = "Part of a name or number"
+    fields = readonly_fields = ("recipient", "channel_name", "created_at")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
+    @admin.display(description="channel")
+    def channel_name(self, row: CeOptOut) -> str:
+        """No link, because not everybody may open it."""
+        return row.channel.name
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        user: Any = request.user
+        return bool(user.has_perm("ce_channels.delete_ceoptout"))

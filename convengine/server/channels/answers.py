@@ -60,7 +60,7 @@ def send_test(channel: CeChannel, recipient: str, text: str) -> CeChannelMessage
     """Send a text that belongs to no conversation."""
     source = _Source(channel, uuid.uuid4(), recipient)
     with transaction.atomic():
-        _send(source, Answer(text), database_time(), is_last=True)
+        _send(source, Answer(text), database_time())
     return CeChannelMessage.objects.get(source_id=source.id, part=0)
 
 

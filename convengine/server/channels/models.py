@@ -16,8 +16,9 @@ class CeChannel(models.Model):
     name = models.CharField(
         max_length=40,
         unique=True,
+        error_messages={"unique": "Another channel has this name. Choose another one."},
         validators=[RegexValidator("^[a-z][a-z0-9-]*$", "Use small letters, digits and hyphens; begin with a letter.")],
-        help_text="The channel of its conversations, and the end of its address.",
+        help_text="What its conversations call it, and the end of its address, which changes with it.",
     )
     provider = models.CharField(max_length=40, help_text="Where its messages come from.")
     workspace_id = models.CharField("workspace", max_length=200, default="default")
@@ -45,17 +46,17 @@ class CeChannel(models.Model):
         max_length=35,
         blank=True,
         default="",
-        help_text="Of users whose language the provider does not tell, such as de.",
+        help_text="A code such as de, for users whose language the provider does not tell.",
     )
     # Without “stop”, with which many users leave a form.
     opt_out_words = models.TextField(
         "words that opt out",
         default="unsubscribe\nopt out\nstop all",
         blank=True,
-        help_text="One in each line. Who writes one of them, and nothing else, gets nothing more.",
+        help_text="One in each line. A user whose whole message is one of them gets no more messages.",
     )
     opt_out_text = models.CharField(
-        "answer to who opts out",
+        "answer after opting out",
         max_length=500,
         default="You get no more messages here. Write START to get them again.",
         help_text="The last message that the user gets.",
@@ -64,10 +65,10 @@ class CeChannel(models.Model):
         "words that opt in again",
         default="start\n/start\nsubscribe\nopt in",
         blank=True,
-        help_text="One in each line. Who opted out and writes one of them gets answers again.",
+        help_text="One in each line. A user who opted out and writes one of them gets messages again.",
     )
     opt_in_text = models.CharField(
-        "answer to who opts in again",
+        "answer after opting in again",
         max_length=500,
         default="You get messages here again.",
         help_text="The first message that the user gets again.",
@@ -118,7 +119,12 @@ class CeChannelMessage(OutboxRow):
     provider_message_id = models.CharField(
         "message ID", max_length=400, blank=True, default="", help_text="What the provider calls the message."
     )
-    receipt = models.CharField(max_length=10, blank=True, default="", help_text="What the provider told since.")
+    receipt = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        help_text="What the provider reported since: sent, delivered, read or failed.",
+    )
 
     class Meta:
         db_table = "ce_channel_message"
@@ -140,7 +146,7 @@ class CeChannelMessage(OutboxRow):
         ]
 
     def __str__(self) -> str:
-        return f"{self.channel_id} {self.pk}"
+        return f"Message {self.pk}"
 
     def describe_change(self, values: dict[str, Any]) -> dict[str, Any]:
         """With the provider's name of the message, once it was taken, and the message that was sent instead.
@@ -165,8 +171,8 @@ class CeOptOut(models.Model):
 
     class Meta:
         db_table = "ce_channel_opt_out"
-        verbose_name = "user who opted out"
-        verbose_name_plural = "users who opted out"
+        verbose_name = "opt-out"
+        verbose_name_plural = "opt-outs"
         default_permissions = ("view", "delete")
         constraints = [models.UniqueConstraint(fields=["channel", "recipient"], name="ce_channel_opt_out_once")]
 
