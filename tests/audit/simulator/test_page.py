@@ -21,8 +21,10 @@ from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.test_cases.documents import read_scenario, store_test
 from convengine.play.in_memory import MemoryPlayer
+from convengine.server.channels.models import CeChannel
 from tests.api import Caller
 from tests.config_admin.admin.pages import form_of, sent_by
+from tests.dialogues.play import store_flows
 from tests.sign_in import sign_in, sign_in_superuser
 from tests.worlds import create_help_desk
 
@@ -326,3 +328,47 @@ def test_input_parameters_that_are_no_object_are_refused_and_stay(ana: Client, p
     data = {"try-line": ["hours"], "try-line-params": [params], "try-again": "1"}
     sent = ana.post(reverse("admin:audit_ceaudit_simulate"), data)
     assert "of an earlier message" in sent.context["simulation"].problem
+
+
+#: A question with eleven options, one of which is long.
+FLAVOURS = ["Almond", "Banana", "Cherry", "Date", "Elderflower", "Fig", "Ginger", "Hazelnut", "Ivy", "Jasmine"]
+ICE_CREAM: dict[str, Any] = {
+    "locale": "en-GB",
+    "time_zone": "Europe/London",
+    "flows": [
+        {
+            "code": "ICE",
+            "title": "Order ice cream",
+            "kind": "collect",
+            "locale": "en-GB",
+            "phrases": ["ice cream please", "order ice cream"],
+            "fields": [
+                {
+                    "name": "flavour",
+                    "title": "Flavour",
+                    "type": "choice",
+                    "question": "Which flavour?",
+                    "options": [{"value": name.lower(), "label": name} for name in (*FLAVOURS, "Vanilla with cream")],
+                }
+            ],
+            "confirmation": "Shall I order it?",
+            "answer": "Done.",
+        }
+    ],
+}
+
+
+def test_an_answer_says_what_the_channels_of_the_installation_show_differently(ana: Client) -> None:
+    store_flows(ICE_CREAM)
+    response = simulate(ana, "ice cream please", "hours")
+    assert [line.channel_notes for line, _ in response.context["turns"]] == [[], []]
+    assert "Shown differently" not in response.content.decode()
+
+    for kind in ("whatsapp", "telegram", "sms"):
+        CeChannel.objects.create(name=kind, provider=kind)
+    response = simulate(ana, "ice cream please", "hours")
+    note = "The options are numbered lines of the text, because at most 10 of 11 options fit as a list."
+    assert [line.channel_notes for line, _ in response.context["turns"]] == [[("WhatsApp", note)], []]
+    page = response.content.decode()
+    assert page.count("Shown differently on WhatsApp</summary>") == 1
+    assert f"<li>WhatsApp: {note}</li>" in page

@@ -13,10 +13,12 @@ from django.urls import reverse
 from audit.models import CeAccessLog
 from audit.timeline.addresses import timeline_url, turn_url
 from audit.timeline.cards import WINDOW_SIZE, TurnCard
+from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.gateway.environ import SERVES_STREAMS
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.timeline.conftest import BEGAN, long_conversation
 from tests.record import add_to_turn
+from tests.worlds import set_audit_setting
 
 Words = Callable[[str], str]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
@@ -215,3 +217,53 @@ def test_a_timeline_waits_for_new_turns_only_where_streams_are_served(reader: Cl
     assert b"data-stream" in reader.get(address, **{SERVES_STREAMS: True}).content
     with override_settings(CONVENGINE={"STREAMS_URL": ":8001"}):
         assert b"data-stream" in reader.get(address).content
+
+
+def send_answer(turn: CeConversationHistory, *, part: int = 0, **values: str) -> None:
+    """A message of a channel with the answer of a turn, or with a part of it."""
+    channel, _ = CeChannel.objects.get_or_create(name="shop", provider="telegram")
+    CeChannelMessage.objects.create(
+        channel=channel, source_id=turn.turn_id, part=part, conversation_id=str(turn.conversation_id),
+        turn_id=turn.turn_id, text="answer", body={}, created_at=BEGAN, next_attempt_at=BEGAN,
+        **{"status": "SENT", **values},
+    )  # fmt: skip
+
+
+SENT_STATES: list[tuple[dict[str, str], str]] = [
+    ({}, "Answer sent"),
+    ({"receipt": "delivered"}, "Answer delivered"),
+    ({"receipt": "read"}, "Answer read"),
+    ({"status": "PENDING"}, "Answer waiting"),
+    ({"status": "PENDING", "error": "Telegram answered 500."}, "Answer waiting: Telegram answered 500."),
+    ({"status": "FAILED", "receipt": "failed", "error": "Undeliverable."}, "Answer did not arrive: Undeliverable."),
+]
+
+
+@pytest.mark.parametrize(("values", "says"), SENT_STATES)
+def test_a_turn_says_what_became_of_its_answer_on_a_channel(words: Words, values: dict[str, str], says: str) -> None:
+    row = long_conversation(2)
+    send_answer(CeConversationHistory.objects.get(turn_no=2), **values)
+
+    for address in (timeline_url(row.pk), turn_url(row.pk, 2)):
+        assert words(address).count(says) == 1
+    assert says not in words(turn_url(row.pk, 1))
+
+
+def test_of_several_messages_of_an_answer_the_worst_counts(reader: Client) -> None:
+    row = long_conversation(3)
+    states = [("SENT", "read"), ("SENT", "delivered"), ("SENT", ""), ("PENDING", ""), ("FAILED", "")]
+    for turn, count in zip(CeConversationHistory.objects.order_by("turn_no"), (2, 4, 5), strict=True):
+        for part, (status, receipt) in enumerate(states[:count]):
+            send_answer(turn, part=part, status=status, receipt=receipt)
+
+    shown = {number: card.delivery and card.delivery.state for number, card in cards(reader, row).items()}
+    assert shown == {1: "delivered", 2: "waiting", 3: "failed"}
+
+
+def test_an_error_of_a_channel_is_masked_and_others_say_nothing(words: Words) -> None:
+    set_audit_setting("REDACT_PATTERNS", r"\d{8,}")
+    row = long_conversation(1)
+    assert "Answer sent" not in words(timeline_url(row.pk))
+
+    send_answer(CeConversationHistory.objects.get(), status="FAILED", error="No user 4915112345.")
+    assert "Answer did not arrive: No user ***." in words(timeline_url(row.pk))

@@ -144,16 +144,17 @@ def test_an_answer_that_is_too_long_is_sent_in_parts(world: World) -> None:
     ("kind", "options", "form", "notes"),
     [
         ("whatsapp", 3, "buttons", []),
-        ("whatsapp", 10, "list", ["No buttons: 10 options, and there is room for 3."]),
+        (
+            "whatsapp",
+            10,
+            "a list",
+            ["The options are shown as a list, because at most 3 of 10 options fit as buttons."],
+        ),
         (
             "whatsapp",
             11,
             None,
-            [
-                "No buttons: 11 options, and there is room for 3.",
-                "No list: 11 options, and there is room for 10.",
-                "The options are numbered lines of the text.",
-            ],
+            ["The options are numbered lines of the text, because at most 10 of 11 options fit as a list."],
         ),
         ("telegram", 20, "buttons", []),
         ("slack", 25, "buttons", []),
