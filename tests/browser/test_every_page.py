@@ -87,6 +87,23 @@ MORE_ROWS: tuple[tuple[str, dict[str, str]], ...] = (
     ),
 )
 
+#: The form of a new channel, to which a choice of providers leads.
+ADD_CHANNEL = "/admin/ce_channels/cechannel/add/?provider=whatsapp"
+#: A channel with a message that was given up, and a user who opted out.
+CHANNEL = """
+import uuid
+from django.utils import timezone
+from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
+now = timezone.now()
+secrets = {"token": "SHOP_TOKEN", "secret": "SHOP_SECRET"}
+channel = CeChannel.objects.create(name="shop", provider="telegram", secrets=secrets, refused_at=now, refusal="No.")
+CeChannelMessage.objects.create(
+    channel=channel, source_id=uuid.uuid4(), part=0, recipient="49151", text="Hello.", body={"text": "Hello."},
+    status="FAILED", error="Telegram answered 403.", attempts=1, created_at=now, next_attempt_at=now,
+)
+CeOptOut.objects.create(channel=channel, recipient="49151", created_at=now)
+"""
+
 
 def add(visitor: Visitor, table: str, values: dict[str, str]) -> None:
     """Fill in the form of a new row, and save it whatever the warnings."""
@@ -111,8 +128,9 @@ def test_every_page_can_be_used_by_everybody(ada: Visitor, server: Server) -> No
         server.say(message, "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a10")
     for table, values in MORE_ROWS:
         add(ada, table, values)
+    server.manage("shell", "-v0", "-c", CHANNEL)
     shapes: set[str] = set()
-    found = [trouble for name in walk_pages(ada, "/admin/") for trouble in seen_at(ada, shapes, name)]
+    found = [trouble for name in walk_pages(ada, "/admin/", ADD_CHANNEL) for trouble in seen_at(ada, shapes, name)]
 
     assert not found, "\n\n".join(found)
 

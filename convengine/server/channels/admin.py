@@ -232,10 +232,10 @@ class ChannelMessageAdmin(ByConversation):
     time = value_column("created_at", "time")
     error_start = excerpt_column("error", "last error", 80)
     fields = (
-        *("status", "receipt", "channel_name", "conversation_page", "user", "said", "content"),
+        *("status", "receipt", "channel_name", "conversation_page", "shown_recipient", "shown_text", "content"),
         *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
     )
-    readonly_fields = ("channel_name", "conversation_page", "user", "said", "content")
+    readonly_fields = ("channel_name", "conversation_page", "shown_recipient", "shown_text", "content")
     content = masked_column("body", "message")
 
     @badge_column(_BADGES, "status")
@@ -244,13 +244,13 @@ class ChannelMessageAdmin(ByConversation):
         return row.status, str((is_sent and row.receipt.capitalize()) or row.get_status_display())
 
     @admin.display(description="recipient")
-    def user(self, row: CeChannelMessage) -> str:
+    def shown_recipient(self, row: CeChannelMessage) -> str:
         """Whom it goes to, as the provider names people; masked like the participant of a webhook."""
         rules = current_redaction()
         return MASK if rules.is_masked_name("participant") else reveal_invisible(rules.text(row.recipient))
 
     @admin.display(description="text")
-    def said(self, row: CeChannelMessage) -> SafeString:
+    def shown_text(self, row: CeChannelMessage) -> SafeString:
         return format_html('<div class="ce-said">{}</div>', reveal_invisible(current_redaction().text(row.text)))
 
     @admin.display(description="channel")
