@@ -122,31 +122,34 @@ def erase_participant(
     already.
     """
     keys = find_conversations(participant, workspace, channel)
-    within = {name: value for name, value in (("workspace_id", workspace), ("channel", channel)) if value is not None}
-    threads = CeThread.objects.filter(remote_jid=participant, **within)
-    # Before it is answered, a message of a thread has no conversation.
-    queued = CeQueuedMessage.objects.filter(
-        thread__remote_jid=participant, **{f"thread__{name}": value for name, value in within.items()}
-    )
-    named = (("channel__workspace_id", workspace), ("channel__name", channel))
-    on_channels = {name: value for name, value in named if value is not None}
-    sent, opt_outs = (
-        table.objects.filter(recipient=participant, **on_channels) for table in (CeChannelMessage, CeOptOut)
-    )
-    stored: Sequence[QuerySet[Any]] = (threads, queued, sent, opt_outs)
-    if not keys and not any(rows.exists() for rows in stored):
+    rows = _select_rows_of(participant, workspace, channel)
+    if not keys and not any(each.exists() for each in rows):
         raise NothingToErase(f"Nothing is stored about {participant!r}.")
     for key in keys:
         yield declare_erasure(key, order)
     with transaction.atomic():
-        _note_rows([threads], order)
-        for rows in stored:
-            rows.delete()
+        _note_rows(rows[:1], order)
+        for each in rows:
+            each.delete()
     CeInboxGroup.forget_name(participant)
     yield from erase_searches(participant, order.by, order.reason)
     yield from _list_tests_about([json.dumps(participant)[1:-1]], order)
     for key in keys:
         yield from empty_conversation(key)
+
+
+def _select_rows_of(participant: str, workspace: str | None, channel: str | None) -> list[QuerySet[Any]]:
+    """What is stored of a participant beside conversations. The first, threads, has proofs."""
+    within = {name: value for name, value in (("workspace_id", workspace), ("channel", channel)) if value is not None}
+    # Before it is answered, a message of a thread has no conversation.
+    of_thread = {f"thread__{name}": value for name, value in within.items()}
+    of_channel = {f"channel__{'name' if name == 'channel' else name}": value for name, value in within.items()}
+    return [
+        CeThread.objects.filter(remote_jid=participant, **within),
+        CeQueuedMessage.objects.filter(thread__remote_jid=participant, **of_thread),
+        CeChannelMessage.objects.filter(recipient=participant, **of_channel),
+        CeOptOut.objects.filter(recipient=participant, **of_channel),
+    ]
 
 
 def erase_conversation(key: uuid.UUID, order: EraseOrder) -> Iterator[Counts]:
