@@ -193,7 +193,7 @@ def test_a_channel_whose_kind_is_gone_can_be_turned_off(telegram: World, admin_c
     sent = admin_client.post(f"{page}test/", {"recipient": "7", "text": "hello"}, follow=True)
 
     assert not CeChannel.objects.get().is_enabled
-    assert "This installation has no channels of the kind gone." in sent.content.decode()
+    assert "This installation has no provider gone." in sent.content.decode()
 
 
 def test_names_that_no_database_takes_are_taken(whatsapp: World) -> None:
