@@ -23,7 +23,7 @@ from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
-from convengine.server.jobs.handing import hand_over
+from convengine.server.jobs.handing import hand_over, is_worker
 from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.
@@ -153,7 +153,8 @@ class Outbox(Generic[Row]):
 
     def _hand_over(self) -> None:
         self._is_handing.clear()
-        if not hand_over(self._handed_as):
+        # A worker sends itself what its work leaves: other work may wait for long while all workers have some.
+        if is_worker.is_set() or not hand_over(self._handed_as):
             self.wake_here()
 
     def wake_here(self) -> None:

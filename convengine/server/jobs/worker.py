@@ -9,12 +9,13 @@ import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_postrun
+from celery.signals import setup_logging, task_postrun, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
 
 from convengine.server.database.release import release_connections
 from convengine.server.deployment import conf
+from convengine.server.jobs.handing import is_worker
 
 app = Celery("convengine", broker=conf.get("BROKER_URL"), set_as_current=False)
 app.conf.update(
@@ -48,6 +49,12 @@ app.conf.update(
 
 # Celery would close the whole pool of connections after each task, which threads of this process use meanwhile.
 app.conf["CELERY_DB_REUSE_MAX"] = sys.maxsize
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def note_worker(**kwargs: Any) -> None:
+    """Let this process and its children know what they are."""
+    is_worker.set()
 
 
 @task_postrun.connect  # type: ignore[untyped-decorator]

@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.server.executors.http_client import circuits
-from convengine.server.jobs import outbox
+from convengine.server.jobs import outbox, worker
 from convengine.server.jobs.outbox import send_again
 from convengine.server.webhooks import send
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
@@ -257,6 +257,24 @@ def test_a_commit_wakes_the_sender_where_jobs_run(
     send.wake_sender()
     assert len(work) == 2 * count
     send.outbox._is_woken.clear()
+
+
+def test_a_worker_sends_itself_what_its_work_leaves(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(outbox, "hand_over", lambda name: done.append("handed over") or True)
+    monkeypatch.setattr(send.outbox, "wake_here", lambda: done.append("sent here"))
+    settings.CONVENGINE = {**settings.CONVENGINE, "BROKER_URL": "redis://127.0.0.1:1"}
+
+    send.wake_sender()
+    outbox._handing.finish()
+    worker.note_worker()
+    try:
+        send.wake_sender()
+        outbox._handing.finish()
+    finally:
+        outbox.is_worker.clear()
+
+    assert done == ["handed over", "sent here"]
 
 
 @pytest.mark.parametrize("broker", ["", "redis://127.0.0.1:1"])
