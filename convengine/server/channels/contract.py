@@ -16,6 +16,9 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import loads
 from convengine.json_value import Json
 
+#: The longest name of a person or a message.
+_LONGEST_NAME = 400
+
 
 class RequestRefused(Exception):
     """The request is not from the provider, or cannot be read: the text says why, for the log and for people."""
@@ -251,6 +254,11 @@ def read_part(value: Json, *names: str) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
+def are_names(*values: Json) -> bool:
+    """Whether all are texts or whole numbers, as the names of people and messages are."""
+    return all(type(value) in (str, int) and 0 < len(str(value)) <= _LONGEST_NAME for value in values)
+
+
 def read_attachment(message: Mapping[str, Json], kinds: Sequence[str], text: str) -> dict[str, Json]:
     """The kind of something that is no text, and its type and size where they are known. Empty beside a mere text."""
     kind = next((name for name in kinds if name in message), None if text else "other")
@@ -259,8 +267,12 @@ def read_attachment(message: Mapping[str, Json], kinds: Sequence[str], text: str
     value = message.get(kind)
     # A picture comes in several sizes, the largest last.
     known = read_part({"details": value[-1] if isinstance(value, list) and value else value}, "details")
-    size = known.get("file_size") or known.get("size")
-    return {"kind": kind, "type": known.get("mime_type") or known.get("mimetype"), "bytes": size}
+    media, size = known.get("mime_type") or known.get("mimetype"), known.get("file_size") or known.get("size")
+    return {"kind": kind, "type": _only(media, str), "bytes": _only(size, int)}
+
+
+def _only(value: Json, kind: type) -> Json:
+    return value if isinstance(value, kind) else None
 
 
 def split_text(text: str, most: int) -> list[str]:

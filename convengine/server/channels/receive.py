@@ -13,6 +13,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.turn import TurnRequest
+from convengine.server.api.clean_input import clean_texts
 from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.opt_out import find_fixed_answer
@@ -91,7 +92,8 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
     params = {"reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
     if locale := message.locale or channel.locale:
         params["locale"] = locale
-    request = TurnRequest("", _read_text(message), params, channel=channel.name, workspace_id=channel.workspace_id)
+    values = clean_texts(params)
+    request = TurnRequest("", _read_text(message), values, channel=channel.name, workspace_id=channel.workspace_id)
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
     queue_message(request, key, "", thread, fixed_answer, may_refuse=False)
     if fixed_answer is None:

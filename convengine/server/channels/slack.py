@@ -16,6 +16,7 @@ from convengine.server.channels.contract import (
     Provider,
     Received,
     RequestRefused,
+    are_names,
     check_equal,
     read_attachment,
     read_object,
@@ -57,7 +58,7 @@ class Slack(Provider):
         _verify(request, secrets["signing_secret"])
         if request.body.startswith(b"payload="):
             form = parse_qs(request.body.decode("utf-8", "replace"))
-            chosen = _read_choice(read_object(form["payload"][0].encode()))
+            chosen = _read_choice(read_object(form.get("payload", [""])[0].encode()))
             return Arrival((chosen,) if chosen else ())
         body = read_object(request.body)
         if body.get("type") == "url_verification":
@@ -131,9 +132,10 @@ def _read_event(event: Mapping[str, Json], own: Collection[str]) -> Incoming | N
 
 
 def _is_of_user(event: Mapping[str, Json]) -> bool:
-    """Whether somebody wrote it: no bot, and no change of an older message."""
-    is_message = event.get("type") in ("message", "app_mention")
-    return is_message and not event.get("bot_id") and event.get("subtype") in _SUBTYPES
+    """Whether somebody wrote it: no bot, and no change of an older message. It says where and when."""
+    is_message, at = event.get("type") in ("message", "app_mention"), event.get("ts")
+    is_named = are_names(event.get("channel"), at, event.get("thread_ts") or at)
+    return is_message and is_named and not event.get("bot_id") and event.get("subtype") in _SUBTYPES
 
 
 def _read_words(event: Mapping[str, Json]) -> tuple[str, str]:
@@ -155,9 +157,11 @@ def _read_choice(payload: Mapping[str, Json]) -> Incoming | None:
     actions, message = read_objects(payload.get("actions")), read_part(payload, "message")
     if payload.get("type") != "block_actions" or not actions:
         return None
-    channel, action = read_part(payload, "channel").get("id"), actions[0]
+    channel, at = read_part(payload, "channel").get("id"), actions[0].get("action_ts")
+    if not are_names(channel, at, message.get("thread_ts") or at):
+        return None
     sender = _name_sender(channel, message.get("thread_ts"))
-    return Incoming(f"{sender} {action.get('action_ts')}", sender, str(action.get("value") or ""))
+    return Incoming(f"{sender} {at}", sender, str(actions[0].get("value") or ""))
 
 
 def _name_sender(channel: Json, thread: Json) -> str:

@@ -12,6 +12,7 @@ from convengine.server.channels.contract import (
     OptionForm,
     Provider,
     Received,
+    are_names,
     check_equal,
     read_attachment,
     read_object,
@@ -86,26 +87,28 @@ def _build_url(method: str, secrets: Mapping[str, str], settings: Mapping[str, s
 def _read_message(update: Mapping[str, Json]) -> Incoming | None:
     """The message of an update. Returns None for other kinds of updates, and for what was written in a group."""
     if callback := read_part(update, "callback_query"):
-        name, text = f"c{callback.get('id')}", callback.get("data")
-        return _build_message(read_part(callback, "message"), callback, name, text)
+        pressed = ("c", callback.get("id"))
+        return _build_message(read_part(callback, "message"), callback, pressed, callback.get("data"))
     if edited := read_part(update, "edited_message"):
-        name, text = f"{edited.get('message_id')}e{edited.get('edit_date')}", _read_text(edited)
+        name, text = (edited.get("message_id"), "e", edited.get("edit_date")), _read_text(edited)
         # What has no words changes without its user, such as a location that moves.
         return _build_message(edited, edited, name, text) if text else None
     message = read_part(update, "message")
-    return _build_message(message, message, str(message.get("message_id")), _read_text(message))
+    return _build_message(message, message, (message.get("message_id"),), _read_text(message))
 
 
-def _build_message(within: Mapping[str, Json], sent: Mapping[str, Json], name: str, text: Json) -> Incoming | None:
+def _build_message(
+    within: Mapping[str, Json], sent: Mapping[str, Json], name: Sequence[Json], text: Json
+) -> Incoming | None:
     """`within`: the message that tells the chat; `sent`: what tells the user, which is the same but for buttons."""
     chat, locale = read_part(within, "chat"), read_part(sent, "from").get("language_code")
-    if chat.get("type") != "private":
+    if chat.get("type") != "private" or not are_names(chat.get("id"), *name):
         return None
     words = str(text or "").strip()
     # The button that begins a chat may have a parameter: "/start shop".
     words = "/start" if words.startswith("/start ") else words
     return Incoming(
-        f"{chat.get('id')} {name}",
+        f"{chat.get('id')} {''.join(map(str, name))}",
         str(chat.get("id")),
         words,
         locale if isinstance(locale, str) else "",

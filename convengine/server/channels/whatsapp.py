@@ -14,6 +14,7 @@ from convengine.server.channels.contract import (
     Provider,
     Receipt,
     Received,
+    are_names,
     check_equal,
     read_attachment,
     read_object,
@@ -140,7 +141,7 @@ def _list_values(body: Mapping[str, Json], phone_number_id: str) -> Iterator[Map
 
 def _is_of_user(message: Mapping[str, Json]) -> bool:
     """Whether somebody wrote it: no mark at another message, and no note of WhatsApp's own."""
-    return bool(message.get("from")) and message.get("type") not in ("reaction", "system")
+    return are_names(message.get("id"), message.get("from")) and message.get("type") not in ("reaction", "system")
 
 
 def _read_message(message: Mapping[str, Json]) -> Incoming:
