@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.manual import prose, reference
+from config_admin.manual import prose, reference, vocabulary
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs
 
 #: The title of the manual.
@@ -32,7 +32,9 @@ def contents(request: HttpRequest) -> HttpResponse:
 
 
 def chapter(request: HttpRequest, slug: str) -> HttpResponse:
-    """A chapter."""
+    """A chapter. `errors` is that of the reference: failed calls lead there."""
+    if slug == vocabulary.ERRORS:
+        return reference_chapter(request, slug)
     try:
         page = prose.chapter(slug)
     except KeyError as error:

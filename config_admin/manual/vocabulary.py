@@ -110,6 +110,8 @@ def _list_group_entries() -> Iterator[Entry]:
 
 
 SETTINGS, CODES_PART = "Settings", "Codes"
+#: The chapter that `help` of a failed call leads to.
+ERRORS = "errors"
 
 
 def make_code_chapters() -> Iterator[Chapter]:
@@ -132,7 +134,7 @@ def make_code_chapters() -> Iterator[Chapter]:
     about = "Findings of the health check, in addition to the save checks."
     yield Chapter("health", "Codes of the health check", about, tuple(_list_health_entries()), CODES_PART)
     about = "Values of `errorCode` in the answers of failed calls and in the records of failed turns."
-    yield Chapter("errors", "Codes of failed turns and calls", about, tuple(_list_error_entries()), CODES_PART)
+    yield Chapter(ERRORS, "Codes of failed turns and calls", about, tuple(_list_error_entries()), CODES_PART)
     about = "Values of `tool_result.error_type` for rules and answers. A failed tool never fails the turn."
     yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_list_fault_entries()), CODES_PART)
 

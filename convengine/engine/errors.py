@@ -54,25 +54,25 @@ class ServerOverloaded(ConvEngineError):
 
 
 class ConversationClosed(ConvEngineError):
-    """This conversation is closed."""
+    """This conversation is closed. Begin another one."""
 
     code, status = "CONVERSATION_CLOSED", 409
 
 
 class SessionTransitionInvalid(ConvEngineError):
-    """The session cannot change to this lifecycle."""
+    """The session cannot change to this lifecycle. Read the session to see the one that it has."""
 
     code, status = "SESSION_TRANSITION_INVALID", 409
 
 
 class ConversationNotFound(ConvEngineError):
-    """This conversation does not exist."""
+    """This conversation does not exist. Check its ID, and the workspace of the key."""
 
     code, status = "NOT_FOUND", 404
 
 
 class ConversationPersistFailed(ConvEngineError):
-    """The database failed. Nothing was stored. Try again."""
+    """The database did not store the turn. Nothing was changed. Send the message again."""
 
     code, status, recoverable = "CONVERSATION_PERSIST_FAILED", 503, True
 
@@ -152,7 +152,7 @@ class RequestTimeout(ConvEngineError):
 
 
 class PipelineStepFailed(ConvEngineError):
-    """A step broke its contract."""
+    """A step returned what no step may return. Its developer must correct it."""
 
     code = "PIPELINE_STEP_FAILED"
 
@@ -194,13 +194,13 @@ class MissingDagCycle(PipelineConstraintViolation):
 
 
 class PipelineNoFinalResult(ConvEngineError):
-    """The pipeline ended without a result."""
+    """The pipeline ended without a result. The developer of the last step must correct it."""
 
     code = "PIPELINE_NO_FINAL_RESULT"
 
 
 class PipelineNoResponsePayload(ConvEngineError):
-    """The pipeline ended without an answer for the user."""
+    """The pipeline ended without an answer for the user. Add an answer for the intent and state of the turn."""
 
     code = "PIPELINE_NO_RESPONSE_PAYLOAD"
 
@@ -254,37 +254,37 @@ class GradualReleaseRunning(DraftRequired):
 
 
 class ResponseMappingNotFound(ConvEngineError):
-    """No answer is configured for this intent and state."""
+    """No answer is configured for this intent and state. Add one, or one for any state."""
 
     code = "RESPONSE_MAPPING_NOT_FOUND"
 
 
 class NoResponseConfigured(ConvEngineError):
-    """The answer has an unknown type or format."""
+    """The answer has an unknown type or format. Choose known ones in the answer."""
 
     code = "NO_RESPONSE_CONFIGURED"
 
 
 class LlmNotConfigured(ConvEngineError):
-    """A model must write this answer, but no model is configured."""
+    """A model must write this answer, but no model is configured. Configure one, or write the text."""
 
     code = "LLM_NOT_CONFIGURED"
 
 
 class PromptContextMissing(ConvEngineError):
-    """No prompt template is configured for this use of the model."""
+    """No prompt template is configured for this use of the model. Add one."""
 
     code = "PROMPT_CONTEXT_MISSING"
 
 
 class PromptRenderFailed(ConvEngineError):
-    """A prompt cannot be rendered."""
+    """A prompt cannot be rendered. The record of the turn says why."""
 
     code, recoverable = "PROMPT_RENDER_FAILED", True
 
 
 class UnresolvedPromptVariable(ConvEngineError):
-    """A prompt names a variable that does not exist."""
+    """A prompt names a variable that does not exist. Correct its name in the prompt."""
 
     code = "UNRESOLVED_PROMPT_VARIABLE"
 

@@ -224,6 +224,7 @@ class ErrorDetailSerializer(serializers.Serializer[Any]):
     errorCode = serializers.ChoiceField(choices=ERROR_CODES)
     message = serializers.CharField()
     recoverable = serializers.BooleanField()
+    help = serializers.CharField(help_text="Where the manual explains the code.")
     incidentId = serializers.UUIDField(required=False)
 
 
@@ -337,6 +338,7 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     errorCode = serializers.ChoiceField(choices=ERROR_CODES, allow_null=True)
     recoverable = serializers.BooleanField(allow_null=True)
     message = serializers.CharField(allow_null=True)
+    help = serializers.CharField(required=False, help_text="Where the manual explains the error.")
     turnId = serializers.UUIDField(required=False)
     turnNo = serializers.IntegerField(required=False)
     configVersion = serializers.IntegerField(required=False)
@@ -374,6 +376,7 @@ class FailureSerializer(serializers.Serializer[Any]):
     errorCode = serializers.ChoiceField(choices=ERROR_CODES)
     recoverable = serializers.BooleanField(help_text="True if the same call may succeed later without any change.")
     message = serializers.CharField(help_text="The reason, for people.")
+    help = serializers.CharField(help_text="Where the manual explains the code, on this server.")
     fields = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,

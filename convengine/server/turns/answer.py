@@ -20,6 +20,7 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
+from convengine.server.turns.failure import find_help
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:
             "errorCode": answer.error.code,
             "message": answer.error.message,
             "recoverable": answer.error.recoverable,
+            "help": find_help(answer.error.code),
             **({"incidentId": answer.error.meta["incidentId"]} if "incidentId" in answer.error.meta else {}),
         }
         return {

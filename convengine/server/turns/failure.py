@@ -2,7 +2,17 @@
 
 from typing import Any
 
+from django.urls import NoReverseMatch, reverse
+
 from convengine.engine.errors import ConvEngineError, RequestInvalid
+
+
+def find_help(code: str) -> str:
+    """The address of the paragraph about a code. A host project without the manual has the one of the product."""
+    try:
+        return f"{reverse('manual_chapter', args=['errors'])}#{code}"
+    except NoReverseMatch:
+        return f"/docs/errors/#{code}"
 
 
 def envelope(
@@ -19,6 +29,7 @@ def envelope(
         "errorCode": code,
         "recoverable": recoverable,
         "message": message,
+        "help": find_help(code),
         **more,
     }
 

@@ -156,7 +156,7 @@ def test_the_keys_of_an_answer_keep_their_order_and_are_all_described(caller: Ca
 
     turn = "success conversationId turnId turnNo configVersion ignoredInputParams verbose intent state payload context"
     assert " ".join(answer) == f"{turn} errorCode recoverable message stateReport"
-    assert " ".join(failure) == f"{turn} errorCode message recoverable"
+    assert " ".join(failure) == f"{turn} errorCode message recoverable help"
     assert {*answer, *failure, "trace"} == set(TurnResponseSerializer().fields)
 
 
