@@ -170,10 +170,11 @@ def _remove_replays(before: datetime) -> Iterator[Counts]:
     for model in (CeReplayJob, CeWhatIf):
         old = model.objects.filter(created_at__lt=before)
         while keys := list(old.values_list("pk", flat=True)[:BATCH]):
-            yield {"replays": _remove_rows(model.objects.filter(pk__in=keys))}
+            yield {"replays": remove_rows(model.objects.filter(pk__in=keys))}
 
 
-def _remove_rows(rows: Any) -> int:
+def remove_rows(rows: Any) -> int:
+    """Remove rows, also of tables that only get more. The caller records it where that is due. Returns how many."""
     return int(rows.purge() if isinstance(rows, PurgedQuerySet) else rows.delete()[0])
 
 
@@ -189,7 +190,7 @@ def _remove_entries(model: Any, before: datetime, name: str, setting: live_setti
                 return
             keys, last = [pk for pk, _, _ in old], read_seal(old[-1][2])
             chain.store(removed_to=keys[-1], base=last.hash if last else chain.base)
-            removed = _remove_rows(model.objects.filter(pk__in=keys))
+            removed = remove_rows(model.objects.filter(pk__in=keys))
             removals.note_removal(removals.Kind.RETENTION, table, keys, removals.RETENTION_BY, setting.name)
         yield {name: removed}
 
@@ -207,7 +208,7 @@ def _remove_older(
         old = {key for _, key, at in rows if at < before}
         if not old:
             return
-        removed = _remove_rows(model.objects.filter(**{f"{unit}__in": old}))
+        removed = remove_rows(model.objects.filter(**{f"{unit}__in": old}))
         last = rows[-1][0]
         yield {name: removed}
 

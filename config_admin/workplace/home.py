@@ -47,6 +47,7 @@ from convengine.engine.turn.labels import format_percent
 from convengine.engine.turn.release_settings import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.deployment import conf
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.turn_reports import (
     IntentShift,
@@ -58,7 +59,7 @@ from convengine.server.interfaces.turn_reports import (
     turn_reports,
 )
 from convengine.server.jobs.background_runs import RunStatus
-from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models import SAMPLE, CeConversation
 
 NEWEST = 8
 #: How many of the newest releases are searched for changes past the review, so that the cost of the page is constant.
@@ -141,9 +142,14 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
     next_step = _choose_next_step(notices, home.week, has_first_steps=has_first_steps, may_teach=may_teach)
-    context |= {"week": home.week, "next_step": next_step, "is_sound": not notices}
+    context |= {"week": home.week, "next_step": next_step, "is_sound": not notices, "has_sample": _has_sample(home)}
     context["notices"] = [notice for notice in notices if notice is not next_step]
     return context
+
+
+def _has_sample(home: _Home) -> bool:
+    """Whether the week has conversations that came with the demonstration."""
+    return bool(home.week and conf.get("DEMO")) and CeConversation.objects.filter(channel=SAMPLE).exists()
 
 
 def _choose_next_step(

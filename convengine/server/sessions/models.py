@@ -21,6 +21,8 @@ FREE_LEASE = "lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, le
 CLOSED_BY_CALL = "close"
 #: The reason there of one whose content was erased.
 ERASED = "erased"
+#: The channel of the demonstration's sample week.
+SAMPLE = "sample"
 #: The lifecycles of a session that has ended.
 ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 

@@ -79,10 +79,16 @@ def _remove_sessions(before: datetime) -> Iterator[Counts]:
             )
             if not keys:
                 return
-            turn_log().conversations_leave(keys)
-            _leave_next_sessions(keys)
-            CeConversation.objects.filter(pk__in=keys).only("pk").delete()
+            remove_conversations(keys)
         yield {"sessions": len(keys)}
+
+
+def remove_conversations(keys: Sequence[Any]) -> None:
+    """Remove conversations with all that belongs to them, and record it. Needs an open transaction."""
+    if keys:
+        turn_log().conversations_leave(keys)
+        _leave_next_sessions(keys)
+        CeConversation.objects.filter(pk__in=keys).only("pk").delete()
 
 
 def _leave_next_sessions(keys: Sequence[Any]) -> None:

@@ -3,7 +3,11 @@
 import json
 import os
 import secrets
+import subprocess
+import sys
 from argparse import ArgumentParser
+from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command
 
+from config_admin.commands.management.commands.demo_week import DAYS, shift_clock
 from config_admin.tables.intent.model import CeIntent
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
@@ -40,18 +45,17 @@ class Command(ExactCommand):
         parser.add_argument("--host", default="127.0.0.1", help="Listen on this address. Default: %(default)s.")
         parser.add_argument("--port", type=int, default=8000, help="Default: %(default)s.")
         parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print the addresses and exit.")
+        parser.add_argument("--empty", action="store_true", help="Begin without the sample week of conversations.")
 
-    def handle(self, *args: Any, host: str, port: int, no_serve: bool, **options: Any) -> None:
+    def handle(self, *args: Any, host: str, port: int, no_serve: bool, empty: bool, **options: Any) -> None:
         """Prepare, print, serve. Raises CommandError when the port is taken."""
         if not no_serve:
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        self._announce("Preparing the database (up to half a minute the first time)")
-        call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
-        if not CeIntent.objects.exists():
-            self._announce("Loading the help desk (a few seconds)")
-            add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
-            import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
+        with nullcontext() if empty else shift_clock(timedelta(days=-DAYS)):
+            is_new = self._prepare()
+        if is_new and not empty:
+            subprocess.Popen([sys.executable, "-m", "django", "demo_week"], stdout=subprocess.DEVNULL)
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)
@@ -60,6 +64,17 @@ class Command(ExactCommand):
             # For the processes of the server.
             os.environ |= {"CE_CHAT": "true", "CE_DEMO": "true"}
             become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
+
+    def _prepare(self) -> bool:
+        """Migrate, and load the help desk once. Returns True if it was loaded now."""
+        self._announce("Preparing the database (up to half a minute the first time)")
+        call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
+        if CeIntent.objects.exists():
+            return False
+        self._announce("Loading the help desk (a few seconds)")
+        add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
+        import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
+        return True
 
     def _announce(self, phase: str) -> None:
         self.stdout.write(f"{phase} …")

@@ -1,0 +1,28 @@
+"""Remove the demonstration's sample week: its conversations, and what was counted of them."""
+
+from django.db import transaction
+
+from audit.inbox.job import update_inbox
+from audit.models import CeTurnCount, CeTurnIndex
+from audit.record.retention import remove_rows
+from convengine.server.sessions.models import SAMPLE, CeConversation, CeConversationHistory
+from convengine.server.sessions.old_turns import SESSIONS, remove_conversations
+
+
+def remove_sample() -> int:
+    """Remove the sample week, and say how many conversations it had. The ledger names them as removed."""
+    count = 0
+    while True:
+        with transaction.atomic():
+            rows = CeConversation.objects.filter(channel=SAMPLE, lease_token=None).order_by("pk")
+            keys = list(rows.values_list("pk", flat=True)[:SESSIONS])
+            turns = CeConversationHistory.objects.filter(conversation_id__in=keys)
+            remove_rows(CeTurnIndex.objects.filter(turn_id__in=list(turns.values_list("turn_id", flat=True))))
+            remove_conversations(keys)
+        if not keys:
+            break
+        count += len(keys)
+    CeTurnCount.objects.filter(channel=SAMPLE).delete()
+    for _ in update_inbox():
+        pass
+    return count
