@@ -44,6 +44,8 @@ def test_the_week_shows_what_the_pages_look_like_in_use_and_can_be_removed(setti
 
     removed = client.post("/admin/audit/ceaudit/sample/", follow=True)
 
+    for _ in update_inbox():
+        pass
     assert "sample conversations were removed" in removed.content.decode()
     assert "came with the demonstration" not in removed.content.decode()
     for model in (CeConversation, CeConversationHistory, CeTurnIndex):
