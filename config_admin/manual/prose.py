@@ -20,6 +20,7 @@ from convengine.server.deployment.folders import find_shipped
 #: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
+        "concepts",
         *("first_hour_analyst", "workplace", "design", "authoring", "forms", "understanding", "languages", "rules"),
         *("actions", "tools", "health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading"),
         *("reports", "trust", "seals", "groups", "access", "troubleshooting", "cheat_sheet", "glossary"),
@@ -41,6 +42,8 @@ _SMALL = (
 _EXCERPT = 180
 #: The path of pictures, relative to the files.
 _PICTURES = "../static/"
+#: The admin of the demonstration. The files link its pages, the manual those of its own admin.
+_DEMONSTRATION = "http://127.0.0.1:8000/admin/"
 _FILE = re.compile(r"^(\w+)\.md(#.*)?$")
 
 
@@ -178,12 +181,22 @@ def _name_headings(tokens: Sequence[Token]) -> None:
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
 
 
+def _resolve_address(address: str) -> str:
+    """Where a chapter, a picture or a page of the admin is in this installation."""
+    if address.startswith(_PICTURES):
+        return static(address.removeprefix(_PICTURES))
+    if address.startswith(_DEMONSTRATION):
+        return reverse("admin:index") + address.removeprefix(_DEMONSTRATION)
+    if match := _FILE.match(address):
+        return f"{reverse('manual_chapter', args=[match[1]])}{match[2] or ''}"
+    return address
+
+
 def _add_links(token: Token) -> list[Token]:
-    """Link files to their pages, identifiers to their entries, and pictures to static files."""
-    if token.type == "image" and (picture := str(token.attrGet("src") or "")).startswith(_PICTURES):
-        token.attrSet("src", static(picture.removeprefix(_PICTURES)))
-    if token.type == "link_open" and (match := _FILE.match(str(token.attrGet("href") or ""))):
-        token.attrSet("href", f"{reverse('manual_chapter', args=[match[1]])}{match[2] or ''}")
+    """Resolve the addresses of links and pictures, and link identifiers to their entries."""
+    for name in ("href", "src"):
+        if address := token.attrGet(name):
+            token.attrSet(name, _resolve_address(str(address)))
     if token.type != "code_inline" or token.content not in index_unique_names():
         return [token]
     anchor = index_unique_names()[token.content]

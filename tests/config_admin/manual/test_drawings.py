@@ -5,8 +5,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from django.urls import resolve
 
 from audit import seal
+from config_admin.manual import prose
 from convengine.engine.threads import settings as threads
 from convengine.engine.threads.resolve import Reason
 from convengine.engine.understanding.phrases.settings import MIN_CONFIDENCE, MIN_NEAR
@@ -42,6 +44,15 @@ def test_all_drawings_have_one_style_with_a_dark_scheme() -> None:
     (style,) = {file.read_text().partition("<style>")[2].partition("</defs>")[0] for file in DRAWINGS}
 
     assert "@media (prefers-color-scheme: dark)" in style
+
+
+def test_the_pages_of_the_admin_that_chapters_link_exist() -> None:
+    pages = set(re.findall(r'href="(/admin/[^"]+)"', prose.chapter("concepts").text))
+
+    assert "/admin/config_admin/ceintent/" in pages
+    assert len(pages) >= 9
+    for page in pages:
+        assert resolve(page).url_name
 
 
 def test_the_seal_has_the_parts_of_a_row() -> None:
