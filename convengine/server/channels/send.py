@@ -21,7 +21,7 @@ from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call as HttpCall
 from convengine.server.executors.http_client import circuits, fetch
 from convengine.server.executors.http_connections import HttpConnection, Target, split_address
-from convengine.server.executors.http_policy import ONE_ATTEMPT
+from convengine.server.executors.http_policy import ONE_ATTEMPT, Policy
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
 from convengine.server.outgoing.addresses import is_listed
 from convengine.server.outgoing.loop import outgoing
@@ -31,6 +31,8 @@ from convengine.server.sessions.old_turns import ROWS, retention_cutoff
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
 _LONGEST_PAUSE = timedelta(days=1)
 _ACKNOWLEDGE_SECONDS = 10
+#: After this, the message of a process that died is sent by another one: a user waits.
+_CLAIM = timedelta(seconds=15)
 log = structlog.get_logger(__name__)
 
 
@@ -68,7 +70,8 @@ def acknowledge(channel: CeChannel, message: Incoming) -> None:
 async def _acknowledge(channel: CeChannel, provider: Provider, call: Call) -> None:
     try:
         async with asyncio.timeout(_ACKNOWLEDGE_SECONDS):
-            await _call(channel, provider, call)
+            # Its failures do not count: answers go on.
+            await _call(channel, provider, call, ONE_ATTEMPT)
     except (ToolFault, TimeoutError) as error:
         log.info("acknowledgement not sent", channel=channel.name, reason=str(error))
 
@@ -84,11 +87,11 @@ async def _wait_for_pace(channel_id: int, per_second: float) -> None:
     await asyncio.sleep(at - now)
 
 
-async def _call(channel: CeChannel, provider: Provider, call: Call) -> tuple[int, Json, int]:
+async def _call(channel: CeChannel, provider: Provider, call: Call, policy: Policy = _POLICY) -> tuple[int, Json, int]:
     """Make a call. Returns its status, body and the seconds of Retry-After. Raises ToolFault if there is no answer."""
     target = _find_target(provider, call.url)
     try:
-        sent = await fetch(HttpCall(target, "POST", _POLICY, f"channel {channel.pk}", call.headers, body=call.body))
+        sent = await fetch(HttpCall(target, "POST", policy, f"channel {channel.pk}", call.headers, body=call.body))
         return sent.status, _read_json(sent.body), 0
     except ToolFault as fault:
         if fault.status is None:
@@ -125,6 +128,7 @@ outbox = Outbox(
     lambda channel_id: circuits.of(f"channel {channel_id}").limit_calls(MOST_AT_ONCE),
     lambda row, error: report_failure(row),
     handed_as="channel_messages",
+    claim=_CLAIM,
 )
 wake_here = outbox.wake_here
 
