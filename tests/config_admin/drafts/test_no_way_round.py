@@ -226,7 +226,18 @@ COMMANDS: dict[str, Callable[[World], Any]] = {
 #: Commands that change nothing, or that make a new installation.
 OTHER_COMMANDS = {
     *("config_check", "config_diff", "config_export", "config_schemas", "export_flow"),
-    *("demo", "demo_talk", "local_model", "mcp_serve", "serve", "draft", "scenarios", "test_cases", "what_if"),
+    *(
+        "demo",
+        "demo_week",
+        "demo_talk",
+        "local_model",
+        "mcp_serve",
+        "serve",
+        "draft",
+        "scenarios",
+        "test_cases",
+        "what_if",
+    ),
     *("audit_anchor", "audit_erase", "audit_verify", "replay", "report", "save_scenario", "jobs"),
     *("api_key_create", "user_create", "load_documents", "evaluate"),
     # Who gets a release that was published.

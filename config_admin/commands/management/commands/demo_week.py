@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.test import override_settings
 
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from config_admin.tables.classifier.model import CeIntentClassifier
 from convengine.engine.turn.turn import TurnRequest
+from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.deployment.folders import find_shipped
 from convengine.server.sessions.models import SAMPLE, CeConversation
 from convengine.server.turns.take_turn import take_turn
@@ -25,7 +25,7 @@ DAYS = 8
 _IS_OPEN, _PAUSE = timedelta(hours=11), timedelta(seconds=20)
 
 
-class Command(BaseCommand):
+class Command(ExactCommand):
     """Plays the week once."""
 
     help = "Play the sample week of the demonstration. `demo` does it at the first start."

@@ -65,6 +65,7 @@ OWN = {
     "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",
     "audit_ceaudit_erase": "audit.erase_person",
+    "audit_ceaudit_sample": "audit.erase_person",
     "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
     **{
         f"audit_ceaudit_{page}": "ce_sessions.view_ceconversationhistory"

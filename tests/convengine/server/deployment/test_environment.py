@@ -267,4 +267,4 @@ def test_every_variable_that_is_read_is_known() -> None:
     sources = [root / "convengine/settings.py", root / "convengine/server/deployment/environment.py"]
     read = {name for file in sources for name in re.findall(r'\("(CE_[A-Z_]+)"', file.read_text())}
 
-    assert read - environment._KNOWN - {"CE_MCP_SECRET_", "CE_CFG__"} == set()
+    assert read - environment._KNOWN - {"CE_MCP_SECRET_", "CE_CHANNEL_SECRET_", "CE_CFG__"} == set()
