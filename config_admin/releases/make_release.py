@@ -6,13 +6,12 @@ locked.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.apps import apps
 from django.db import connection, models, transaction
-from django.utils import timezone
 from simple_history.models import HistoricalRecords
 
 from config_admin.releases import content, head, tree
@@ -193,7 +192,7 @@ def _build_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) 
         author=change.author_name[:150],
         reason=f"{change.origin.label}: {findings.summary}" if found_by_itself else change.reason,
         # The demonstration makes releases in the past.
-        created_at=timezone.now() + timedelta(seconds=conf.get("CLOCK_OFFSET_SECONDS")),
+        created_at=datetime.now(UTC) + timedelta(seconds=conf.get("CLOCK_OFFSET_SECONDS")),
     )
 
 

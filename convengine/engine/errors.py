@@ -152,7 +152,7 @@ class RequestTimeout(ConvEngineError):
 
 
 class PipelineStepFailed(ConvEngineError):
-    """A step returned what no step may return. Its developer must correct it."""
+    """A step broke its contract."""
 
     code = "PIPELINE_STEP_FAILED"
 
@@ -194,13 +194,13 @@ class MissingDagCycle(PipelineConstraintViolation):
 
 
 class PipelineNoFinalResult(ConvEngineError):
-    """The pipeline ended without a result. The developer of the last step must correct it."""
+    """The pipeline ended without a result."""
 
     code = "PIPELINE_NO_FINAL_RESULT"
 
 
 class PipelineNoResponsePayload(ConvEngineError):
-    """The pipeline ended without an answer for the user. Add an answer for the intent and state of the turn."""
+    """The pipeline ended without an answer for the user."""
 
     code = "PIPELINE_NO_RESPONSE_PAYLOAD"
 
@@ -254,37 +254,37 @@ class GradualReleaseRunning(DraftRequired):
 
 
 class ResponseMappingNotFound(ConvEngineError):
-    """No answer is configured for this intent and state. Add one, or one for any state."""
+    """No answer is configured for this intent and state."""
 
     code = "RESPONSE_MAPPING_NOT_FOUND"
 
 
 class NoResponseConfigured(ConvEngineError):
-    """The answer has an unknown type or format. Choose known ones in the answer."""
+    """The answer has an unknown type or format."""
 
     code = "NO_RESPONSE_CONFIGURED"
 
 
 class LlmNotConfigured(ConvEngineError):
-    """A model must write this answer, but no model is configured. Configure one, or write the text."""
+    """A model must write this answer, but no model is configured."""
 
     code = "LLM_NOT_CONFIGURED"
 
 
 class PromptContextMissing(ConvEngineError):
-    """No prompt template is configured for this use of the model. Add one."""
+    """No prompt template is configured for this use of the model."""
 
     code = "PROMPT_CONTEXT_MISSING"
 
 
 class PromptRenderFailed(ConvEngineError):
-    """A prompt cannot be rendered. The record of the turn says why."""
+    """A prompt cannot be rendered."""
 
     code, recoverable = "PROMPT_RENDER_FAILED", True
 
 
 class UnresolvedPromptVariable(ConvEngineError):
-    """A prompt names a variable that does not exist. Correct its name in the prompt."""
+    """A prompt names a variable that does not exist."""
 
     code = "UNRESOLVED_PROMPT_VARIABLE"
 
