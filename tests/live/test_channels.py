@@ -144,7 +144,7 @@ def test_each_message_has_one_turn_and_one_answer_in_its_order_whatever_dies(
         )
     unexplained = [at for at in repeated if not any(-1 < killed - at < STORED_SECONDS for killed in killed_at)]
     assert not unexplained
-    # A worker has two processes, each of which sends so many at once.
+    # A worker has two processes. Each sends this many messages at once.
     assert len(repeated) <= kills * 2 * MOST_AT_ONCE
 
 

@@ -85,7 +85,11 @@ def build_form(provider: Provider) -> type[ChannelForm]:
     """The form of a channel of this kind."""
     known = sorted(conf.get("CHANNEL_SECRETS"))
     where = "Choose its name: what follows CE_CHANNEL_SECRET_ in the environment of this installation."
-    missing = "" if known else " There is none: an operator must set CE_CHANNEL_SECRET_ and a name of your choice."
+    missing = (
+        ""
+        if known
+        else " This installation has no secrets yet. An operator must set CE_CHANNEL_SECRET_ and a name of your choice."
+    )
     fields: dict[str, Any] = {
         f"secret_{name}": forms.ChoiceField(
             label=_write_label(name),

@@ -138,7 +138,7 @@ class OptionForm:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """An answer as a channel shows it: texts, the last of which has the options in a form, or as numbered lines."""
+    """An answer as a channel shows it. The last text has the options."""
 
     texts: Sequence[str]
     options: Sequence[str] = ()
@@ -248,7 +248,7 @@ def read_objects(value: Json) -> list[Mapping[str, Json]]:
 
 
 def read_part(value: Json, *names: str) -> Mapping[str, Json]:
-    """The object inside an object, name by name. Empty if there is none."""
+    """Follow the names into an object. Returns an empty object if a name is missing."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}

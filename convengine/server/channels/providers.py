@@ -18,7 +18,7 @@ def list_providers() -> dict[str, Provider]:
 
 
 def list_used_providers() -> list[Provider]:
-    """The kinds of which there are channels, in the order of `list_providers`."""
+    """List the kinds that have channels, in the order of `list_providers`."""
     used = set(CeChannel.objects.values_list("provider", flat=True))
     return [provider for name, provider in list_providers().items() if name in used]
 

@@ -1,4 +1,4 @@
-"""What providers tell of the messages that they took, and what is told to the desk of those that did not arrive."""
+"""Store what providers report about sent messages, and tell the help desk which ones did not arrive."""
 
 from django.db import transaction
 
@@ -34,7 +34,7 @@ def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
 
 
 def find_late_body(row: CeChannelMessage) -> object:
-    """The message that the provider still takes, unless it was tried. Returns None if there is none."""
+    """Write the message that the provider still accepts. Returns None if there is no other than the stored one."""
     try:
         late = find_provider(row.channel).write_late(row.text, row.channel.settings)
     except ToolFault:

@@ -330,7 +330,7 @@ def test_input_parameters_that_are_no_object_are_refused_and_stay(ana: Client, p
     assert "of an earlier message" in sent.context["simulation"].problem
 
 
-#: A question with eleven options, one of which is long.
+#: A question with eleven options. One of them is long.
 FLAVOURS = ["Almond", "Banana", "Cherry", "Date", "Elderflower", "Fig", "Ginger", "Hazelnut", "Ivy", "Jasmine"]
 ICE_CREAM: dict[str, Any] = {
     "locale": "en-GB",

@@ -114,7 +114,10 @@ def test_a_form_is_refused_with_the_remedy(ida: Client, values: dict[str, Any], 
 
 def test_a_form_without_secrets_says_who_must_set_one(ida: Client) -> None:
     page = read_text(ida.get(f"{reverse(ADD)}?provider=whatsapp"))
-    assert "There is none: an operator must set CE_CHANNEL_SECRET_ and a name of your choice." in page
+    assert (
+        "This installation has no secrets yet. An operator must set CE_CHANNEL_SECRET_ and a name of your choice."
+        in page
+    )
     assert "Phone number ID" in page
 
 

@@ -1,4 +1,4 @@
-"""What webhooks are told of messages that did not arrive."""
+"""Webhooks get an event when a message did not arrive."""
 
 import json
 import uuid

@@ -17,7 +17,7 @@ from convengine.server.channels.models import CeChannel
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeConversation
 from tests.convengine.server.channels.conftest import World
-from tests.fakes.channel_providers import Provider, Request, Shown, Slack, WhatsApp
+from tests.fakes.channel_providers import Provider, Request, Shown, Slack, Telegram, WhatsApp
 from tests.pace import allow
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +76,9 @@ def test_a_request_without_headers_or_with_another_body_is_refused(world: World)
 
 
 @pytest.mark.parametrize(
-    "sent_at", ["0", "-5", "", "soon", "٣", 5_000 * "9", f"{time.time() - DAY:.0f}", f"{time.time() + DAY:.0f}"]
+    "sent_at",
+    ["0", "-5", "", "soon", "٣", 5_000 * "9", f"{time.time() - DAY:.0f}", f"{time.time() + DAY:.0f}"],
+    ids=["epoch", "negative", "empty", "word", "arabic", "long", "yesterday", "tomorrow"],
 )
 def test_a_request_of_another_time_is_refused_by_slack(slack: World, sent_at: str) -> None:
     request = slack.provider.write(USER, "hours")
@@ -87,11 +89,13 @@ def test_a_request_of_another_time_is_refused_by_slack(slack: World, sent_at: st
     assert count_stored() == 0
 
 
-def test_a_message_that_is_older_than_stored_answers_is_taken_without_effect(world: World) -> None:
-    two_days_ago = int(time.time() - 2 * DAY)
-    old = {"telegram": {"date": two_days_ago}, "whatsapp": {"timestamp": str(two_days_ago)}}.get(world.provider.kind)
-    if old is None:
-        pytest.skip("Slack says how old a request is, not how old a message.")
+@pytest.mark.parametrize(
+    ("world", "column", "kind"), [(Telegram, "date", int), (WhatsApp, "timestamp", str)], indirect=["world"]
+)
+def test_a_message_that_is_older_than_stored_answers_is_taken_without_effect(
+    world: World, column: str, kind: type
+) -> None:
+    old = {column: kind(int(time.time() - 2 * DAY))}
 
     assert world.post(world.provider.write(USER, "hours", **old)).status_code == 200
     assert count_stored() == 0
