@@ -12,6 +12,9 @@ from audit.record.events import Event, expand_events
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step
 from audit.timeline.turn_filter import TurnFilter
 from convengine.engine.stages import family_of
+from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.turn.channel_intents import limit_to_channel
+from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -66,8 +69,12 @@ def explain_played_turn(turn: Turn) -> ExplainedTurn:
 
 
 def find_release(events: Sequence[Event]) -> Snapshot | None:
-    """The configuration of a stored turn. Returns None if no event has it."""
-    return configuration().at(events[0].row.config_version or 0) if events else None
+    """The configuration of a stored turn, as its channel had it. Returns None if no event has it."""
+    if not events:
+        return None
+    channels = (event.payload.get("channel") for event in events if event.name == USER_INPUT)
+    channel = str(next(channels, None) or PLAIN_CHANNEL)
+    return limit_to_channel(configuration().at(events[0].row.config_version or 0), channel)
 
 
 def explain_events(

@@ -5,6 +5,7 @@ from importlib import import_module
 
 for _package in (
     "engine.turn.audit_settings",
+    "engine.turn.channel_intents",
     "engine.turn.release_settings",
     "engine.llm.settings",
     "engine.rules.settings",
@@ -34,6 +35,7 @@ for _package in (
 #: By the type of the settings; pages show settings in this order.
 TITLES: Mapping[str, str] = {
     "Session": "Sessions: end, resume and timeout",
+    "Channel": "Channels: what each one has",
     "CONVERSATION_HISTORY": "History in prompts",
     "Form": "Forms: questions and misses",
     "ResetConversationStep": "Reset of conversations",

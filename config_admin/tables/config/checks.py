@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
@@ -20,6 +21,7 @@ from convengine.engine.text.compare import blank, shorten
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import audit_settings as audit
 from convengine.engine.turn import rows
+from convengine.engine.turn.channel_intents import INTENTS
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
 from convengine.engine.turn.scope import ANY
@@ -143,12 +145,12 @@ def _check_allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[F
             yield draft.error("SHAPE_INVALID", "config_value", f"{key} must be a list of tool codes.")
 
 
-def _check_reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+def _check_intents(draft: Config, codes: tuple[str, ...], name: str) -> Iterator[Finding]:
     known = draft.snapshot.table(rows.Intent).by_pk
     for code in codes:
         if code not in known:
             hint = did_you_mean(code, map(str, known))
-            yield draft.warning("RESET_CODES_UNKNOWN", "config_value", f"The intent {code} does not exist.{hint}")
+            yield draft.warning(name, "config_value", f"The intent {code} does not exist.{hint}")
 
 
 #: Characters of JSON, of regular expressions and of paths; as a name they would mask nothing.
@@ -199,7 +201,8 @@ def _check_model(draft: Config, name: str, known: frozenset[str]) -> Iterator[Fi
 _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     settings.MATRIX.name: _check_matrix,
     tools.ALLOWED_NEXT.name: _check_allowed_next,
-    intents.RESET_INTENT_CODES.name: _check_reset_codes,
+    intents.RESET_INTENT_CODES.name: partial(_check_intents, name="RESET_CODES_UNKNOWN"),
+    INTENTS.name: partial(_check_intents, name="INTENT_UNKNOWN"),
     llm.MODEL.name: _check_model_name,
     phrases.EMBEDDING_MODEL.name: _check_embedding_model,
     audit.REDACT_KEYS.name: _check_redact_keys,

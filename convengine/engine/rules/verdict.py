@@ -37,7 +37,10 @@ def build_verdict(matched: bool, operands: tuple[Mapping[str, Json], ...] = ()) 
 
 
 DISABLED = "DISABLED"
+#: Or, where rows are only counted, the channel does not have the intent.
 INTENT_DISABLED = "INTENT_DISABLED"
+#: Phrases: they came near, but the channel does not have their intent.
+INTENT_NOT_IN_CHANNEL = "INTENT_NOT_IN_CHANNEL"
 PHASE = "PHASE"
 SCOPE_INTENT = "SCOPE_INTENT"
 SCOPE_STATE = "SCOPE_STATE"

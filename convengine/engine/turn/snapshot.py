@@ -4,7 +4,8 @@ A turn pins one Snapshot and reads nothing else. Unchanged tables of two release
 edit of one row costs the indexes of one table.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -95,6 +96,27 @@ class Snapshot:
             table.by_pk[pk] for table in self.tables.values() for pk in sorted(table.unreadable)
         )
         self.memo = Memo()
+        #: The configuration with all of its intents: this one, unless a channel has only some of them.
+        self.whole: Snapshot = self
+
+    def limit_intents(self, intents: Collection[str]) -> "Snapshot":
+        """This configuration with these flows and their questions only, and with the intents that hand over.
+
+        Rows of the other intents take no part, as if these were disabled. All other tables are shared.
+        """
+        has = {*intents, *self.hand_over_intents}.union(*map(self.list_questions_beside, intents))
+        table = self.table(Intent)
+        rows_of_channel = (
+            row if code(row.pk) in has else replace(row, enabled=False)  # ANY and UNKNOWN are active without a row.
+            for row in self.rows(Intent)
+        )
+        limited = Snapshot(
+            self.config_version,
+            {**self.tables, Intent.table: Table(table.name, rows_of_channel, table.unreadable)},
+            self.defaults,
+        )
+        limited.content_hash, limited.whole = self.content_hash, self
+        return limited
 
     def table(self, row_type: type[R]) -> Table:
         return self.tables[row_type.table]

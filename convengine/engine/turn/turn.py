@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.channel_intents import limit_to_channel
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault
@@ -96,7 +97,8 @@ class Turn:
     turn_id: Final[str]
     turn_no: Final[int]
     request: Final[TurnRequest]
-    snapshot: Final[Snapshot]
+    #: As the channel has it, from the start of the turn.
+    snapshot: Snapshot
     ports: Final[Ports]
     trail: Final[Trail]
     #: Why it runs on this release; None when that is simply the newest one.
@@ -134,6 +136,9 @@ class Turn:
     #: What the turn computes once: the message as it was understood, and as it was read into each form.
     memo: Memo = field(default_factory=Memo)
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.snapshot = limit_to_channel(self.snapshot, self.request.channel)
 
     def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
         """Write an event, and return it. `caller` goes in brackets behind the name of the stage."""

@@ -20,6 +20,8 @@ from convengine.engine.redaction import MASK
 from convengine.engine.text.compare import storable
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.channel_intents import INTENTS
 from convengine.server.admin.masking import current_redaction, masked_column
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation, ReadOnlyAdmin
@@ -31,6 +33,7 @@ from convengine.server.channels.opt_out import may_send
 from convengine.server.channels.providers import find_provider, list_providers, read_secrets
 from convengine.server.channels.send import outbox
 from convengine.server.deployment import conf
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.jobs.outbox import OutboxStatus, send_again
 from convengine.server.queued.models import CeQueuedMessage
 
@@ -205,7 +208,7 @@ def _find_problem(channel: CeChannel) -> str:
 
 
 def _describe_channel(channel: CeChannel, request: HttpRequest) -> dict[str, Any]:
-    """The address of a channel, what keeps it from working, and what arrived and left today."""
+    """The address of a channel, what keeps it from working, its intents, and what arrived and left today."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     sent, refused_at = CeChannelMessage.objects.filter(channel=channel), channel.refused_at
     return {
@@ -215,6 +218,7 @@ def _describe_channel(channel: CeChannel, request: HttpRequest) -> dict[str, Any
         "address": request.build_absolute_uri(reverse("channel", args=[channel.name])),
         "arrived": _count(CeQueuedMessage.objects.filter(owner=channel.owner), today),
         "left": _count(sent.filter(status=OutboxStatus.SENT), today),
+        "intents": live_settings.read(configuration().current(), INTENTS, channel.name).value,
         "failed": _count(sent.filter(status=OutboxStatus.FAILED), today),
     }
 

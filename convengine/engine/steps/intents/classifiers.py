@@ -8,7 +8,7 @@ from functools import cache, partial
 from convengine.engine.forms.life import ClearCause, asks_for_consent, clears_on, is_final_state
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.text_bank import TextBank
-from convengine.engine.rules.verdict import NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
+from convengine.engine.rules.verdict import INTENT_DISABLED, NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
 from convengine.engine.steps.intents.compare_sentences import UNLISTED, Comparison, build_comparison, compare_phrases
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
@@ -345,7 +345,7 @@ def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int
     by_reason[NOT_ASKED] += untried + in_use - ordered
     return {
         **off,
-        "INTENT_DISABLED": enabled - in_use,
+        INTENT_DISABLED: enabled - in_use - len(result.comparison.elsewhere if result.comparison else ()),
         ROW_INVALID: off[ROW_INVALID] + invalid,
         "PATTERN": ordered - compared - len(listed) - invalid - untried,
         **by_reason,

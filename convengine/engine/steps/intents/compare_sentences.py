@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from convengine.engine.forms.user_answer import says_only
-from convengine.engine.rules.verdict import BELOW_MIN_SCORE, PHRASE_NOT_BEST
+from convengine.engine.rules.verdict import BELOW_MIN_SCORE, INTENT_NOT_IN_CHANNEL, PHRASE_NOT_BEST
 from convengine.engine.turn import rows
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -35,6 +35,8 @@ class Comparison:
     details: Mapping[str, Any] = field(default_factory=dict)
     #: Why another classifier decided than that of the phrases.
     substitution: str = ""
+    #: Rows that came near, of intents that the channel does not have.
+    elsewhere: tuple[ComparedRow, ...] = ()
 
     def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
         """The compared values of a row. Returns None if the row did not come near."""
@@ -42,10 +44,10 @@ class Comparison:
 
     def candidates(self) -> list[Candidate]:
         """The rows that came near and do not count."""
+        near = [(compared, BELOW_MIN_SCORE) for compared in self.near if compared.row not in self.hits]
         return [
-            Candidate(compared.row.classifier_id, False, BELOW_MIN_SCORE, (compared.operands,))
-            for compared in self.near
-            if compared.row not in self.hits
+            Candidate(compared.row.classifier_id, False, reason, (compared.operands,))
+            for compared, reason in (*near, *((compared, INTENT_NOT_IN_CHANNEL) for compared in self.elsewhere))
         ]
 
 
@@ -69,12 +71,12 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
     hits, askable = (
         tuple(row for match in part if (row := find_row(match.phrase.key))) for part in (matches.hits, matches.askable)
     )
-    near = tuple(
-        ComparedRow(row, matches.describe(match))
-        for match in (*matches.hits, *matches.near)
-        if (row := find_row(match.phrase.key))
+    near, elsewhere = (
+        tuple(ComparedRow(row, matches.describe(match)) for match in part if (row := find_row(match.phrase.key)))
+        for part in ((*matches.hits, *matches.near), matches.elsewhere)
     )
-    return Comparison(hits, near, askable, describe_matches(matches) if hits else {}, matches.substitution)
+    details = describe_matches(matches) if hits else {}
+    return Comparison(hits, near, askable, details, matches.substitution, elsewhere)
 
 
 def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:

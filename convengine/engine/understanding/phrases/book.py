@@ -198,8 +198,11 @@ def _split_phrase(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def get_phrase_book(snapshot: Snapshot) -> PhraseBook:
-    """The enabled phrases of enabled intents; collected once per version of the tables."""
-    return snapshot.memo.get("phrase book", lambda: _find_book(snapshot))
+    """The enabled phrases of enabled intents; collected once per version of the tables.
+
+    All channels have one book: what a channel does not have is still understood, and not taken for something else.
+    """
+    return snapshot.whole.memo.get("phrase book", lambda: _find_book(snapshot.whole))
 
 
 def _find_book(snapshot: Snapshot) -> PhraseBook:

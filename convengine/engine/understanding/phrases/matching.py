@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from convengine.engine.turn import live_settings, rows
@@ -46,6 +47,8 @@ class PhraseMatches:
     min_near: float = 1.0
     #: Why another classifier decided than that of these phrases; blank if that one did, or none was needed.
     substitution: str = ""
+    #: What the message might mean, but the channel does not have.
+    elsewhere: tuple[IntentMatch, ...] = ()
 
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
@@ -98,6 +101,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         live_settings.read(snapshot, MIN_CONFIDENCE).value,
         live_settings.read(snapshot, MARGIN).value,
         live_settings.read(snapshot, MIN_NEAR).value,
+        snapshot.active_intents,
         snapshot.interrupting_classifiers if interrupting else None,
     )
     if message.says_nothing:
@@ -146,6 +150,7 @@ def _find_digest(snapshot: Snapshot) -> str:
         phrases = [[str(phrase.key), phrase.intent, phrase.text] for phrase in book.phrases]
         content = [settings, phrases, book.content.words, book.content.synonyms]
         content += [book.content.encoder] if book.content.encoder else []
+        content += [sorted(snapshot.active_intents)] if snapshot is not snapshot.whole else []
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     return snapshot.memo.get("digest of phrases", find)
@@ -153,26 +158,27 @@ def _find_digest(snapshot: Snapshot) -> str:
 
 def _pack(matches: PhraseMatches) -> dict[str, Json]:
     """The matches as JSON that is recorded with the turn: phrases by their keys."""
-    listed = [
-        [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
-        for part in (matches.hits, matches.near)
-    ]
+    listed: dict[str, Json] = {
+        name: [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
+        for name, part in (("hits", matches.hits), ("near", matches.near), ("elsewhere", matches.elsewhere))
+        if part or name != "elsewhere"
+    }
     substitution = {"substitution": matches.substitution} if matches.substitution else {}
-    return {"hits": listed[0], "near": listed[1], "bounds": [matches.min_confidence, matches.min_near], **substitution}
+    return {**listed, "bounds": [matches.min_confidence, matches.min_near], **substitution}
 
 
 def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
     """The matches of a recorded answer. Phrases whose rows are gone are left out."""
-    hits, near = (
+    hits, near, elsewhere = (
         tuple(
             IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness)
-            for intent, key, confidence, likeness in answer[part]
+            for intent, key, confidence, likeness in answer.get(part, ())
             if (row := snapshot.row(rows.Classifier, key)) is not None
         )
-        for part in ("hits", "near")
+        for part in ("hits", "near", "elsewhere")
     )
     needed, min_near = answer["bounds"]
-    return PhraseMatches(hits, near, needed, min_near, answer.get("substitution", ""))
+    return PhraseMatches(hits, near, needed, min_near, answer.get("substitution", ""), elsewhere)
 
 
 class _Message:
@@ -320,12 +326,14 @@ class _Choice(NamedTuple):
     min_confidence: float
     margin: float
     min_near: float
+    #: The intents of the channel.
+    intents: Collection[str]
     #: The phrases that count. None for all.
     allowed: Collection[Hashable] | None
 
     def may_count(self, phrase: Phrase) -> bool:
         """False for a phrase that is not tried here."""
-        return self.allowed is None or phrase.key in self.allowed
+        return phrase.intent in self.intents and (self.allowed is None or phrase.key in self.allowed)
 
     def is_sure(self, matches: Sequence[IntentMatch]) -> bool:
         """True when the best match is meant."""
@@ -343,7 +351,14 @@ class _Choice(NamedTuple):
         rivals = tuple(match for match in counted if match.confidence >= round(best - self.margin, 3))
         hits = rivals if best >= self.min_confidence else ()
         near = tuple(match for match in counted if match not in hits and match.confidence >= _LEAST_REPORTED)
-        return PhraseMatches(hits, near[:MAX_REPORTED], needed, self.min_near)
+        return PhraseMatches(
+            hits, near[:MAX_REPORTED], needed, self.min_near, elsewhere=tuple(self._list_elsewhere(matches))
+        )
+
+    def _list_elsewhere(self, matches: Sequence[IntentMatch]) -> Iterator[IntentMatch]:
+        """What the user might have been asked about, if the channel had it."""
+        missing = (match for match in matches if match.intent not in self.intents)
+        return islice((match for match in missing if match.confidence >= self.min_near), MAX_ASKED)
 
 
 def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:

@@ -114,6 +114,7 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
             "RESET_CODES_UNKNOWN",
             "The intent FAX does not exist. Did you mean FAQ?",
         ),
+        ("Channel/INTENTS.shop", "FAQ, FAX", "INTENT_UNKNOWN", "The intent FAX does not exist. Did you mean FAQ?"),
         (
             "AgentIntentResolver/MIN_CONFIDENC",
             "1",

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeAccessLog
+from config_admin.models import CeConfig
 from config_admin.releases.change_set import change_set
 from convengine.server.channels import send
 from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut
@@ -19,7 +20,7 @@ from convengine.server.channels.providers import list_providers
 from convengine.server.jobs.outbox import OutboxStatus
 from tests.convengine.server.channels.conftest import World
 from tests.fakes.http_server import Reply
-from tests.sign_in import sign_in
+from tests.sign_in import sign_in, sign_in_superuser
 from tests.worlds import create_help_desk, set_audit_setting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -186,6 +187,21 @@ def test_the_page_counts_what_came_and_went_today_and_says_what_was_refused(ida:
     assert "a request was refused. The header is wrong." in read_text(ida.get(page_url("change", channel)))
     CeChannel.objects.update(last_request_at=NOW + timedelta(minutes=1))
     assert "The header is wrong." not in read_text(ida.get(page_url("change", channel)))
+
+
+@pytest.mark.usefixtures("secrets")
+def test_the_page_says_which_flows_the_channel_has_and_links_to_their_setting() -> None:
+    create_help_desk()
+    channel, ada = create_channel(), sign_in_superuser()
+    page = read_text(ada.get(page_url("change", channel)))
+    assert "Users can begin all flows." in page
+
+    setting = reverse("admin:config_admin_ceconfig_effective") + "?edit=Channel/INTENTS.shop"
+    assert f'href="{setting}#Channel-INTENTS"' in page
+    with change_set(reason="A channel for questions"):
+        CeConfig.objects.create(config_type="Channel", config_key="INTENTS.shop", config_value="faq")
+    page = read_text(ada.get(page_url("change", channel)))
+    assert "Users can begin the flows FAQ, ask the questions beside them, and ask for a person." in page
 
 
 def test_a_test_message_is_sent_and_its_page_says_what_came_back(ida: Client, world: World) -> None:

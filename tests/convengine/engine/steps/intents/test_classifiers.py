@@ -229,3 +229,39 @@ def test_where_priorities_decide_nobody_is_asked() -> None:
     decides = make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true")
     assert find_intents(make_snapshot(*INTENTS, *both), "my order") == ("REFUND", "CANCEL")
     assert find_intents(make_snapshot(*INTENTS, *both, decides), "my order") == ("REFUND",)
+
+
+def on_channel(text: str, *rows: Row, channel: str = "shop", value: str = "CANCEL, TRACK") -> tuple[Session, Turn]:
+    limit = make_config("Channel/INTENTS.shop", value)
+    turn = make_turn(make_snapshot(*INTENTS, MONEY_BACK, CALL_OFF, WHERE, limit, *rows), text=text)
+    turn = replace(turn, request=replace(turn.request, channel=channel))
+    return IntentResolutionStep().execute(make_session(user_text=text), turn).session, turn
+
+
+def test_a_channel_has_only_the_intents_of_its_setting_and_says_what_it_does_not_have() -> None:
+    session, turn = on_channel("call off my whole order")
+    assert session.intent == "CANCEL"
+
+    session, turn = on_channel("I want my money back now")
+    assert session.intent == "UNKNOWN"
+    decision = payload(turn, "DECISION")
+    assert [(each["id"], each["reason"]) for each in decision["candidates"] if each["id"] == 21] == [
+        (21, "INTENT_NOT_IN_CHANNEL")
+    ]
+    derived = Counter(one.reason for one in explain(turn.snapshot, decision, None) if one.derived)
+    assert derived == Counter(decision["cut"])
+
+    session, _ = on_channel("I want my money back now", channel="other")
+    assert session.intent == "REFUND"
+
+
+def test_a_channel_has_the_questions_of_its_flows_and_the_way_to_a_person() -> None:
+    question = make_intent("TRACK_Q1", returns=True)
+    asked = make_classifier("TRACK_Q1", "how long does delivery take", rule_type="PHRASE", classifier_id=24)
+    person = make_intent("DESK")
+    handing = make_classifier("DESK", "give me a human", rule_type="PHRASE", classifier_id=25, state_code="HAND_OVER")
+
+    _, turn = on_channel("hello", question, asked, person, handing, value="TRACK")
+    assert turn.snapshot.active_intents == {"ANY", "UNKNOWN", "TRACK", "TRACK_Q1", "DESK"}
+    assert replace(turn).snapshot is turn.snapshot
+    assert turn.snapshot.whole.active_intents > turn.snapshot.active_intents
