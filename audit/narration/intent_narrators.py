@@ -7,6 +7,7 @@ from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_se
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import FORMATS, find_matched_words, quote, row_name
 from audit.record.events import Event
+from convengine.engine.rules.verdict import INTENT_NOT_IN_CHANNEL
 from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
     INTENT_CLASSIFIER_COLLISION,
@@ -121,10 +122,16 @@ def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:
 
 
 def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
-    """The intent that came nearest, its confidence, and how much is needed; nothing if none came near."""
+    """The intent that came nearest, its confidence, and how much is needed; nothing if none came near.
+
+    `missing` is the one that the message means, but the channel does not have.
+    """
     decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
-    candidates = decision.payload.get("candidates") if decision else None
-    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    stored = decision.payload.get("candidates") if decision else None
+    candidates = stored if isinstance(stored, list) else []
+    missing = next((at for at, each in enumerate(candidates) if _is_not_in_channel(each)), None)
+    at = missing or 0
+    candidate = candidates[at] if candidates else None
     operands = candidate.get("operands") if isinstance(candidate, Mapping) else None
     compared = operands[0] if isinstance(operands, list) and operands else None
     if decision is None or not isinstance(candidate, Mapping) or not isinstance(compared, Mapping):
@@ -132,14 +139,22 @@ def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
     score, row = compared.get("score"), turn.row(rows.Classifier, candidate.get("id"))
     if row is None or not isinstance(score, float) or score < LEAST_NEAR:
         return {}
-    seq, path = decision.row.seq, ("candidates", 0)
+    seq, path = decision.row.seq, ("candidates", at)
     confidence, needed = (
         Fact(FORMATS["percent"](compared.get(key)), compared.get(key), seq, (*path, "operands", 0, key))
         for key in ("score", "minScore")
     )
     ref = RowRef(_TABLE, candidate["id"])
     intent = Fact(quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), ref, "intent_code")
-    return {"likeliest": (intent,), "confidence": (confidence,), "needed": (needed,)}
+    named = "likeliest" if missing is None else "missing"
+    return {named: (intent,), "confidence": (confidence,), "needed": (needed,)}
+
+
+def _is_not_in_channel(candidate: Json) -> bool:
+    """True for a phrase that fits well enough, and whose intent the channel does not have."""
+    if not isinstance(candidate, Mapping) or candidate.get("reason") != INTENT_NOT_IN_CHANNEL:
+        return False
+    return any(compared["score"] >= compared["minScore"] for compared in candidate["operands"])
 
 
 def _list_patterns(turn: NarratedTurn, pk: Json) -> tuple[str, ...]:

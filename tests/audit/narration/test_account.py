@@ -15,7 +15,7 @@ from audit.narration.narrators import NARRATORS, PARTS
 from audit.narration.wording import name_rows
 from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
-from config_admin.models import CeIntentClassifier, CeResponse, CeRule
+from config_admin.models import CeConfig, CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.compile import row_of
 from convengine.engine.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC
@@ -157,6 +157,24 @@ def test_where_no_phrase_is_sure_the_likeliest_intent_is_told() -> None:
         )
         == []
     )
+
+
+def test_a_message_that_means_what_the_channel_does_not_have_is_told() -> None:
+    create_help_desk()
+    with change_set(reason="a channel for hours"):
+        CeIntentClassifier.objects.create(
+            intent_code="FEES", state_code="IDLE", rule_type="PHRASE", pattern="What do I pay for a copy?"
+        )
+        CeConfig.objects.create(config_type="Channel", config_key="INTENTS", config_value="HOURS")
+    caller = Caller()
+    caller.say("What do I pay for a copy, please?")
+
+    (sentence,) = [text for text in narrate(*events_of(caller, 1)) if "channel" in text]
+    assert re.fullmatch(
+        r"The message means FEES \(confidence [\d.]+\s%\), but the channel does not have this intent\.", sentence
+    )
+    events = events_of(caller, 1)
+    assert list(list_unfounded_sentences(narrate_turn(events), events, configuration().current())) == []
 
 
 def test_a_sentence_names_its_events_and_its_rows() -> None:

@@ -260,7 +260,7 @@ def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[row
 
 def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bool) -> Comparison | None:
     """Compare the text with the phrases. Returns None without a text or without phrases."""
-    if text is None or blank(text) or not list_compared_rows(turn.snapshot, interrupting=interrupting):
+    if text is None or blank(text) or not list_compared_rows(turn.snapshot.whole, interrupting=interrupting):
         return None
     return compare_phrases(session, turn, text, interrupting=interrupting)
 

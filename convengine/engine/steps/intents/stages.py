@@ -101,6 +101,9 @@ INTENT_CLASSIFIER_NO_MATCH = declare_stage(
     keys="userText intent state",
     sentences=(
         SentenceTemplate(
+            "The message means {missing} (confidence {confidence}), but the channel does not have this intent."
+        ),
+        SentenceTemplate(
             "No phrase matches the message well enough: the likeliest intent, {likeliest}, has a confidence of "
             "{confidence}, and {needed} is needed."
         ),
