@@ -131,30 +131,37 @@ def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
     candidates = stored if isinstance(stored, list) else []
     missing = next((at for at, each in enumerate(candidates) if _is_not_in_channel(each)), None)
     at = missing or 0
-    candidate = candidates[at] if candidates else None
-    operands = candidate.get("operands") if isinstance(candidate, Mapping) else None
-    compared = operands[0] if isinstance(operands, list) and operands else None
-    if decision is None or not isinstance(candidate, Mapping) or not isinstance(compared, Mapping):
+    compared = _read_compared(candidates[at]) if candidates else None
+    if decision is None or compared is None:
         return {}
-    score, row = compared.get("score"), turn.row(rows.Classifier, candidate.get("id"))
+    score, key = compared.get("score"), candidates[at].get("id")
+    row = turn.row(rows.Classifier, key)
     if row is None or not isinstance(score, float) or score < LEAST_NEAR:
         return {}
     seq, path = decision.row.seq, ("candidates", at)
     confidence, needed = (
-        Fact(FORMATS["percent"](compared.get(key)), compared.get(key), seq, (*path, "operands", 0, key))
-        for key in ("score", "minScore")
+        Fact(FORMATS["percent"](compared.get(name)), compared.get(name), seq, (*path, "operands", 0, name))
+        for name in ("score", "minScore")
     )
-    ref = RowRef(_TABLE, candidate["id"])
-    intent = Fact(quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), ref, "intent_code")
-    named = "likeliest" if missing is None else "missing"
-    return {named: (intent,), "confidence": (confidence,), "needed": (needed,)}
+    intent = Fact(
+        quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), RowRef(_TABLE, key), "intent_code"
+    )
+    return {"likeliest" if missing is None else "missing": (intent,), "confidence": (confidence,), "needed": (needed,)}
 
 
 def _is_not_in_channel(candidate: Json) -> bool:
     """True for a phrase that fits well enough, and whose intent the channel does not have."""
-    if not isinstance(candidate, Mapping) or candidate.get("reason") != INTENT_NOT_IN_CHANNEL:
+    compared = _read_compared(candidate) if isinstance(candidate, Mapping) else None
+    if compared is None or candidate.get("reason") != INTENT_NOT_IN_CHANNEL:
         return False
-    return any(compared["score"] >= compared["minScore"] for compared in candidate["operands"])
+    return float(compared["score"]) >= float(compared["minScore"])
+
+
+def _read_compared(candidate: Json) -> Mapping[str, Json] | None:
+    """The compared values of a phrase. Returns None if it was compared with nothing, or is damaged."""
+    operands = candidate.get("operands") if isinstance(candidate, Mapping) else None
+    compared = operands[0] if isinstance(operands, list) and operands else None
+    return compared if isinstance(compared, Mapping) else None
 
 
 def _list_patterns(turn: NarratedTurn, pk: Json) -> tuple[str, ...]:

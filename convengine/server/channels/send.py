@@ -17,6 +17,7 @@ from convengine.server.channels.contract import Call, Incoming, Provider
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
 from convengine.server.channels.receipts import find_late_body, report_failure
+from convengine.server.database.batches import remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call as HttpCall
 from convengine.server.executors.http_client import circuits, fetch
@@ -25,7 +26,7 @@ from convengine.server.executors.http_policy import ONE_ATTEMPT, Policy
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
 from convengine.server.outgoing.addresses import is_listed
 from convengine.server.outgoing.loop import outgoing
-from convengine.server.sessions.old_turns import ROWS, retention_cutoff
+from convengine.server.sessions.old_turns import retention_cutoff
 
 #: A provider that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
@@ -139,9 +140,7 @@ def _work() -> Iterator[Counts]:
     before = retention_cutoff()
     if before is not None:
         old = CeChannelMessage.objects.filter(created_at__lt=before).order_by("created_at")
-        while keys := list(old.values_list("pk", flat=True)[:ROWS]):
-            CeChannelMessage.objects.filter(pk__in=keys).delete()
-            yield {"removed": len(keys)}
+        yield from remove_in_batches(old, "removed")
 
 
 JOB = Job(

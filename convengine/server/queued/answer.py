@@ -20,6 +20,7 @@ from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.turn import TurnRequest
+from convengine.server.database.batches import remove_in_batches
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
@@ -42,8 +43,6 @@ _places = threading.BoundedSemaphore(_AT_ONCE)
 _CLAIM = timedelta(seconds=15)
 #: A newer message took the place of this one.
 _OVERTAKEN = (TurnInterrupted, TurnConflict)
-#: Rows that are removed at once.
-_ROWS = 500
 #: In a stored request: the answer to a message that the engine does not read.
 FIXED_ANSWER = "fixed_answer"
 #: Called in the transaction that stores an answer: the message, its turn or error, and when.
@@ -141,9 +140,7 @@ def _work() -> Iterator[Counts]:
     """Remove answers that were there for as long as stored answers are, and take the turns that are due."""
     before = database_time() - timedelta(hours=conf.get("IDEMPOTENCY_HOURS"))
     old = CeQueuedMessage.objects.filter(sent_at__lt=before).exclude(status=OutboxStatus.PENDING).order_by("pk")
-    while keys := list(old.values_list("pk", flat=True)[:_ROWS]):
-        CeQueuedMessage.objects.filter(pk__in=keys).delete()
-        yield {"removed": len(keys)}
+    yield from remove_in_batches(old, "removed")
     yield from outbox.send_due()
 
 

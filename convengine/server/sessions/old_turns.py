@@ -13,6 +13,7 @@ from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database import throttle
+from convengine.server.database.batches import remove_in_batches
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
@@ -53,9 +54,9 @@ def remove_old_turns() -> Iterator[Counts]:
 def remove_short_lived() -> Iterator[Counts]:
     """Remove expired stored answers and counters, tickets of turns that died, and old tracebacks."""
     now = database_time()
-    yield from _remove_rows(CeIdempotency.objects.filter(expires_at__lte=now), "stored answers")
-    yield from _remove_rows(CeTurnTicket.objects.filter(expires_at__lt=now - _DEAD_TICKET), "tickets")
-    yield from _remove_rows(CeExtensionFault.objects.filter(created_at__lt=now - _FAULTS_KEPT), "tracebacks")
+    yield from remove_in_batches(CeIdempotency.objects.filter(expires_at__lte=now), "stored answers")
+    yield from remove_in_batches(CeTurnTicket.objects.filter(expires_at__lt=now - _DEAD_TICKET), "tickets")
+    yield from remove_in_batches(CeExtensionFault.objects.filter(created_at__lt=now - _FAULTS_KEPT), "tracebacks")
     while count := throttle.remove_expired():
         yield {"counters": count}
 
@@ -129,13 +130,6 @@ def _find_executions(turns: QuerySet[CeConversationHistory], before: datetime) -
         Q(turn_id__in=[turn for _, turn in keys]) | Q(started_at__lt=before),
         conversation_id__in={conversation for conversation, _ in keys},
     ).exclude(status="CLAIMED")
-
-
-def _remove_rows(rows: QuerySet[Any], name: str) -> Iterator[Counts]:
-    """Delete rows in batches."""
-    while keys := list(rows.values_list("pk", flat=True)[:ROWS]):
-        rows.model._default_manager.filter(pk__in=keys).delete()
-        yield {name: len(keys)}
 
 
 SHORT_LIVED = Job(

@@ -14,6 +14,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.server.database.batches import remove_in_batches
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import Call, HttpConnection, circuits, fetch
@@ -25,7 +26,7 @@ from convengine.server.observability import metrics
 from convengine.server.outgoing.addresses import resolve_host
 from convengine.server.outgoing.loop import outgoing, run_in_thread
 from convengine.server.resilience.circuit import Circuit
-from convengine.server.sessions.old_turns import ROWS, retention_cutoff
+from convengine.server.sessions.old_turns import retention_cutoff
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
 from convengine.server.webhooks.signature import build_headers
 
@@ -168,9 +169,7 @@ def remove_old_deliveries() -> Iterator[Counts]:
         return
     turn_log().turns_removed_before(before)
     old = CeWebhookDelivery.objects.filter(created_at__lt=before).order_by("pk")
-    while keys := list(old.values_list("pk", flat=True)[:ROWS]):
-        CeWebhookDelivery.objects.filter(pk__in=keys).delete()
-        yield {"deliveries": len(keys)}
+    yield from remove_in_batches(old, "deliveries")
 
 
 JOB = Job(
