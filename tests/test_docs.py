@@ -77,28 +77,3 @@ def test_every_runtime_dependency_is_explained() -> None:
     names = [re.split(r"[\[<>=~ ;]", line)[0].lower() for line in project["dependencies"]]
 
     assert [name for name in names if name not in text] == []
-
-
-def _read_callers() -> str:
-    rooms = ("convengine/server/executors", "convengine/server/outgoing")
-    return "".join(path.read_text() for room in rooms for path in (ROOT / room).glob("*.py"))
-
-
-def test_every_code_of_a_tool_that_the_manual_names_is_given_by_some_executor() -> None:
-    text = (ROOT / "docs/tools.md").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    source = _read_callers()
-
-    assert len(rows) == 7
-    for row in rows:
-        codes = set(re.findall(r"`([A-Z]+_[A-Z_]+)`", row.split("|")[-2]))
-        assert codes
-        assert {code for code in codes if f'"{code}"' not in source} == set()
-
-
-def test_every_code_that_an_executor_gives_is_named_in_the_manual() -> None:
-    text = (ROOT / "docs/tools.md").read_text()
-    source = _read_callers()
-    given = set(re.findall(r'(?:ToolFault|_Failed)\(\s*"([A-Z_]+)"', source)) - {"UNKNOWN_TOOL"}
-
-    assert {code for code in given if f"`{code}`" not in text} == set()
