@@ -1,4 +1,4 @@
-"""The principles of reading by name. The bench switches one off and measures what it moves (docs/forms.md)."""
+"""The principles of reading by name. The bench switches one off and measures what it moves."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

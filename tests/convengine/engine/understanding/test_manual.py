@@ -15,7 +15,6 @@ from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.language import get_tables, read_table
-from convengine.engine.understanding.principles import Principle
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import understand
@@ -69,10 +68,6 @@ def test_the_tables_that_the_manual_quotes_are_those_of_english() -> None:
     assert [row for row in quoted["date"] if row not in read_table("en", "calendar")["date"]] == []
     for name, words in quoted["classes"].items():
         assert set(words) <= set(read_table("en", "words")["classes"][name])
-
-
-def test_the_page_names_every_principle_that_can_be_switched_off() -> None:
-    assert {*Principle} <= {*re.findall(r"`([a-z-]+)`", PAGE)}
 
 
 def test_the_page_stays_short() -> None:
