@@ -10,7 +10,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from convengine.server.webhooks.signature import build_headers, create_secret
 from tests.test_docs import ROOT
 
-READERS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/webhooks.md").read_text(), re.DOTALL)
+(READER,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/webhooks.md").read_text(), re.DOTALL)
 BODY = '{"type":"conversation.ended","data":{"reason":"schön"}}'
 
 
@@ -42,10 +42,9 @@ def test_what_was_changed_is_not_verified(change: str) -> None:
         Webhook(secret).verify(body, headers)
 
 
-@pytest.mark.parametrize("reader", READERS, ids=["library", "by hand"])
-def test_the_readers_of_the_manual_take_what_is_signed_and_nothing_else(reader: str) -> None:
+def test_the_reader_of_the_manual_takes_what_is_signed_and_nothing_else() -> None:
     names: dict[str, Any] = {}
-    exec(compile(reader, "docs/webhooks.md", "exec"), names)
+    exec(compile(READER, "docs/webhooks.md", "exec"), names)
     read_event, secret, body = names["read_event"], create_secret(), BODY.encode()
     now = int(time.time())
 
@@ -56,5 +55,5 @@ def test_the_readers_of_the_manual_take_what_is_signed_and_nothing_else(reader: 
         (body, headers, create_secret()),
         (body, dict(build_headers("e1", now - 400, BODY, (secret,))), secret),
     ):
-        with pytest.raises((ValueError, WebhookVerificationError)):
+        with pytest.raises(ValueError, match=r"wrong|too old"):
             read_event(*wrong)
