@@ -19,7 +19,7 @@ from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Word
 from convengine.engine.turn.labels import in_words, step_label
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
-from convengine.server.api.failures import list_turn_failures
+from convengine.server.api.failures import list_failures
 from convengine.server.settings_catalogue import TITLES
 
 WORDS, TURNS = "Values used in rows", "What happens in a turn"
@@ -162,12 +162,11 @@ def _list_health_entries() -> Iterator[Entry]:
 
 
 def _list_error_entries() -> Iterator[Entry]:
-    for failure in sorted(list_turn_failures(), key=lambda each: each.code):
-        again = "yes" if failure.recoverable else "no"
-        facts = (("Status", str(failure.status)), ("May succeed when tried again", again))
-        yield Entry(
-            f"error.{failure.code}", in_words(failure.code), failure.meaning.replace("`", ""), failure.code, facts
-        )
+    for code, failures in groupby(list_failures(), key=lambda each: each.code):
+        first, *others = failures
+        statuses = ", ".join(str(each.status) for each in (first, *others))
+        facts = (("Status", statuses), ("May succeed when tried again", "yes" if first.recoverable else "no"))
+        yield Entry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, facts)
 
 
 def _list_fault_entries() -> Iterator[Entry]:

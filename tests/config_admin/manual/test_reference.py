@@ -21,7 +21,7 @@ from convengine.engine.turn.enums import RuleAction, RulePhase
 from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.server.admin_site.rights import GROUPS
-from convengine.server.api.failures import list_turn_failures
+from convengine.server.api.failures import list_failures
 from convengine.server.settings_catalogue import TITLES
 from tests.cases import for_each
 
@@ -71,7 +71,7 @@ def list_anchors() -> Iterator[str]:
     yield from (f"stage.{stage}" for stage in STAGES.values())
     yield from (f"check.{code}" for code in given_by_checks())
     yield from (f"health.{code}" for code in HEALTH_CODES)
-    yield from (f"error.{failure.code}" for failure in list_turn_failures())
+    yield from (f"error.{failure.code}" for failure in list_failures())
     yield from (f"tool-error.{code}" for code in given_by_tools())
     yield from (f"group.{group.name}" for group in GROUPS)
 
