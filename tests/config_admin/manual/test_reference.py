@@ -46,6 +46,7 @@ GIVES = {
     "ValidationError",
     "PatternError",
     "ActionValueError",
+    "partial",
 }
 
 
