@@ -12,9 +12,8 @@ from config_admin.releases.working_copy import write_outside
 class FirstStep(models.TextChoices):
     """A first step of a new analyst that leaves no other trace."""
 
-    TRY = "TRY", "Try a conversation"
-    HEALTH = "HEALTH", "Open Health"
-    RELEASE = "RELEASE", "Open a release"
+    TRY = "TRY", "Talk to the bot"
+    WHY = "WHY", "Ask why it answered so"
     #: The user does not want to see the list any longer.
     DISMISSED = "DISMISSED", "Dismiss the list"
 

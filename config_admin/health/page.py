@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import find_readable_url, health_url, release_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
@@ -102,7 +101,6 @@ def health(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         _save_acknowledgement(request)
         return HttpResponseRedirect(health_url())
-    note_first_step(request.user, FirstStep.HEALTH)
     snapshot, world = get_editor_context(request)
     run = runs.of(snapshot, world)
     # Read once, because the check goes on while the page is made.

@@ -20,7 +20,6 @@ from config_admin.editing.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.editing.links import draft_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
@@ -99,8 +98,6 @@ class ReleaseAdmin(ReadOnlyAdmin):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The release with its changes."""
         release = self.get_object(request, object_id)
-        if release and release.author == request.user.get_username():
-            note_first_step(request.user, FirstStep.RELEASE)
         by_table = changes_of(release) if release else {}
         in_force = newest()
         may_read = request.user.has_perm("config_admin.view_cerule")

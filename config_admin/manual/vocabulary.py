@@ -165,8 +165,9 @@ def _list_error_entries() -> Iterator[Entry]:
     for code, failures in groupby(list_failures(), key=lambda each: each.code):
         first, *others = failures
         statuses = ", ".join(str(each.status) for each in (first, *others))
-        facts = (("Status", statuses), ("May succeed when tried again", "yes" if first.recoverable else "no"))
-        yield Entry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, facts)
+        facts = [("Status", statuses), ("May succeed when tried again", "yes" if first.recoverable else "no")]
+        remedy = [("What to do", first.remedy.replace("`", ""))] if first.remedy else []
+        yield Entry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, (*remedy, *facts))
 
 
 def _list_fault_entries() -> Iterator[Entry]:

@@ -59,7 +59,7 @@ from convengine.server.interfaces.turn_reports import (
     turn_reports,
 )
 from convengine.server.jobs.background_runs import RunStatus
-from convengine.server.sessions.models import SAMPLE, CeConversation
+from convengine.server.sessions.models import SAMPLE, CeConversation, CeConversationHistory
 
 NEWEST = 8
 #: How many of the newest releases are searched for changes past the review, so that the cost of the page is constant.
@@ -138,7 +138,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     home = _Home(request, context)
     notices = [notice for right, list_notices in _PARTS.items() if may(right) for notice in list_notices(home)]
     if may("config_admin.add_ceintent"):
-        context["first_steps"] = _list_first_steps(request, home.releases)
+        context["first_steps"] = _list_first_steps(request, home)
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
     next_step = _choose_next_step(notices, home.week, has_first_steps=has_first_steps, may_teach=may_teach)
@@ -463,31 +463,44 @@ class Step(NamedTuple):
     is_next: bool = False
 
 
-def _list_first_steps(request: HttpRequest, releases: Sequence[Any] | None) -> list[Step]:
+def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     """What a new analyst does, each with whether it is done; empty for users who dismissed the list.
 
-    The releases are the newest of all people, if the user may see them.
+    Where there is no intent yet, the first flow comes first.
     """
     user, may = request.user, request.user.has_perm
     noted = list_noted_steps(user)
     if FirstStep.DISMISSED in noted:
         return []
-    first, last = _find_own_releases(user, releases)
-    text = "Say what users want, what to ask them, and what to answer."
-    has_flow = first is not None and _has_added_intent(user)
-    steps = [Step("Start a flow", reverse("admin:config_admin_ceintent_start"), text, has_flow)]
+    first, last = _find_own_releases(user, home.releases)
+    steps = []
     if may("ce_sessions.try_conversation"):
         is_done = FirstStep.TRY in noted or _has_talked_since(first)
-        url = reverse("config_admin_first_step", args=[FirstStep.TRY.value])
-        steps.append(Step("Try a conversation", url, "Send messages, and see how each answer was chosen.", is_done))
-    if may("config_admin.view_cerule"):
-        text = "See what could go wrong, and what to change."
-        steps.append(Step("Look at Health", health_url(), text, FirstStep.HEALTH in noted))
+        steps.append(Step("Talk to the bot", _step_url(FirstStep.TRY), "Send it messages, as a user does.", is_done))
+    if may("ce_sessions.view_ceconversationhistory"):
+        text = "Open a turn: it says which rows decided, and why the others did not."
+        steps.append(Step("Ask why it answered so", _step_url(FirstStep.WHY), text, FirstStep.WHY in noted))
+    if may("config_admin.change_ceresponse"):
+        url = reverse("admin:config_admin_ceresponse_changelist")
+        text = "Change its text, and save. Then send the same message again: it gets the new text."
+        steps.append(Step("Change an answer", url, text, last is not None))
     if may("config_admin.view_cerelease"):
         url = release_url(last) if last else reverse("admin:config_admin_cerelease_changelist")
-        text = "Each change is a release. See what it changed; undo it if it was wrong."
-        steps.append(Step("Look at your release", url, text, last is not None and FirstStep.RELEASE in noted))
-    return _mark_next(steps)
+        text = "Each change is a release. Its page shows what it changed, and undoes it."
+        steps.append(Step("Undo your change", url, text, last is not None and _has_undone(user)))
+    text = "Say what users want, what to ask them, and what to answer."
+    has_flow = first is not None and _has_added_intent(user)
+    flow = Step("Start a flow", reverse("admin:config_admin_ceintent_start"), text, has_flow)
+    has_intents = get_editor_context(request).snapshot.enabled_rows(rows.Intent)
+    return _mark_next([*steps, flow] if has_intents else [flow, *steps])
+
+
+def _step_url(step: FirstStep) -> str:
+    return reverse("config_admin_first_step", args=[step.value])
+
+
+def _has_undone(user: Any) -> bool:
+    return bool(_select_releases_of(user).filter(origin__in=(Origin.REVERT, Origin.ROLLBACK)).exists())
 
 
 def _mark_next(steps: Sequence[Step]) -> list[Step]:
@@ -520,10 +533,20 @@ def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
     if request.method == "POST":
         note_first_step(request.user, FirstStep.DISMISSED)
         return HttpResponseRedirect(reverse("admin:index"))
-    if step != FirstStep.TRY:
+    if step not in (FirstStep.TRY, FirstStep.WHY):
         raise Http404("There is no such step.")
-    note_first_step(request.user, FirstStep.TRY)
-    return HttpResponseRedirect(reverse("admin:audit_ceaudit_simulate"))
+    note_first_step(request.user, FirstStep(step))
+    return HttpResponseRedirect(reverse("admin:audit_ceaudit_simulate") if step == FirstStep.TRY else _last_turn_url())
+
+
+def _last_turn_url() -> str:
+    """The page of the newest turn; without turns, that of conversations."""
+    last = CeConversationHistory.objects.order_by("-pk").values_list("conversation_id", "turn_no").first()
+    return (
+        reverse("admin:audit_ceaudit_turn", args=last)
+        if last
+        else reverse("admin:ce_sessions_ceconversation_changelist")
+    )
 
 
 def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:

@@ -303,29 +303,31 @@ def list_steps(client: Client) -> dict[str, bool]:
     return {step.label: step.is_done for step in client.get("/admin/").context["first_steps"]}
 
 
+STEPS = ("Talk to the bot", "Ask why it answered so", "Change an answer", "Undo your change", "Start a flow")
+
+
 def test_first_steps_are_checked_off_one_by_one(somebody: Callable[..., Client]) -> None:
     ben = somebody("ben", "analyst")
-    assert list_steps(ben) == dict.fromkeys(
-        ("Start a flow", "Try a conversation", "Look at Health", "Look at your release"), False
-    )
-    with change_set(Origin.ADMIN, "ben", "My first phrase"):
-        make(m.CeIntentClassifier)
-    assert not any(list_steps(ben).values())
-    with change_set(Origin.ADMIN, "ana", "Her intent") as hers:
+    assert [*list_steps(ben)] == ["Start a flow", *STEPS[:-1]]
+    with change_set(Origin.ADMIN, "ana", "Her intent"):
         make(m.CeIntent)
-    assert hers.release
-    ben.get(f"/admin/config_admin/cerelease/{hers.release.pk}/change/")
-    assert not any(list_steps(ben).values())
-    with change_set(Origin.ADMIN, "ben", "My first intent") as change:
-        make(m.CeIntent, intent_code="SECOND")
-    assert list_steps(ben) == {
-        "Start a flow": True, "Try a conversation": False, "Look at Health": False, "Look at your release": False
-    }  # fmt: skip
+    assert list_steps(ben) == dict.fromkeys(STEPS, False)
 
-    ben.get("/admin/first-steps/TRY/")
-    ben.get("/admin/config_admin/cerule/health/")
+    assert ben.get("/admin/first-steps/TRY/").url.endswith("/simulate/")
+    assert ben.get("/admin/first-steps/WHY/").url == "/admin/ce_sessions/ceconversation/"
+    turns(1)
+    turn = f"/admin/audit/ceaudit/{CeConversation.objects.get().pk}/turn/1/"
+    assert ben.get("/admin/first-steps/WHY/").url == turn
+    with change_set(Origin.ADMIN, "ben", "My answer") as change:
+        answer = make(m.CeResponse)
+    assert [step for step, is_done in list_steps(ben).items() if not is_done] == ["Undo your change", "Start a flow"]
     assert change.release
-    ben.get(f"/admin/config_admin/cerelease/{change.release.pk}/change/")
+    assert f"/admin/config_admin/cerelease/{change.release.pk}/change/" in ben.get("/admin/").content.decode()
+
+    with change_set(Origin.REVERT, "ben", "Not that way"):
+        answer.delete()
+    with change_set(Origin.ADMIN, "ben", "My first intent"):
+        make(m.CeIntent, intent_code="SECOND")
     assert all(list_steps(ben).values())
     assert "Done." in page(ben)
 
@@ -333,11 +335,11 @@ def test_first_steps_are_checked_off_one_by_one(somebody: Callable[..., Client])
 def test_a_conversation_on_the_page_is_a_trial_whichever_way_somebody_came(somebody: Callable[..., Client]) -> None:
     ben = somebody("ben", "analyst")
     turns(1)
-    assert not list_steps(ben)["Try a conversation"]
+    assert not list_steps(ben)["Talk to the bot"]
     with change_set(Origin.ADMIN, "ben", "My first intent"):
         make(m.CeIntent)
     turns(1)
-    assert list_steps(ben)["Try a conversation"]
+    assert list_steps(ben)["Talk to the bot"]
 
 
 def test_each_person_hides_the_first_steps_for_good(somebody: Callable[..., Client]) -> None:
