@@ -1,5 +1,5 @@
-"""The errors of the engine. An error's docstring is its message; the API returns its `code`, and the audit records
-it.
+"""The errors of the engine. The first line of an error's docstring is its message, and the rest says in the manual's
+reference what to do. The API returns its `code`, and the audit records it.
 """
 
 from typing import Any, ClassVar, Self
@@ -36,13 +36,21 @@ class TurnConflict(ConvEngineError):
 
 
 class TurnInterrupted(ConvEngineError):
-    """A newer message interrupted this turn. Nothing was stored."""
+    """A newer message interrupted this turn. Nothing was stored.
+
+    The newer message is answered; nothing needs to be sent again. `Session / ON_CONCURRENT_TURN` says what happens
+    with a message while another one is being answered.
+    """
 
     code, status, recoverable = "TURN_INTERRUPTED", 409, True
 
 
 class TurnTimeout(ConvEngineError):
-    """The turn took longer than its time limit. Nothing was stored."""
+    """The turn took longer than its time limit. Nothing was stored.
+
+    Send the message again. If it happens often, the page of the turn says which step waited; an operator can raise
+    `CE_TURN_TIMEOUT_SECONDS`.
+    """
 
     code, status, recoverable = "TURN_TIMEOUT", 504, True
 
@@ -87,7 +95,10 @@ class IdempotencyKeyReused(ConvEngineError):
 
 
 class RequestInvalid(ConvEngineError):
-    """The request is not valid."""
+    """The request is not valid.
+
+    `fields` names each field, what was sent, and what is allowed.
+    """
 
     code, status = "VALIDATION_ERROR", 400
 
@@ -143,7 +154,10 @@ class RequestTooLarge(TooLarge):
 
 
 class RequestTimeout(ConvEngineError):
-    """The request did not arrive in time. It was not processed."""
+    """The request did not arrive in time. It was not processed.
+
+    Send it again. For callers that send slowly, an operator can raise `CE_TRANSFER_SECONDS`.
+    """
 
     code, status, recoverable = "REQUEST_TIMEOUT", 408, True
 
@@ -152,7 +166,11 @@ class RequestTimeout(ConvEngineError):
 
 
 class PipelineStepFailed(ConvEngineError):
-    """A step broke its contract."""
+    """A step broke its contract.
+
+    The message names the step. A step of your own must return `Continue` or `Stop`, and may change only the fields
+    in its `writes` (the chapter Extending).
+    """
 
     code = "PIPELINE_STEP_FAILED"
 
@@ -194,13 +212,20 @@ class MissingDagCycle(PipelineConstraintViolation):
 
 
 class PipelineNoFinalResult(ConvEngineError):
-    """The pipeline ended without a result."""
+    """The pipeline ended without a result.
+
+    No step ended the turn. Look at the steps and hooks of your own: one of them ended it before the last step.
+    """
 
     code = "PIPELINE_NO_FINAL_RESULT"
 
 
 class PipelineNoResponsePayload(ConvEngineError):
-    """The pipeline ended without an answer for the user."""
+    """The pipeline ended without an answer for the user.
+
+    No step wrote an answer. Look at the answers for the intent and state on the page of the turn, and at steps of
+    your own that answer.
+    """
 
     code = "PIPELINE_NO_RESPONSE_PAYLOAD"
 
@@ -254,37 +279,57 @@ class GradualReleaseRunning(DraftRequired):
 
 
 class ResponseMappingNotFound(ConvEngineError):
-    """No answer is configured for this intent and state."""
+    """No answer is configured for this intent and state.
+
+    Add an answer for this intent and state, or one for the state ANY; Health lists such gaps.
+    `ResponseResolutionStep / ON_MISSING` with FALLBACK gives a general answer instead.
+    """
 
     code = "RESPONSE_MAPPING_NOT_FOUND"
 
 
 class NoResponseConfigured(ConvEngineError):
-    """The answer has an unknown type or format."""
+    """The answer has an unknown type or format.
+
+    Open the answer that the page of the turn names, and choose a type and a format that its form offers.
+    """
 
     code = "NO_RESPONSE_CONFIGURED"
 
 
 class LlmNotConfigured(ConvEngineError):
-    """A model must write this answer, but no model is configured."""
+    """A model must write this answer, but no model is configured.
+
+    An operator configures a model (the chapter Models); or change the answer to an exact text.
+    """
 
     code = "LLM_NOT_CONFIGURED"
 
 
 class PromptContextMissing(ConvEngineError):
-    """No prompt template is configured for this use of the model."""
+    """No prompt template is configured for this use of the model.
+
+    Add a prompt template for this use, and for the intent and state of the turn or for ANY, and enable it.
+    """
 
     code = "PROMPT_CONTEXT_MISSING"
 
 
 class PromptRenderFailed(ConvEngineError):
-    """A prompt cannot be rendered."""
+    """A prompt cannot be rendered.
+
+    Open the prompt that the page of the turn names, and try it in its form with this turn: it says what fails.
+    """
 
     code, recoverable = "PROMPT_RENDER_FAILED", True
 
 
 class UnresolvedPromptVariable(ConvEngineError):
-    """A prompt names a variable that does not exist."""
+    """A prompt names a variable that does not exist.
+
+    Open the prompt that the page of the turn names, and try it in its form with this turn: it names what has no value.
+    Correct the variable, or remove it.
+    """
 
     code = "UNRESOLVED_PROMPT_VARIABLE"
 

@@ -19,31 +19,49 @@ class LlmTimeout(ConvEngineError):
 
 
 class LlmInvalidResponse(ConvEngineError):
-    """The model's answer could not be read."""
+    """The model's answer could not be read.
+
+    The page of the turn shows what the model wrote. Ask for JSON alone in the prompt, or choose another model.
+    """
 
     code, status = "LLM_INVALID_RESPONSE", 502
 
 
 class LlmEmptyResponse(ConvEngineError):
-    """The model gave an empty answer."""
+    """The model gave an empty answer.
+
+    The page of the turn shows the prompt. A model that thinks may have used all of its tokens: raise its limit, or
+    choose another model.
+    """
 
     code, status = "LLM_EMPTY_RESPONSE", 502
 
 
 class LlmTruncated(ConvEngineError):
-    """The model's answer is cut off."""
+    """The model's answer is cut off.
+
+    The answer was longer than the limit of tokens. Ask for less in the prompt, or raise the limit (the chapter
+    Models).
+    """
 
     code, status = "LLM_TRUNCATED", 502
 
 
 class LlmSchemaViolation(ConvEngineError):
-    """The model's answer does not have the shape that was asked for."""
+    """The model's answer does not have the shape that was asked for.
+
+    The page of the turn shows what the model wrote, and the schema. Correct the prompt, or choose another model.
+    """
 
     code, status = "LLM_SCHEMA_VIOLATION", 502
 
 
 class LlmBudgetExceeded(ConvEngineError):
-    """What models may be asked in this turn or conversation is used up."""
+    """What models may be asked in this turn or conversation is used up.
+
+    The settings of type LLM set what a turn and a conversation may use: MAX_CALLS_PER_TURN, MAX_MS_PER_TURN,
+    MAX_TOKENS_PER_TURN and MAX_COST_PER_CONVERSATION.
+    """
 
     code = "LLM_BUDGET_EXCEEDED"
 

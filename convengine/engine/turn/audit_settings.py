@@ -31,7 +31,7 @@ INCLUDE_STAGES = declare(
     "INCLUDE_STAGES",
     text_list(),
     (),
-    "Only these stages are written; * stands for any characters.",
+    "Only these stages are written, such as USER_INPUT, RULE_*; * stands for any characters.",
     mark="LR",
     label="Only these stages",
 )
@@ -40,7 +40,7 @@ EXCLUDE_STAGES = declare(
     "EXCLUDE_STAGES",
     text_list(),
     (),
-    "These stages are not written; * stands for any characters.",
+    "These stages are not written, such as STEP_*; * stands for any characters.",
     mark="LR",
     label="Not these stages",
 )
@@ -49,7 +49,7 @@ INCLUDE_INTENTS = declare(
     "INCLUDE_INTENTS",
     text_list(codes=True),
     (),
-    "Only events of these intents are written, by the intent at that moment.",
+    "Only events of these intents are written, such as BOOKING, REFUND, by the intent at that moment.",
     mark="LR",
     label="Only these intents",
 )
@@ -58,7 +58,7 @@ EXCLUDE_INTENTS = declare(
     "EXCLUDE_INTENTS",
     text_list(codes=True),
     (),
-    "Events of these intents are not written, by the intent at that moment.",
+    "Events of these intents are not written, such as SMALL_TALK, by the intent at that moment.",
     mark="LR",
     label="Not these intents",
 )
@@ -94,7 +94,8 @@ REDACT_PATTERNS = declare(
     replace(text_list(lines=True), name="patterns"),
     (),
     (
-        "Regular expressions for texts that must not be stored, one per line. Whatever fits is replaced by *** in "
+        "Regular expressions for texts that must not be stored, one per line, such as \\b\\d{16}\\b. Whatever fits is "
+        "replaced by *** in "
         "events, recordings, turn records, the log of model calls, and what a session was told, asks, sums up and "
         "notes."
     ),

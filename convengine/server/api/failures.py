@@ -33,6 +33,8 @@ class Failure(NamedTuple):
     code: str
     recoverable: bool
     meaning: str
+    #: What to do, if the meaning does not say it.
+    remedy: str = ""
 
 
 #: Refused before there is a turn.
@@ -93,4 +95,5 @@ def _describe(failures: Iterable[Failure]) -> dict[int, str]:
 
 
 def _describe_error(error: type[errors.ConvEngineError]) -> Failure:
-    return Failure(error.status, error.code, error.recoverable, (error.__doc__ or "").strip().split("\n")[0])
+    meaning, _, remedy = (error.__doc__ or "").strip().partition("\n")
+    return Failure(error.status, error.code, error.recoverable, meaning, " ".join(remedy.split()))

@@ -109,7 +109,7 @@ DOCUMENT_COLLECTIONS = declare(
     "COLLECTIONS",
     text_list(),
     (),
-    "The collections for document searches. If not set, all collections of the workspace.",
+    "The collections for document searches, such as manuals, tariffs. If not set, all collections of the workspace.",
     mark="LR",
     qualifier=_TOOL,
     label="Collections",
@@ -119,7 +119,8 @@ DB_CONNECTION = declare(
     "CONNECTION",
     text(),
     "",
-    "The database for database tools. If empty, the only configured one.",
+    "The database for database tools, by the name that the deployment gives it, such as warehouse. If empty, the only "
+    "configured one.",
     mark="LR",
     qualifier=_TOOL,
     label="Database",
@@ -217,6 +218,7 @@ PREFLIGHT_VALUE_MAPPINGS = declare(
     "PREFLIGHT_VALUE_MAPPINGS",
     json_value(),
     {},
-    "Where the preflight is installed: values to replace, by column or table.column.",
+    'Where the preflight is installed: values to replace, by column or table.column, such as {"status": {"open": '
+    '"O"}}.',
     label="Replaced values",
 )

@@ -56,7 +56,8 @@ SENSITIVE_PATTERNS = declare(
     replace(text_list(lines=True), name="patterns"),
     (),
     (
-        "Regular expressions for sensitive content, one per line. They are searched in the message and in the action "
+        "Regular expressions for sensitive content, one per line, such as \\biban\\b. They are searched in the message "
+        "and in the action "
         "or tool."
     ),
 )

@@ -34,7 +34,7 @@ CONTAINER_REDACT_PARAMS = declare(
     "REDACT_PARAMS",
     text_list(),
     (),
-    "Parameters that are masked in the audit of a fetch.",
+    "Parameters that are masked in the audit of a fetch, such as iban, pin.",
     qualifier=_ADDRESS,
     label="Masked parameters",
 )

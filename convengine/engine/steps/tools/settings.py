@@ -167,7 +167,8 @@ ALLOWED_NEXT = declare(
     "ALLOWED_NEXT",
     json_value(),
     {},
-    "Which tools may follow which, as an object of lists; __START__ stands for the first call, * for any tool.",
+    'Which tools may follow which, as an object of lists, such as {"__START__": ["find_order"], "find_order": ["*"]}; '
+    "__START__ stands for the first call, * for any tool.",
     mark="LR",
     label="Allowed next tools",
 )

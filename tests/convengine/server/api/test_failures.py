@@ -30,3 +30,11 @@ def test_the_description_of_the_api_names_them_all() -> None:
 def test_the_meaning_of_a_code_with_several_statuses_is_that_of_the_lowest() -> None:
     # The failures come from a set, whose order differs from process to process.
     assert dict(list_error_codes())["VALIDATION_ERROR"] == "The request is not valid."
+
+
+def test_each_failure_that_a_caller_cannot_mend_says_what_to_do() -> None:
+    inside = [each for each in list_turn_failures() if each.status >= 500]
+    silent = {each.code for each in inside if ". " not in each.meaning and not each.remedy}
+
+    # Each of them ends with “please try again”.
+    assert silent == {"LLM_CALL_FAILED", "LLM_CIRCUIT_OPEN", "LLM_OVERLOADED", "LLM_TIMEOUT"}
