@@ -473,26 +473,35 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     if FirstStep.DISMISSED in noted:
         return []
     first, last = _find_own_releases(user, home.releases)
-    steps = []
-    if may("ce_sessions.try_conversation"):
-        is_done = FirstStep.TRY in noted or _has_talked_since(first)
-        steps.append(Step("Talk to the bot", _step_url(FirstStep.TRY), "Send it messages, as a user does.", is_done))
-    if may("ce_sessions.view_ceconversationhistory"):
-        text = "Open a turn: it says which rows decided, and why the others did not."
-        steps.append(Step("Ask why it answered so", _step_url(FirstStep.WHY), text, FirstStep.WHY in noted))
-    if may("config_admin.change_ceresponse"):
-        url = reverse("admin:config_admin_ceresponse_changelist")
-        text = "Change its text, and save. Then send the same message again: it gets the new text."
-        steps.append(Step("Change an answer", url, text, last is not None))
-    if may("config_admin.view_cerelease"):
-        url = release_url(last) if last else reverse("admin:config_admin_cerelease_changelist")
-        text = "Each change is a release. Its page shows what it changed, and undoes it."
-        steps.append(Step("Undo your change", url, text, last is not None and _has_undone(user)))
+    answers, releases, start = (
+        reverse(f"admin:config_admin_{page}")
+        for page in ("ceresponse_changelist", "cerelease_changelist", "ceintent_start")
+    )
+    change = "Change its text, and save. Then send the same message again: it gets the new text."
+    undo = "Each change is a release. Its page shows what it changed, and undoes it."
+    steps = {
+        "ce_sessions.try_conversation": Step(
+            "Talk to the bot",
+            _step_url(FirstStep.TRY),
+            "Send it messages, as a user does.",
+            FirstStep.TRY in noted or _has_talked_since(first),
+        ),
+        "ce_sessions.view_ceconversationhistory": Step(
+            "Ask why it answered so",
+            _step_url(FirstStep.WHY),
+            "Open a turn: it says which rows decided, and why the others did not.",
+            FirstStep.WHY in noted,
+        ),
+        "config_admin.change_ceresponse": Step("Change an answer", answers, change, last is not None),
+        "config_admin.view_cerelease": Step(
+            "Undo your change", release_url(last) if last else releases, undo, last is not None and _has_undone(user)
+        ),
+    }
     text = "Say what users want, what to ask them, and what to answer."
-    has_flow = first is not None and _has_added_intent(user)
-    flow = Step("Start a flow", reverse("admin:config_admin_ceintent_start"), text, has_flow)
+    flow = Step("Start a flow", start, text, first is not None and _has_added_intent(user))
+    allowed = [step for right, step in steps.items() if may(right)]
     has_intents = get_editor_context(request).snapshot.enabled_rows(rows.Intent)
-    return _mark_next([*steps, flow] if has_intents else [flow, *steps])
+    return _mark_next([*allowed, flow] if has_intents else [flow, *allowed])
 
 
 def _step_url(step: FirstStep) -> str:
