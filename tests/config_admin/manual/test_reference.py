@@ -46,7 +46,6 @@ GIVES = {
     "ValidationError",
     "PatternError",
     "ActionValueError",
-    "partial",
 }
 
 
