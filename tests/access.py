@@ -1,9 +1,8 @@
-"""Who may call what: every endpoint and page, called really by every caller (docs/access.md)."""
+"""Who may call what: every endpoint and page, called really by every caller (config_admin/manual/access.json)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from textwrap import wrap
 from typing import Any
 
 from django.contrib import admin
@@ -63,7 +62,7 @@ def collect_api() -> Iterator[Row]:
     token = ConversationToken(_VALUES["conversation_id"], prefix, _PAGE).sign()
     callers["a conversation token"] = {"Authorization": f"Bearer {token}", "Origin": _PAGE}
     for scope, _ in SCOPES:
-        callers[f"`{scope}`"] = {"Authorization": f"Api-Key {make_key(scopes=[scope])}"}
+        callers[scope] = {"Authorization": f"Api-Key {make_key(scopes=[scope])}"}
     for text, address, method in list_endpoints():
         if "/conversation/stream/" in text:
             # The main port redirects everybody; the process of event streams checks the key (tests/audit/live/).
@@ -108,7 +107,7 @@ def _make_clients() -> Iterator[tuple[str, Client]]:
         user.groups.set(Group.objects.filter(name=name))
         client = Client(raise_request_exception=False)
         client.force_login(user)
-        yield (name if name in ("no group", "administrator") else f"`{name}`"), client
+        yield name, client
 
 
 def _open_page(client: Client, address: str) -> str:
@@ -130,10 +129,10 @@ def _roll_back() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def write_list(rows: Iterator[Row]) -> str:
-    """Markdown: the addresses of each combination of callers."""
+def group_by_callers(rows: Iterator[Row]) -> dict[str, list[str]]:
+    """The addresses of each combination of callers."""
     addresses: dict[str, list[str]] = {}
     for callers, address in rows:
-        addresses.setdefault(callers, []).append(f"`{re.sub('<[^>]*:', '<', address)}`")
-    items = [f"- **{callers}**: {', '.join(found)}" for callers, found in addresses.items() if callers]
-    return "\n".join("\n".join(wrap(item, 140, subsequent_indent="  ", break_on_hyphens=False)) for item in items)
+        if callers:
+            addresses.setdefault(callers, []).append(re.sub("<[^>]*:", "<", address))
+    return addresses

@@ -1,5 +1,6 @@
-"""docs/access.md says who may call what, as the code does it."""
+"""The reference says who may call what, as the code does it."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,33 +8,26 @@ from pathlib import Path
 import pytest
 from django.http import HttpResponse
 
-from tests.access import Row, collect_admin, collect_api, write_list
+from tests.access import Row, collect_admin, collect_api, group_by_callers
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/access.md"
+FILE = Path(__file__).resolve().parents[1] / "config_admin/manual/access.json"
 #: `CE_WRITE_MANUAL=true` writes the lists anew.
 WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
 
 pytestmark = [pytest.mark.django_db, pytest.mark.nightly]
 
 
-def read_section(title: str) -> tuple[str, str, str]:
-    """The text before a list, the list, and the text after it."""
-    text = PAGE.read_text()
-    start = text.index("- **", text.index(f"## {title}\n"))
-    end = text.find("\n\n", start)
-    end = len(text.rstrip()) if end < 0 else end
-    return text[:start], text[start:end], text[end:]
-
-
-@pytest.mark.parametrize(("title", "collect"), [("The API", collect_api), ("The admin", collect_admin)])
-def test_the_manual_prints_who_may_call_what(
-    title: str, collect: Callable[[], Iterator[Row]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("part", "collect"), [("Calls of the API", collect_api), ("Pages of the admin", collect_admin)]
+)
+def test_the_reference_lists_who_may_call_what(
+    part: str, collect: Callable[[], Iterator[Row]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The page of a refusal is proved in `test_error_pages`.
     monkeypatch.setattr("convengine.urls.handler403", lambda request, exception: HttpResponse(status=403))
-    found = write_list(collect())
-    before, printed, after = read_section(title)
+    addresses = group_by_callers(collect())
+    listed = json.loads(FILE.read_text())
     if WRITES:
-        PAGE.write_text(before + found + after)
+        FILE.write_text(json.dumps(listed | {part: addresses}, indent=2) + "\n")
     else:
-        assert printed == found
+        assert listed[part] == addresses

@@ -64,19 +64,6 @@ def test_every_metric_is_on_the_dashboard() -> None:
     assert {metric.name for metric in ALL} - drawn == set()
 
 
-def test_the_manual_lists_every_metric_and_no_other() -> None:
-    rows = re.findall(r"^\| `(convengine_\w+)` \| ([^|]*)\|", CHAPTER, re.MULTILINE)
-    expected = {
-        (f"{metric.name}_total" if isinstance(metric, Counter) else metric.name): [
-            *metric.labels,
-            *(["pid"] if getattr(metric, "mode", "") == "liveall" else []),
-        ]
-        for metric in ALL
-    }
-
-    assert {name: [label.strip() for label in labels.split(",") if label.strip()] for name, labels in rows} == expected
-
-
 def test_the_manual_says_what_to_do_at_every_alert() -> None:
     rows = re.findall(r"^\| `(ConvEngine\w+)` \|[^|]+\|[^|]+\|$", CHAPTER, re.MULTILINE)
 

@@ -1,8 +1,10 @@
-"""Chapters of groups, words (phases, actions, vocabularies, steps, events, stages), settings and codes."""
+"""Chapters of groups, words (phases, actions, vocabularies, steps, events, stages), settings, codes and metrics."""
 
+import json
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
@@ -20,6 +22,8 @@ from convengine.engine.turn.labels import in_words, step_label
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
 from convengine.server.api.failures import list_failures
+from convengine.server.observability.metric import Counter
+from convengine.server.observability.metrics import ALL as METRICS
 from convengine.server.settings_catalogue import TITLES
 
 WORDS, TURNS = "Values used in rows", "What happens in a turn"
@@ -100,6 +104,12 @@ def make_group_chapters() -> Iterator[Chapter]:
         "directly. Administrators may do everything, and only they assign groups."
     )
     yield Chapter("groups", "Permissions", about, tuple(_list_group_entries()), "People")
+    about = (
+        "Callers, and the calls and pages that are open to them. RW: users may open the page (GET) and send to it "
+        "(POST); R: only open; W: only send. Everybody else, and every other address, gets a refusal or the sign-in "
+        "page. cerule stands for all tables of the configuration except ceconfig and cemcpserver."
+    )
+    yield Chapter("access", "Who may call what", about, tuple(_list_access_entries()), "People")
 
 
 def _list_group_entries() -> Iterator[Entry]:
@@ -107,6 +117,18 @@ def _list_group_entries() -> Iterator[Entry]:
     for group in GROUPS:
         choices = tuple(Choice("", task.title, "") for task in tasks[group.name])
         yield Entry(f"group.{group.name}", group.title, group.about, group.name, (), choices)
+
+
+#: Addresses by part and callers. `tests/test_access.py` calls each address as each caller, and writes the file.
+_ACCESS = Path(__file__).with_name("access.json")
+
+
+def _list_access_entries() -> Iterator[Entry]:
+    parts = json.loads(_ACCESS.read_text())
+    rows = [(part, callers) for part, addresses in parts.items() for callers in addresses]
+    for number, (part, callers) in enumerate(rows, 1):
+        choices = tuple(Choice("", address, "") for address in parts[part][callers])
+        yield Entry(f"access.{number}", callers, part, "", (), choices)
 
 
 SETTINGS, CODES_PART = "Settings", "Codes"
@@ -137,6 +159,8 @@ def make_code_chapters() -> Iterator[Chapter]:
     yield Chapter(ERRORS, "Codes of failed turns and calls", about, tuple(_list_error_entries()), CODES_PART)
     about = "Values of `tool_result.error_type` for rules and answers. A failed tool never fails the turn."
     yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_list_fault_entries()), CODES_PART)
+    about = "The numbers of /metrics. Times are histograms: _bucket, _sum and _count."
+    yield Chapter("metrics", "Metrics", about, tuple(_list_metric_entries()), "Metrics")
 
 
 def _make_setting_entry(setting: Setting[Any]) -> Entry:
@@ -173,3 +197,10 @@ def _list_error_entries() -> Iterator[Entry]:
 def _list_fault_entries() -> Iterator[Entry]:
     for code, text in sorted(FAULTS.items()):
         yield Entry(f"tool-error.{code}", in_words(code), text, code)
+
+
+def _list_metric_entries() -> Iterator[Entry]:
+    for metric in METRICS:
+        name = f"{metric.name}_total" if isinstance(metric, Counter) else metric.name
+        facts = (("Labels", ", ".join(metric.labels)),) if metric.labels else ()
+        yield Entry(f"metric.{name}", in_words(metric.name.removeprefix("convengine_")), metric.help, name, facts)

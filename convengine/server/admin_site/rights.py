@@ -1,4 +1,4 @@
-"""Permissions: the table of the groups' rights, which the manual prints."""
+"""Permissions: the table of the groups' rights, which the reference lists."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All metrics of the product. docs/observability.md lists each; a test compares the two.
+"""All metrics of the product. The reference lists each.
 
 `serve` gives the processes of an installation one folder, in which each stores its numbers; a scrape of any of them
 adds them up (convengine/server/observability/scrape.py).

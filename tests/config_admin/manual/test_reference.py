@@ -1,6 +1,7 @@
 """Everything that has a name has an entry: a table, column, setting, word, stage or code without one fails here."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,10 +23,13 @@ from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.server.admin_site.rights import GROUPS
 from convengine.server.api.failures import list_failures
+from convengine.server.observability.metric import Counter
+from convengine.server.observability.metrics import ALL as METRICS
 from convengine.server.settings_catalogue import TITLES
 from tests.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[3]
+ACCESS = ROOT / "config_admin/manual/access.json"
 #: Codes that are not given as a text: that of the guard of SQL statements, and a default.
 ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 #: The same of tools: of the guard, of expressions, and of results that are kept.
@@ -74,6 +78,9 @@ def list_anchors() -> Iterator[str]:
     yield from (f"error.{failure.code}" for failure in list_failures())
     yield from (f"tool-error.{code}" for code in given_by_tools())
     yield from (f"group.{group.name}" for group in GROUPS)
+    callers = [callers for part in json.loads(ACCESS.read_text()).values() for callers in part]
+    yield from (f"access.{number}" for number, _ in enumerate(callers, 1))
+    yield from (f"metric.{metric.name}{'_total' if isinstance(metric, Counter) else ''}" for metric in METRICS)
 
 
 def given_by_checks() -> set[str]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -182,16 +181,6 @@ def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
     rights = Permission.objects.filter(group__name=name).select_related("content_type")
 
     assert {f"{right.content_type.app_label}.{right.codename}" for right in rights} == list_rights(name)
-
-
-def test_the_manual_prints_the_table() -> None:
-    page = (Path(__file__).resolve().parents[4] / "docs/groups.md").read_text()
-    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
-
-    assert [cell.strip("` |") for cell in rows[0][1:]] == NAMES
-    for (title, *ticks), task in zip(rows[1:], TASKS, strict=True):
-        assert title == f"| {task.title}"
-        assert [bool(cell.strip(" |")) for cell in ticks] == [name in task.groups for name in NAMES], task.title
 
 
 def test_every_right_of_the_table_is_there() -> None:
