@@ -86,17 +86,25 @@ def chapter(slug: str) -> Prose:
     title = next((after.content for token, after in pairwise(tokens) if token.tag == "h1"), slug)
     _name_headings(tokens)
     paragraphs = tuple(_list_paragraphs(tokens))
+    return Prose(slug, title, _write_html(tokens), source.lower(), paragraphs)
+
+
+@cache
+def tasks() -> SafeString:
+    """What readers want to do, and where it is told: the first table of the hub."""
+    tokens = _READER.parse((_FOLDER / "README.md").read_text())
+    start, end = (
+        next(at for at, token in enumerate(tokens) if token.type == kind) for kind in ("table_open", "table_close")
+    )
+    return _write_html(tokens[start : end + 1])
+
+
+def _write_html(tokens: Sequence[Token]) -> SafeString:
     for token in tokens:
         if token.children:
             token.children = [made for child in token.children for made in _add_links(child)]
     html = _READER.renderer.render(tokens, _READER.options, {})
-    return Prose(
-        slug,
-        title,
-        SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>")),
-        source.lower(),
-        paragraphs,
-    )
+    return SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>"))
 
 
 _TABLE = '<div class="ce-scroll" tabindex="0"><table class="ce-table">'

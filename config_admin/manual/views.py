@@ -25,6 +25,7 @@ def contents(request: HttpRequest) -> HttpResponse:
         "chapters": prose.search(text)[:8],
         "locations": entries[:SHOWN],
         "more": max(len(entries) - SHOWN, 0),
+        "tasks": prose.tasks(),
         "prose": prose.contents(),
         "reference": list(reference.contents()),
     }

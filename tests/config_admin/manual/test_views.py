@@ -20,6 +20,14 @@ def test_the_contents_lead_to_every_chapter(ben: Client) -> None:
     assert 'href="/docs/reference/settings-Session/"' in page
 
 
+def test_the_contents_begin_with_what_readers_want_to_do(ben: Client) -> None:
+    source = ben.get("/docs/").content.decode()
+    tasks = source[source.index("I want to …") : source.index("The first hour of an analyst")]
+
+    assert tasks.count("<tr>") == 21
+    assert '<a href="/docs/first_hour_analyst/#undo-yesterdays-change">' in tasks
+
+
 def test_words_find_chapters_and_entries(ben: Client) -> None:
     page = ben.get("/docs/", {"q": "null_leaf_matches"}).content.decode()
 
