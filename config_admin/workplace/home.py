@@ -487,7 +487,7 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
             FirstStep.TRY in noted or _has_talked_since(first),
         ),
         "ce_sessions.view_ceconversationhistory": Step(
-            "Ask why it answered so",
+            "Ask why",
             _step_url(FirstStep.WHY),
             "Open a turn: it says which rows decided, and why the others did not.",
             FirstStep.WHY in noted,

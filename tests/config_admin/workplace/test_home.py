@@ -303,7 +303,7 @@ def list_steps(client: Client) -> dict[str, bool]:
     return {step.label: step.is_done for step in client.get("/admin/").context["first_steps"]}
 
 
-STEPS = ("Talk to the bot", "Ask why it answered so", "Change an answer", "Undo your change", "Start a flow")
+STEPS = ("Talk to the bot", "Ask why", "Change an answer", "Undo your change", "Start a flow")
 
 
 def test_first_steps_are_checked_off_one_by_one(somebody: Callable[..., Client]) -> None:
