@@ -21,6 +21,7 @@ from audit.record.queries import list_messages_not_understood, read_last_seq
 from audit.record.trace import build_graphs, read_turn_trace
 from audit.record.turn_index import count_row_usage, read_deciding_rows
 from audit.replay.replay import find_replay_difference, rebuild_turn
+from audit.reports.job import count_stored_turns
 from audit.reports.release_sides import count_release_sides
 from audit.reports.traffic import read_traffic
 from audit.reports.week import summarise_week
@@ -66,6 +67,7 @@ class _TurnReader:
 
 
 class _TurnReports:
+    count_stored_turns = staticmethod(count_stored_turns)
     count_row_usage = staticmethod(count_row_usage)
     list_empty_values = staticmethod(list_empty_values)
     summarise_week = staticmethod(summarise_week)

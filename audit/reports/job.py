@@ -1,6 +1,7 @@
 """The job that counts turns for the reports."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from audit.models import CeCountProgress
 from audit.reports.counting import count_new_turns
@@ -19,6 +20,12 @@ def update_counts() -> Iterator[Counts]:
         CeCountProgress.objects.filter(pk=progress.pk).update(definition=DEFINITION)
     else:
         yield from count_new_turns()
+
+
+def count_stored_turns() -> None:
+    """Count every stored turn now, without waiting for those that may be being stored."""
+    for _ in (*update_counts(), *count_new_turns(timedelta())):
+        pass
 
 
 JOB = Job(

@@ -279,6 +279,9 @@ class TurnReports(Protocol):
     def list_empty_values(self, limit: int, /) -> list[EmptyValue]:
         """The gaps in the answers of the newest turns with some; at most `limit` turns are read."""
 
+    def count_stored_turns(self) -> None:
+        """Count every stored turn now. Only where none is being stored: a count later may leave that one out."""
+
     def summarise_week(self) -> WeekSummary:
         """The last seven days beside the seven before."""
 
