@@ -9,9 +9,12 @@ from audit.inbox.job import update_inbox
 from audit.integrity.verify import verify_other_tables
 from audit.models import CeInboxGroup, CeTurnCount, CeTurnIndex
 from audit.reports.week import summarise_week
+from config_admin.commands.management.commands import demo_week
 from config_admin.commands.management.commands.demo_week import play_week
 from config_admin.models import CeIntentClassifier
 from config_admin.releases.models import CeRelease
+from convengine.engine.errors import ConversationClosed
+from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import SAMPLE, CeConversation, CeConversationHistory
 from tests.sign_in import sign_in_superuser
@@ -52,3 +55,18 @@ def test_the_week_shows_what_the_pages_look_like_in_use_and_can_be_removed(setti
     assert not CeTurnCount.objects.filter(channel=SAMPLE).exists()
     assert not CeInboxGroup.objects.filter(messages__gt=0).exists()
     assert verify_other_tables().findings == []
+
+
+def test_a_conversation_that_is_closed_meanwhile_does_not_end_the_week(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    def take(request: TurnRequest) -> None:
+        taken.append(request.conversation_id)
+        if taken.count(request.conversation_id) == 2:
+            raise ConversationClosed()
+
+    monkeypatch.setattr(demo_week, "take_turn", take)
+    play_week()
+
+    assert len(set(taken)) >= 60
+    assert max(map(taken.count, taken)) == 2
