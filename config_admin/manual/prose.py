@@ -116,14 +116,16 @@ def contents() -> list[tuple[str, list[Prose]]]:
 
 
 def search(text: str) -> list[ProseMatch]:
-    """The chapters with all telling words of a text, each with its best paragraph.
+    """The chapters with all telling words of a text, or with most of them if none has all; each with its best paragraph.
 
     Those with the text as their title or in a heading come first, then those with all its words in one heading.
     """
     words = _list_telling_words(text)
-    chapters = [
-        entry for _, part in contents() for entry in part if words and all(word in entry.folded for word in words)
-    ]
+    counts = {entry: sum(word in entry.folded for word in words) for _, part in contents() for entry in part}
+    most = max(counts.values())
+    if 2 * most < len(words) or not most:
+        return []
+    chapters = [entry for entry, count in counts.items() if count == most]
     return [
         _match_chapter(entry, words) for entry in sorted(chapters, key=lambda entry: _rank_chapter(entry, text, words))
     ]
