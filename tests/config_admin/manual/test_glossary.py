@@ -1,4 +1,4 @@
-"""The glossary explains each word once, in a row of a table, and has an entry for each label of the navigation."""
+"""The glossary explains each word once, by subject and with an example, and has an entry for each label of the navigation."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,13 @@ from pathlib import Path
 from convengine.server.admin_site.layout import list_sections
 
 GLOSSARY = (Path(__file__).resolve().parents[3] / "docs/glossary.md").read_text()
-#: The rows of each table: the names of a word or page, and its meaning.
-TABLES = [re.findall(r"^\| (\*\*.+?) \| (.+) \|$", part, re.MULTILINE) for part in GLOSSARY.split("\n## ")[1:]]
-ENTRIES = [entry for table in TABLES for entry in table]
-TERMS = {term.lower() for names, _ in ENTRIES for term in re.findall(r"\*\*(.+?)\*\*", names)}
+WORDS, PAGES = (
+    [line.strip("|").split(" | ") for line in re.findall(r"^\| \*\*.+ \|$", part, re.MULTILINE)]
+    for part in GLOSSARY.split("\n## ")[1:]
+)
+ENTRIES = [*WORDS, *PAGES]
+SUBJECTS = GLOSSARY.partition("\n## Pages")[0].split("\n### ")[1:]
+TERMS = {term.lower() for names, *_ in ENTRIES for term in re.findall(r"\*\*(.+?)\*\*", names)}
 
 
 def singular(label: str) -> str:
@@ -26,12 +29,25 @@ def test_each_label_of_the_navigation_has_its_entry() -> None:
 
 def test_no_meaning_has_a_full_stop() -> None:
     assert len(ENTRIES) == GLOSSARY.count("\n| **")
-    assert [meaning for _, meaning in ENTRIES if "." in meaning] == []
+    assert [meaning for _, meaning, *_ in ENTRIES if "." in meaning] == []
 
 
-def test_entries_of_a_table_are_in_alphabetical_order() -> None:
-    for table in TABLES:
-        names = [names.split("**")[1].lower() for names, _ in table]
+def test_each_word_has_a_short_example() -> None:
+    assert {len(entry) for entry in WORDS} == {3}
+    assert [example for *_, example in WORDS if not 1 <= len(example.split()) <= 5] == []
 
-        assert names == sorted(names)
-        assert names
+
+def test_words_are_in_subjects_and_explained_once() -> None:
+    names = [names for names, *_ in WORDS]
+
+    assert sorted(set(names)) == sorted(names)
+    assert len(SUBJECTS) >= 8
+    assert all("\n| **" in subject for subject in SUBJECTS)
+    assert sum(subject.count("\n| **") for subject in SUBJECTS) == len(WORDS)
+
+
+def test_pages_are_in_alphabetical_order() -> None:
+    names = [names.split("**")[1].lower() for names, _ in PAGES]
+
+    assert names == sorted(names)
+    assert names
