@@ -1,4 +1,4 @@
-"""The glossary explains each word once, by subject and with an example, and has an entry for each label of the navigation."""
+"""The glossary explains each word once, by subject, with an example, and has each label of the navigation."""
 
 import re
 from pathlib import Path
