@@ -92,7 +92,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     guide.save("what we must know")
 
     answer(guide, "COLLECT", "For how many guests, and in which name?")
-    guide.did("At **Answers**, add the question for the state `COLLECT`, in which the data is collected.")
+    guide.did("At **Answers**, add the question for the state `COLLECT`, which collects the data.")
     guide.save("ask for the data")
 
     add(guide, "Rules", "a rule after data collection")
@@ -103,7 +103,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     expect(page.locator("#ce-sentence")).to_have_text(
         "When the form of BOOK_TABLE is complete in state COLLECT, set state to CONFIRM."
     )
-    guide.did("At **Rules**, add a rule after data collection. The sentence above the form says what it does.")
+    guide.did("At **Rules**, add a rule after data collection. The sentence above the form describes the rule.")
     guide.save("ask for confirmation when the form is complete")
 
     answer(guide, "CONFIRM", "A table for {{ guests }}, in the name of {{ name }}. Shall I book it?")
@@ -164,9 +164,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     box.get_by_label("Message").fill(asked)
     box.get_by_label("Message").press("Enter")
     expect(box).to_contain_text("The message leads to ORDER_STATUS.")
-    guide.did(
-        "Open the link of the phrase. **Preview** below the pattern shows the result, and what else matches.", box
-    )
+    guide.did("Click the phrase. **Preview** below the pattern shows the result, and what else matches.", box)
 
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="Understanding the bill").click()
@@ -229,13 +227,13 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
     row = page.get_by_role("row").filter(has_text="closing time, as I heard")
     guide.did("Open **Releases**. It lists each change with its author, time and reason. Open the change to undo.", row)
     row.get_by_role("link").first.click()
-    guide.did("The page shows the changed values, before and after. Press **Undo only this release**.")
+    guide.did("The page shows the values before and after the change. Press **Undo only this release**.")
     page.get_by_role("link", name="Undo only this release").click()
     page.get_by_label("Reason for this change").fill("the shop stays open")
     guide.did("Check the changes, enter a reason, and confirm. Later changes stay.")
     with page.expect_navigation():
         page.locator("button.ce-button-main").click()
-    guide.did("A new release has the old text again. The history shows both releases.")
+    guide.did("A new release restores the old text. The history shows both releases.")
 
     guide.visitor.go(changed.removeprefix(guide.visitor.server.url))
     assert page.locator("#id_exact_text").input_value() == as_it_was
