@@ -37,9 +37,9 @@ LIMITS = re.findall(r"^\| (.+?) \| (.+?) \|(.*)\|$", (DOCS / "limits.md").read_t
 FIXED = {
     "characters of a message that a form reads": [MOST_CHARACTERS],
     "characters of a message that a pattern reads": [MAX_INPUT],
-    "rows of a condition; groups inside groups": [MAX_ROWS, MAX_LEVELS],
+    "rows of a condition; levels of nested groups": [MAX_ROWS, MAX_LEVELS],
     "a pattern; a JSON path": [MAX_PATTERN],
-    "a template; the text that it makes": [MAX_TEMPLATE, MAX_OUTPUT],
+    "a template; the text that it generates": [MAX_TEMPLATE, MAX_OUTPUT],
     "an FAQ file": [MAX_LINES, MAX_ALL_QUESTIONS, MAX_BYTES // 1024**2],
     "an FAQ question; an answer": [MAX_QUESTION, MAX_ANSWER],
     "rows and values of an imported file": [MOST_ROWS, MOST_VALUES],
