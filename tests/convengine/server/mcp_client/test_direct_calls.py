@@ -68,6 +68,18 @@ def test_a_flow_calls_a_tool_with_its_fields() -> None:
     assert answer["payload"]["value"] == "It is SHIPPED."
 
 
+def test_a_flow_says_that_its_tool_failed(settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "MCP_STDIO_COMMANDS": []}
+    add_server()
+    add_rows(write_rows(FLOW), author="ada", reason="a flow")
+    caller = Caller()
+
+    caller.say("where is my order")
+    answer = caller.say("A-17")
+
+    assert answer["payload"]["value"] == "Sorry, I cannot look that up now."
+
+
 def test_a_flow_reads_the_text_of_a_server_that_gives_no_structure() -> None:
     add_server()
     text = "It says {{ tool_result.result.content[0].text }}"
