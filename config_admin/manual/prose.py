@@ -116,7 +116,7 @@ def contents() -> list[tuple[str, list[Prose]]]:
 
 
 def search(text: str) -> list[ProseMatch]:
-    """The chapters with all telling words of a text, or with most of them if none has all; each with its best paragraph.
+    """The chapters with all telling words of a text, or most if none has all; each with its best paragraph.
 
     Those with the text as their title or in a heading come first, then those with all its words in one heading.
     """
