@@ -151,7 +151,7 @@ def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
 
 def _is_not_in_channel(candidate: Json) -> bool:
     """True for a phrase that fits well enough, and whose intent the channel does not have."""
-    compared = _read_compared(candidate) if isinstance(candidate, Mapping) else None
+    compared = _read_compared(candidate)
     if compared is None or candidate.get("reason") != INTENT_NOT_IN_CHANNEL:
         return False
     return float(compared["score"]) >= float(compared["minScore"])

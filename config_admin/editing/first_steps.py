@@ -13,7 +13,7 @@ class FirstStep(models.TextChoices):
     """A first step of a new analyst that leaves no other trace."""
 
     TRY = "TRY", "Talk to the bot"
-    WHY = "WHY", "Ask why it answered so"
+    WHY = "WHY", "Ask why"
     #: The user does not want to see the list any longer.
     DISMISSED = "DISMISSED", "Dismiss the list"
 

@@ -91,7 +91,7 @@ def chapter(slug: str) -> Prose:
 
 @cache
 def tasks() -> SafeString:
-    """What readers want to do, and where it is told: the first table of the hub."""
+    """The first table of the hub: it lists tasks of readers, and links each to its chapters."""
     tokens = _READER.parse((_FOLDER / "README.md").read_text())
     start, end = (
         next(at for at, token in enumerate(tokens) if token.type == kind) for kind in ("table_open", "table_close")

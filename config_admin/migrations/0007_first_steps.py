@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='cefirststep',
             name='step',
-            field=models.CharField(choices=[('TRY', 'Talk to the bot'), ('WHY', 'Ask why it answered so'), ('DISMISSED', 'Dismiss the list')], max_length=16),
+            field=models.CharField(choices=[('TRY', 'Talk to the bot'), ('WHY', 'Ask why'), ('DISMISSED', 'Dismiss the list')], max_length=16),
         ),
     ]

@@ -48,8 +48,7 @@ COUNTRY = declare(
     Kind("country", _read_country, blank_is_absent=True),
     "",
     "The country of your customers, such as DE or GB: for phone numbers without a country code and for postcodes, in "
-    "fields that name no "
-    "country. ZZ: different countries. If blank, that of the language and region.",
+    "fields that name no country. ZZ: different countries. If blank, that of the language and region.",
     label="Country of your customers",
 )
 ON_LEAVE = declare(

@@ -120,8 +120,7 @@ REDACT_PATTERNS = declare(
     replace(text_list(lines=True), name="patterns"),
     (),
     "What the call log must not keep: regular expressions, one a line, such as \\b\\d{16}\\b; what fits in a prompt or "
-    "an answer is replaced "
-    "by ***. AUDIT/REDACT_KEYS apply there as well.",
+    "an answer is replaced by ***. AUDIT/REDACT_KEYS apply there as well.",
     mark="LR",
     label="Masked texts",
 )

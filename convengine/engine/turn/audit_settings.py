@@ -95,9 +95,8 @@ REDACT_PATTERNS = declare(
     (),
     (
         "Regular expressions for texts that must not be stored, one per line, such as \\b\\d{16}\\b. Whatever fits is "
-        "replaced by *** in "
-        "events, recordings, turn records, the log of model calls, and what a session was told, asks, sums up and "
-        "notes."
+        "replaced by *** in events, recordings, turn records, the log of model calls, and what a session was told, "
+        "asks, sums up and notes."
     ),
     mark="LR",
     label="Masked texts",

@@ -10,8 +10,7 @@ INTENTS = declare(
     text_list(codes=True),
     (),
     "The flows that users of this channel can begin, by their intents, such as BOOKING, REFUND. The questions beside "
-    "their forms, "
-    "and intents that hand over to a person, belong to every channel. Empty: all intents.",
+    "their forms, and intents that hand over to a person, belong to every channel. Empty: all intents.",
     qualifier="channel",
     label="Intents of a channel",
 )

@@ -22,8 +22,7 @@ GATE = declare(
     text_list(),
     (),
     "Tags of tests, such as booking, must-pass. A draft is published only if every test with one of these tags passed "
-    "on it. "
-    "While a tag is named, every change is made in a draft.",
+    "on it. While a tag is named, every change is made in a draft.",
     mark="LR",
     label="Tests that must pass before publishing",
 )

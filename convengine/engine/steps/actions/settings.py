@@ -57,8 +57,7 @@ SENSITIVE_PATTERNS = declare(
     (),
     (
         "Regular expressions for sensitive content, one per line, such as \\biban\\b. They are searched in the message "
-        "and in the action "
-        "or tool."
+        "and in the action or tool."
     ),
 )
 DENY_RESPONSE = declare(
