@@ -103,14 +103,16 @@ def meet(*names: str, pause: float = 0.2) -> Iterator[list[Stranger]]:
         return stranger
 
     async def stop(strangers: list[Stranger]) -> None:
+        # A connection that a closed server takes, and a task that was never begun, would stay open.
         for server in servers:
-            server.close()
-        # A task that was never begun would leave its connection open.
+            loop.remove_reader(server.sockets[0])
         while running := asyncio.all_tasks() - {asyncio.current_task()}:
             for stranger in strangers:
                 for task in stranger._tasks:
                     task.cancel()
             await asyncio.wait(running, timeout=0.01)
+        for server in servers:
+            server.close()
 
     strangers = [asyncio.run_coroutine_threadsafe(start(name), loop).result(5) for name in names]
     try:

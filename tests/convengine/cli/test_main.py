@@ -17,16 +17,21 @@ ROOT = Path(__file__).resolve().parents[3]
 PROJECT = '[tool.convengine]\nsettings = "clinic.settings"\n'
 
 
+def environment(**variables: str) -> dict[str, str]:
+    """The environment with only these variables of ours: tests of commands leave theirs in this process."""
+    ours = ("CE_", "DJANGO_", "DATABASE_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | variables
+
+
 def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """The command in a folder, with only these variables of ours."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("CE_", "DJANGO_", "DATABASE_"))}
     return subprocess.run(
         [sys.executable, "-m", "convengine", *arguments],
         capture_output=True,
         text=True,
         check=False,
         cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT), **variables},
+        env=environment(**{"PYTHONPATH": str(ROOT), **variables}),
     )
 
 
@@ -307,10 +312,10 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("folder", ["checkout", "checkout/.venv/bin", "elsewhere"])
 def test_the_command_of_a_checkout_runs_in_every_folder(folder: str, checkout: Path, tmp_path: Path) -> None:
     (tmp_path / folder).mkdir(exist_ok=True)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [f"./{os.path.relpath(checkout / '.venv/bin/convengine', tmp_path / folder)}", "--version"]
 
-    done = subprocess.run(command, cwd=tmp_path / folder, env=environment, capture_output=True, text=True, check=False)
+    variables = environment(PYTHONPATH="")
+    done = subprocess.run(command, cwd=tmp_path / folder, env=variables, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("convengine ")
@@ -320,11 +325,10 @@ def test_the_command_of_a_checkout_leaves_what_the_shell_lets_it_import(checkout
     (tmp_path / "words.py").write_text("WORD = 'clinic'\n")
     (tmp_path / "pyproject.toml").write_text('[tool.convengine]\nsettings = "own_settings"\n')
     (tmp_path / "own_settings.py").write_text("from words import WORD\nraise SystemExit(f'{WORD} was read')\n")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": f"{checkout / '.venv/bin'}:{os.environ['PATH']}"}
-    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    variables = environment(PYTHONPATH=str(tmp_path), PATH=f"{checkout / '.venv/bin'}:{os.environ['PATH']}")
 
     done = subprocess.run(
-        ["convengine", "manage", "check"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        ["convengine", "manage", "check"], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
     )
 
     assert done.stderr == "clinic was read\n"
