@@ -73,7 +73,7 @@ def _describe_outcome(snapshot: Snapshot, flow_code: str, intents: Sequence[str]
         case [intent] if intent == flow_code:
             return "own", "This flow"
         case [intent] if intent in list_question_codes(snapshot, flow_code):
-            return "own", f"Answered beside the flow: “{names[0]}”"
+            return "own", f"Answered in between: “{names[0]}”"
         case [_]:
             return "other", f"Another intent: {names[0]}"
     return "several", f"The user is asked: {join_names(names)}"

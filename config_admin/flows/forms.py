@@ -231,7 +231,7 @@ _MOST_CHOICES: int = get_item_schema("fields")["properties"]["options"]["maxItem
 
 
 class QuestionForm(make_form(get_item_schema("questions_and_answers"))):  # type: ignore[misc]
-    """Questions that are answered beside the flow."""
+    """Questions in between."""
 
     _named_by = "questions"
 

@@ -351,7 +351,7 @@ def find_part(table: str, values: Mapping[str, Json], column: str) -> str:
 def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, list[Values]]:
     """The rows by table, ready for an import. Raises FlowRefused.
 
-    `question_codes`: the intents of the questions that are answered beside the flow; by default they are numbered.
+    `question_codes`: the intents of the questions in between; by default they are numbered.
     """
     check_flow(flow)
     written: dict[str, list[Values]] = {}
@@ -398,6 +398,6 @@ def normalise_flow(flow: Document) -> Values:
 
 
 def sort_parts(document: Document, questions: Sequence[Values]) -> Values:
-    """The parts in the order of the JSON Schema, with the questions beside the flow."""
+    """The parts in the order of the JSON Schema, with the questions in between."""
     whole = {**document, "questions_and_answers": list(questions)}
     return {key: whole[key] for key in get_flow_schema()["properties"] if whole.get(key) not in BLANK}

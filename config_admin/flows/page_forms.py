@@ -114,7 +114,7 @@ class PageForms(NamedTuple):
             yield from (form[name] for form in _list_remaining(formset) for name in cards.texts)
 
     def list_questions(self) -> list[Any]:
-        """The forms of the questions beside the flow that have a phrasing."""
+        """The forms of the questions in between that have a phrasing."""
         return [form for form in _list_remaining(self.questions) if str(form["questions"].value() or "").strip()]
 
     def list_phones_without_country(self) -> list[Any]:

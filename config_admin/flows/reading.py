@@ -22,7 +22,7 @@ class FlowReading:
     """A flow that exists."""
 
     document: Values
-    #: The intents of the questions that are answered beside the flow, in the order of the document.
+    #: The intents of the questions in between, in the order of the document.
     question_codes: tuple[str, ...]
     #: The rows as the document writes them, and as they are stored.
     written: Mapping[RowIdentity, Values]
@@ -127,7 +127,7 @@ def _identify(table: str, values: Mapping[str, Any]) -> RowIdentity:
 
 
 def _read_questions(snapshot: Snapshot, flow_code: str, *, is_off: bool) -> Iterator[tuple[str, Values]]:
-    """The questions that are answered beside the flow: their intents, and their items in the document.
+    """The questions in between: their intents, and their items in the document.
 
     `is_off`: the phrases of the flow are off, and those of its questions may be, too.
     """

@@ -151,7 +151,7 @@ def _list_deleted_rows(reading: FlowReading, new: Mapping[RowIdentity, Values]) 
 
 
 def _match_questions(snapshot: Snapshot, reading: FlowReading, flow: Document) -> list[str]:
-    """The intent of each question beside the flow: that of an equal question or answer, else a new one."""
+    """The intent of each question in between: that of an equal question or answer, else a new one."""
     stored = dict(zip(reading.question_codes, reading.document.get("questions_and_answers", ()), strict=True))
     items = normalise_flow(flow).get("questions_and_answers", ())
     codes: list[str | None] = [None] * len(items)

@@ -68,7 +68,7 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
     ]
     parts += [SummaryPart("Not allowed", [line]) for line in _list_refusals(flow)]
     for item in flow.get("questions_and_answers", ()):
-        parts.append(SummaryPart("Answered beside the flow", [*item["questions"], f"Answer: {item['answer']}"]))
+        parts.append(SummaryPart("Answered in between", [*item["questions"], f"Answer: {item['answer']}"]))
     return parts
 
 
@@ -120,7 +120,7 @@ def describe_changes(old: Document, new: Document) -> list[Difference]:
         [f"{' / '.join(item['questions'])} – {item['answer']}" for item in flow.get("questions_and_answers", ())]
         for flow in (old, new)
     ]
-    return [*changes, *_compare_lists("questions_and_answers", "Answered beside the flow", *items)]
+    return [*changes, *_compare_lists("questions_and_answers", "Answered in between", *items)]
 
 
 def _list_refusals(flow: Document) -> Iterator[str]:

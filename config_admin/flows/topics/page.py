@@ -283,7 +283,7 @@ def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusa
 
 def _note_questions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:
     questions = {INTENT: {name: topic.own[INTENT][name] for name in topic.question_codes}}
-    return _note_rows("Questions beside the flow, which go with it", snapshot, questions)
+    return _note_rows("Questions in between, which go with it", snapshot, questions)
 
 
 def _note_mentions(snapshot: Snapshot, topic: Topic) -> list[Refusal]:

@@ -245,7 +245,7 @@ def test_sentences_are_played_on_the_unsaved_flow(ben: Client) -> None:
     assert list_outcomes(play(ben, *sentences, **QUESTION)) == [
         ("own", "This flow"),
         ("other", "Another intent: Hours"),
-        ("own", "Answered beside the flow: “where do I park”"),
+        ("own", "Answered in between: “where do I park”"),
         ("nobody", "Not understood"),
     ]
     assert not m.CeIntent.objects.filter(intent_code="BOOK_TABLE").exists()

@@ -34,7 +34,7 @@ def test_a_new_flow_is_summarised() -> None:
     assert "Choice: in: inside" in parts["Field 2: place"]
     assert parts["Field 3: phone"][1] == "Never asked, because it is optional and has no question"
     assert parts["After a no"] == ["Ask what to change"]
-    assert parts["Answered beside the flow"] == ["how much is it", "Answer: It is free."]
+    assert parts["Answered in between"] == ["how much is it", "Answer: It is free."]
 
 
 def test_the_summary_of_a_field_says_each_of_its_values() -> None:
@@ -79,7 +79,7 @@ def test_changes_are_named_as_on_the_page() -> None:
         ("day, On or before", "in 3 months", "in 90 days"),
         ("Field", ABSENT, "x (Text)"),
         ("Order of the fields", "day, place, phone", "phone, day, x"),
-        ("Answered beside the flow", "how much is it – It is free.", ABSENT),
+        ("Answered in between", "how much is it – It is free.", ABSENT),
     ]
 
 

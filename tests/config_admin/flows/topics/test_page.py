@@ -385,7 +385,7 @@ def test_the_questions_beside_a_flow_are_renamed_with_it(ben: Client) -> None:
 
     ben.post(page("rename"), NAMES | WHY)
 
-    assert "Questions beside the flow, which go with it: 2" in [note.message for note in question.notes]
+    assert "Questions in between, which go with it: 2" in [note.message for note in question.notes]
     assert dict(question.counts)["Intents"] == "3 renamed"
     assert codes(m.CeIntent) == codes(m.CeResponse) == {"CREDIT", "CREDIT_Q1", "CREDIT_Q2"}
     assert list_questions("CREDIT") == FLOW["questions_and_answers"]
