@@ -202,7 +202,7 @@ TASKS = (
 )
 
 
-#: What makes a scope of an API key its maker's own: all of these rights.
+#: What makes a scope of an API key its creator's own: all of these rights.
 _READ_RIGHTS = frozenset(
     right for task in TASKS if task.title.startswith("Read conversations, turns, events") for right in task.rights
 )

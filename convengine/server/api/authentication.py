@@ -94,9 +94,9 @@ def _count_wrong_key(address: str) -> None:
 
 
 def key_of(secret: str) -> CeApiKey:
-    """The key with that secret, with the scopes that its maker may give now.
+    """The key with that secret, with the scopes that its creator may give now.
 
-    Raises AuthenticationFailed for an unknown, revoked or expired one, and for one whose maker was deactivated.
+    Raises AuthenticationFailed for an unknown, revoked or expired one, and for one whose creator was deactivated.
     """
     key, expired = _find_key(secret.partition(".")[0])
     if key is None or not key.is_valid(secret):
@@ -127,9 +127,9 @@ def _require_valid(key: CeApiKey, *, expired: bool) -> None:
 
 
 def _limit_to_maker(key: CeApiKey) -> None:
-    """Remove the scopes that the maker of a key has no rights for now.
+    """Remove the scopes that the creator of a key has no rights for now.
 
-    A key without a maker was made on the command line: it has its scopes, and `audit` reads all conversations.
+    A key without a creator was made on the command line: it has its scopes, and `audit` reads all conversations.
     """
     openers = (key.prefix,)
     reads_all = "audit" in key.scopes
@@ -186,7 +186,7 @@ def need_scope(key: CeApiKey, wanted: Sequence[str]) -> None:
     """Raises PermissionDenied for a key without these scopes."""
     if not set(wanted).intersection(key.scopes):
         raise exceptions.PermissionDenied(
-            f"This API key does not have the scope {' or '.join(wanted)}, or its maker no longer has the right to it."
+            f"This API key does not have the scope {' or '.join(wanted)}, or its creator no longer has the right to it."
             if key.made_by_id
             else f"This API key does not have the scope {' or '.join(wanted)}."
         )

@@ -49,7 +49,7 @@ class CeApiKey(AbstractAPIKey):
 
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        # A key without a maker belongs to the installation and has no limits of a person.
+        # A key without a creator belongs to the installation and has no limits of a person.
         models.CASCADE,
         null=True,
         blank=True,

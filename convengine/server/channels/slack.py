@@ -105,7 +105,7 @@ def _verify(request: Received, signing_secret: str) -> None:
     if not re.fullmatch("[0-9]{1,12}", sent_at) or abs(request.now - int(sent_at)) > _OLDEST:
         raise RequestRefused("The request is older than five minutes, or does not say how old it is.")
     expected = f"v0={sign(signing_secret, b'v0:%s:%s' % (sent_at.encode(), request.body))}"
-    refusal = "The header X-Slack-Signature does not fit the body and signing_secret."
+    refusal = "The header X-Slack-Signature does not match the body and signing_secret."
     check_equal(request.headers.get("x-slack-signature", ""), expected, refusal)
 
 

@@ -65,7 +65,7 @@ class WhatsApp(Provider):
             check_equal(sent, secrets["verify_token"], "hub.verify_token is another word than verify_token.")
             return Arrival(reply=request.query.get("hub.challenge", ""))
         expected = f"sha256={sign(secrets['app_secret'], request.body)}"
-        refusal = "The header X-Hub-Signature-256 does not fit the body and app_secret."
+        refusal = "The header X-Hub-Signature-256 does not match the body and app_secret."
         check_equal(request.headers.get("x-hub-signature-256", ""), expected, refusal)
         values = list(_list_values(read_object(request.body), settings.get("phone_number_id", "")))
         messages = [message for value in values for message in read_objects(value.get("messages"))]
