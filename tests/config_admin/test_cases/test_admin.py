@@ -162,7 +162,7 @@ def test_a_failure_is_shown_with_both_sides_the_reason_and_the_changed_row(ben: 
     result = ben.get(f"/admin/config_admin/cetestrun/{run.pk}/results/{run.results.get().pk}/")
     for text in (b"contains to six", b"Nine to five.", b"It has not passed in any stored run."):
         assert text in result.content
-    assert b"Accept what was got" in result.content
+    assert b"Accept the actual result" in result.content
 
 
 @pytest.mark.django_db(transaction=True)
