@@ -104,10 +104,17 @@ def _write_html(tokens: Sequence[Token]) -> SafeString:
         if token.children:
             token.children = [made for child in token.children for made in _add_links(child)]
     html = _READER.renderer.render(tokens, _READER.options, {})
-    return SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>"))
+    for plain, scrollable in _SCROLLABLE.items():
+        html = html.replace(plain, scrollable)
+    return SafeString(html)
 
 
-_TABLE = '<div class="ce-scroll" tabindex="0"><table class="ce-table">'
+#: What is wider than the page scrolls by keyboard, too.
+_SCROLLABLE = {
+    "<table>": '<div class="ce-scroll" tabindex="0"><table class="ce-table">',
+    "</table>": "</table></div>",
+    "<pre>": '<pre tabindex="0">',
+}
 
 
 def contents() -> list[tuple[str, list[Prose]]]:
