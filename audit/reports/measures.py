@@ -196,7 +196,7 @@ MEDIAN_TIME = Measure(
 )
 P95_TIME = Measure(
     "p95_ms",
-    "95 % within",
+    "95th percentile",
     "95 of 100 took at most this many milliseconds.",
     Unit.MILLISECONDS,
     MEAN_TIME.count,

@@ -105,7 +105,7 @@ def test_a_test_remembers_its_conversation_and_is_erased_with_it_in_every_table(
 
     assert find_needles() == set()
     assert f"Tests that are empty now: Erased test {case.pk}." in done.content.decode()
-    assert f"Tests that were made of it: Erased test {case.pk}." in done.content.decode()
+    assert f"Tests made from it: Erased test {case.pk}." in done.content.decode()
     case.refresh_from_db()
     assert (case.name, case.document, case.folder) == (f"erased-{case.pk}", {"turns": []}, "")
     assert CeErasure.objects.get().counts["tests"] == 1
@@ -125,7 +125,7 @@ def test_the_command_names_the_tests_first_and_then(caller: Caller, admin_client
     call_command("audit_erase", *options, "--yes", stdout=out)
 
     assert "1 tests" in out.getvalue()
-    assert f"Tests that were made of them and are empty now: Erased test {case.pk}." in out.getvalue()
+    assert f"Tests made from them, now empty: Erased test {case.pk}." in out.getvalue()
     assert find_needles() == set()
 
 

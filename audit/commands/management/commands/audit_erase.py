@@ -71,7 +71,7 @@ class Command(ExactCommand):
         self.stdout.write("Erased: " + ", ".join(f"{count:,} {name}" for name, count in done.items()) + ".")
         if undecided:
             self.stdout.write(f"To be decided by a person: {undecided:,} searches or tests. The ledger lists them.")
-        self._list_tests("Tests that were made of them and are empty now", keys)
+        self._list_tests("Tests made from them, now empty", keys)
 
     def _erase_searches(self, options: Mapping[str, Any]) -> None:
         if not options["yes"]:
