@@ -20,9 +20,9 @@ class Migration(migrations.Migration):
             "status",
             models.CharField(
                 max_length=7,
-                choices=[("PENDING", "Waiting"), ("SENT", "Sent"), ("FAILED", "Given up")],
+                choices=[("PENDING", "Waiting"), ("SENT", "Sent"), ("FAILED", "Abandoned")],
                 default="PENDING",
-                help_text="What became of it.",
+                help_text="Delivery status.",
             ),
         ),
     ]

@@ -289,7 +289,7 @@ class ChannelMessageAdmin(ByConversation):
             outbox.wake()
             self.message_user(request, "It is sent again soon.", "SUCCESS")
         else:
-            self.message_user(request, "It was not given up, so it is not sent again.", "WARNING")
+            self.message_user(request, "It was not abandoned, so it is not sent again.", "WARNING")
         return HttpResponseRedirect(reverse("admin:ce_channels_cechannelmessage_change", args=[pk]))
 
 

@@ -65,14 +65,14 @@ class OutboxStatus(models.TextChoices):
 
     PENDING = "PENDING", "Waiting"
     SENT = "SENT", "Sent"
-    FAILED = "FAILED", "Given up"
+    FAILED = "FAILED", "Abandoned"
 
 
 class OutboxRow(models.Model):
     """What every row to send has."""
 
     status = models.CharField(
-        max_length=7, choices=OutboxStatus.choices, default=OutboxStatus.PENDING, help_text="What became of it."
+        max_length=7, choices=OutboxStatus.choices, default=OutboxStatus.PENDING, help_text="Delivery status."
     )
     attempts = models.PositiveIntegerField(default=0, help_text="How often it was tried.")
     next_attempt_at = models.DateTimeField("next attempt", help_text="When it is tried again.")

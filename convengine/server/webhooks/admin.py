@@ -42,7 +42,7 @@ class WebhookForm(forms.ModelForm):
     events = forms.MultipleChoiceField(
         choices=[(event.name, f"{event.name} – {event.sentence}") for event in EVENTS.values()],
         widget=UnfoldAdminCheckboxSelectMultipleWidget(),
-        help_text="What the address gets.",
+        help_text="Events that are sent to this URL.",
         error_messages={"required": "Choose at least one event. A webhook without an event sends nothing."},
     )
 
@@ -86,7 +86,7 @@ class WebhookAdmin(PagesAdmin):
         """Whether it is on, and everything was delivered."""
         if not webhook.is_enabled:
             return "OFF", "Deactivated" if webhook.deactivated_at else "Off"
-        return (OutboxStatus.FAILED, "Some were given up") if webhook.has_failed else (OutboxStatus.SENT, "OK")
+        return (OutboxStatus.FAILED, "Some deliveries failed") if webhook.has_failed else (OutboxStatus.SENT, "OK")
 
     @admin.display(description="events")
     def event_names(self, webhook: CeWebhook) -> str:
@@ -215,6 +215,7 @@ def _resend(model_admin: Any, request: HttpRequest, rows: QuerySet[CeWebhookDeli
     count = send_again(rows)
     if count:
         wake_sender()
-        model_admin.message_user(request, f"{count} to send again; the next attempt follows soon.", messages.SUCCESS)
+        noun = "delivery" if count == 1 else "deliveries"
+        model_admin.message_user(request, f"{count} {noun} will be sent again shortly.", messages.SUCCESS)
     else:
-        model_admin.message_user(request, "Nothing was given up, so nothing is sent again.", messages.WARNING)
+        model_admin.message_user(request, "No delivery was abandoned, so nothing is sent again.", messages.WARNING)

@@ -67,7 +67,7 @@ _MESSAGE = _text("What the user wrote, as it is recorded: with masks.", "I want 
 
 HANDED_OVER = EventType(
     "conversation.handed_over",
-    "A conversation came into the state HAND_OVER: a person is needed.",
+    "A conversation entered the state HAND_OVER: a person is needed.",
     {**CONVERSATION, "message": _MESSAGE, "reply": _text("What the bot answered.", "A colleague takes over.")},
 )
 CONVERSATION_ENDED = EventType(
@@ -93,7 +93,7 @@ ACTION_EXECUTED = EventType(
 )
 FORM_ABANDONED = EventType(
     "form.given_up",
-    "The bot gave a form up, because the answers for a field were refused or not understood too often.",
+    "The bot abandoned a form, because the answers for a field were refused or not understood too often.",
     {
         **CONVERSATION,
         "form": _number("The number of the form.", 3, "schemaId", is_required=False),
@@ -134,7 +134,7 @@ UNDELIVERED = EventType(
 )
 HANDOVER_MESSAGE = EventType(
     "handover.message",
-    "A user wrote while a person has the conversation.",
+    "A user wrote while a person was handling the conversation.",
     {**CONVERSATION, "message": _MESSAGE},
     MESSAGE_PASSED_ON,
 )

@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CeWebhookDelivery',
             fields=[
-                ('status', models.CharField(choices=[('PENDING', 'Waiting'), ('SENT', 'Sent'), ('FAILED', 'Given up')], default='PENDING', help_text='What became of it.', max_length=7)),
+                ('status', models.CharField(choices=[('PENDING', 'Waiting'), ('SENT', 'Sent'), ('FAILED', 'Abandoned')], default='PENDING', help_text='Delivery status.', max_length=7)),
                 ('attempts', models.PositiveIntegerField(default=0, help_text='How often it was tried.')),
                 ('next_attempt_at', models.DateTimeField(help_text='When it is tried again.', verbose_name='next attempt')),
                 ('error', models.TextField(blank=True, default='', help_text='Why the last attempt failed.', verbose_name='last error')),

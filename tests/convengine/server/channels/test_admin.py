@@ -181,7 +181,7 @@ def test_the_page_counts_what_came_and_went_today_and_says_what_was_refused(ida:
     for status in (OutboxStatus.SENT, OutboxStatus.SENT, OutboxStatus.FAILED):
         create_message(channel, status=status)
     create_message(channel, status=OutboxStatus.SENT, created_at=NOW - timedelta(days=2))
-    assert "Received: 0. Sent: 2. Given up: 1." in read_text(ida.get(page_url("change", channel)))
+    assert "Received: 0. Sent: 2. Abandoned: 1." in read_text(ida.get(page_url("change", channel)))
 
     CeChannel.objects.update(refusal="The header is wrong.", refused_at=NOW)
     assert "a request was refused. The header is wrong." in read_text(ida.get(page_url("change", channel)))
@@ -273,7 +273,7 @@ def test_a_message_that_was_given_up_is_sent_again_and_its_new_receipts_count(id
     assert "Undeliverable" in read_text(ida.get(page_url("change", row)))
 
     assert "It is sent again soon." in read_text(ida.post(page_url("again", row), follow=True))
-    assert "It was not given up" in read_text(ida.post(page_url("again", row), follow=True))
+    assert "It was not abandoned" in read_text(ida.post(page_url("again", row), follow=True))
     whatsapp.work()
     second = whatsapp.provider.shown[-1]
     whatsapp.post(whatsapp.provider.tell(first, "failed"))

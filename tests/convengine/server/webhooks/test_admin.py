@@ -122,8 +122,8 @@ def test_a_test_event_is_signed_and_its_outcome_is_said(
     list(send_deliveries())
     page = ida.get(page_url("change", CeWebhookDelivery.objects.latest("pk")))
     assert "answered 401: who are you?" in read_text(page)
-    assert "Given up" in read_text(page)
-    assert "Some were given up" not in read_text(ida.get(reverse(LIST)))
+    assert "Abandoned" in read_text(page)
+    assert "Some deliveries failed" not in read_text(ida.get(reverse(LIST)))
 
 
 def test_an_operator_sees_what_was_given_up_and_sends_it_again(make_webhook: MakeWebhook) -> None:
@@ -141,7 +141,7 @@ def test_an_operator_sees_what_was_given_up_and_sends_it_again(make_webhook: Mak
     assert CeAccessLog.objects.filter(reader="operator", kind="ROW").exists()
 
     page = olga.post(page_url("again", row), follow=True)
-    assert "1 to send again" in read_text(page)
+    assert "1 delivery will be sent again shortly." in read_text(page)
     row.refresh_from_db()
     assert (row.status, row.attempts) == ("PENDING", 0)
     assert "Send again" not in read_text(olga.get(page_url("change", row)))
@@ -151,10 +151,10 @@ def test_all_of_a_webhook_are_sent_again_at_once(ida: Client, make_webhook: Make
     hook = make_webhook()
     for _ in range(3):
         make_delivery(hook, status="FAILED")
-    assert "3 deliveries were given up" in read_text(ida.get(page_url("change", hook)))
-    assert "Some were given up" in read_text(ida.get(reverse(LIST)))
-    assert "3 to send again" in read_text(ida.post(page_url("again", hook), follow=True))
-    assert "Nothing was given up" in read_text(ida.post(page_url("again", hook), follow=True))
+    assert "3 deliveries were abandoned" in read_text(ida.get(page_url("change", hook)))
+    assert "Some deliveries failed" in read_text(ida.get(reverse(LIST)))
+    assert "3 deliveries will be sent again shortly." in read_text(ida.post(page_url("again", hook), follow=True))
+    assert "No delivery was abandoned" in read_text(ida.post(page_url("again", hook), follow=True))
 
 
 @pytest.mark.parametrize(
