@@ -556,7 +556,7 @@ def test_where_many_people_write_the_chat_says_so_after_three_seconds(
     chat = Chat(visitor).open()
     chat.field.fill("hello")
     chat.field.press("Enter")
-    expect(chat.alert).to_have_text("Many people are writing just now. One moment.")
+    expect(chat.alert).to_have_text("Many people are writing right now. One moment, please.")
     expect(chat.alert).to_have_class("alert is-quiet")
     chat.read_answer(0)
 
@@ -631,7 +631,7 @@ def test_an_expired_token_is_renewed_once(visitor: Visitor) -> None:
     assert chat.send("hello") == "Hi"
     chat.field.fill("and now?")
     chat.field.press("Enter")
-    expect(chat.alert).to_have_text("This chat has expired. Reload the page to go on.")
+    expect(chat.alert).to_have_text("This chat has expired. Reload the page to continue.")
 
     assert len(messages.requests) == 4
     visitor.troubles.clear()
