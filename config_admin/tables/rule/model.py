@@ -67,13 +67,13 @@ class CeRule(ScopedRow):
         verbose_name="compared text",
         help_text="The text that EXACT and REGEX conditions compare.",
     )
-    stop_processing = flag(False, help_text="If this rule matches, later rules of this phase are skipped.")
+    stop_processing = flag(False, help_text="If this rule matches, later rules of this pass are skipped.")
     override = flag(
         False,
         verbose_name="override specific rules",
         help_text=(
-            "This rule may change an intent or state that a more specific rule set in the same turn, even if the "
-            "setting forbids that to general rules."
+            "This rule may change an intent or state that a more specific rule set in the same turn, even if "
+            "the setting Rules/GENERAL_MAY_UNDO is off."
         ),
     )
     null_leaf_matches = flag(

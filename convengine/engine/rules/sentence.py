@@ -28,7 +28,7 @@ def describe_rule(rule: Rule) -> str:
         intent = ANY
     where = describe_scope(intent, state)
     when = f"When {condition}{where}" if condition else f"Always{where}"
-    stop = " Later rules of this phase are skipped." if rule.stop_processing else ""
+    stop = " Later rules of this pass are skipped." if rule.stop_processing else ""
     stop += " It may override more specific rules." if rule.override else ""
     return f"{when}, {describe_effect(rule)}.{stop}"
 

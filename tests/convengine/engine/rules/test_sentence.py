@@ -27,7 +27,7 @@ PATH = {"rule_type": "JSON_PATH"}
         ),
         (
             {"rule_type": "REGEX", "match_pattern": "loan", "stop_processing": True},
-            "When the message matches the pattern of “loan”, set state to DONE. Later rules of this phase are skipped.",
+            "When the message matches the pattern of “loan”, set state to DONE. Later rules of this pass are skipped.",
         ),
         (
             {"match_pattern": "AFFIRM", "match_target": "DIALOGUE_ACT", "state_code": "OFFER"},
