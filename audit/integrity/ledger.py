@@ -179,7 +179,7 @@ JOB = Job(
     "Write the ledger",
     (
         "Writes the ends of all chains into the ledger, and to the deployment's anchor. Verifying the record compares "
-        "them, so that conversations that somebody removes are missed."
+        "them, so that a removed conversation is noticed."
     ),
     Nightly(1),
     write_root,

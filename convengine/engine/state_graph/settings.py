@@ -18,7 +18,7 @@ ON_VIOLATION = declare(
     one_of("AUDIT_ONLY", "SOFT_BLOCK", "REVERT"),
     "AUDIT_ONLY",
     (
-        "What happens with a move that the graph does not allow: it is recorded (AUDIT_ONLY), also flagged for "
+        "What happens to a move that the graph does not allow: it is recorded (AUDIT_ONLY), also flagged for "
         "answers and rules (SOFT_BLOCK), or reverted to the intent and state at the start of the turn (REVERT)."
     ),
     label="If a state change is not allowed",

@@ -15,9 +15,9 @@ from convengine.engine.turn.snapshot import Snapshot
 class Reason(Word):
     """Why a session was found or made, in the order of the policies."""
 
-    EXPLICIT_RESET = EXPLICIT_RESET, "The message is a wish to start over"
+    EXPLICIT_RESET = EXPLICIT_RESET, "The user asked to start over"
     FIRST_MESSAGE = "first_message", "The thread is new"
-    NO_SESSION = "no_session", "The thread's sessions are gone"
+    NO_SESSION = "no_session", "The thread's sessions were deleted"
     SESSION_CLOSED = "session_closed", "The last session is closed"
     STALE = STALE, "The last session has been idle for days"
     TIMEOUT = "timeout", "The last session has been idle for too long"

@@ -168,7 +168,7 @@ ON_CONCURRENT_TURN = declare(
     "ON_CONCURRENT_TURN",
     one_of("wait", "reject", "interrupt"),
     "wait",
-    "What happens with a message while an earlier one is still being answered.",
+    "What happens to a message while an earlier one is still being answered.",
     qualifier="workspace",
     label="If a message arrives during a turn",
 )

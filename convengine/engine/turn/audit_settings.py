@@ -94,9 +94,9 @@ REDACT_PATTERNS = declare(
     replace(text_list(lines=True), name="patterns"),
     (),
     (
-        "Regular expressions for texts that must not be stored, one per line, such as \\b\\d{16}\\b. Whatever fits is "
-        "replaced by *** in events, recordings, turn records, the log of model calls, and what a session was told, "
-        "asks, sums up and notes."
+        "Regular expressions for texts that must not be stored, one per line, such as \\b\\d{16}\\b. Any text that "
+        "matches is replaced by *** in events, recordings, turn records, the log of model calls, and what a session "
+        "was told, asks, sums up and notes."
     ),
     mark="LR",
     label="Masked texts",
