@@ -37,7 +37,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "WRONG_CHECK_DIGITS": "its check digits are wrong",
         "INVALID_PHONE": "it is no valid phone number",
         "INVALID_EMAIL": "it is no valid e-mail address",
-        "INVALID_POSTCODE": "it is no valid post code",
+        "INVALID_POSTCODE": "it is no valid postcode",
         "INVALID_IBAN": "it is no valid IBAN",
         "PATTERN_MISMATCH": "it does not have the required form",
         "VALUE_VIOLATES_SCHEMA": "the field does not allow it",

@@ -35,11 +35,11 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
     "money": FieldKind("Amount of money", {"type": "number", "x-kind": "money"}, (*_BOUNDS, "currency")),
     "phone": _text("Phone number", "phone", "country", key="format"),
     "email": _text("E-mail address", "email", key="format"),
-    "postcode": _text("Post code", "postcode", "country"),
+    "postcode": _text("Postcode", "postcode", "country"),
     "iban": _text("IBAN", "iban"),
     "yes_no": FieldKind("Yes or no", {"type": "boolean"}),
-    "pattern": FieldKind("Text of a pattern", {"type": "string"}, ("pattern",)),
-    "finder": FieldKind("Values of another kind", {"type": "string"}, ("finder",)),
+    "pattern": FieldKind("Text matching a pattern", {"type": "string"}, ("pattern",)),
+    "finder": FieldKind("Value of another kind", {"type": "string"}, ("finder",)),
 }
 
 

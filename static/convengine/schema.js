@@ -6,7 +6,7 @@
     const TYPES = {string: "Text", integer: "Whole number", number: "Number", boolean: "Yes or no", array: "List", object: "Group of fields"};
     const FORMATS = {
         "": "–", date: "Date", time: "Time", "date-time": "Date and time", duration: "Duration", email: "E-mail", phone: "Phone",
-        money: "Money", postcode: "Post code", iban: "IBAN", uri: "Web address", uuid: "UUID",
+        money: "Money", postcode: "Postcode", iban: "IBAN", uri: "Web address", uuid: "UUID",
     };
     // Formats that the engine reads, and that JSON Schema does not know, or reads in another way.
     const KINDS = ["time", "duration", "money", "postcode", "iban"];
