@@ -117,7 +117,7 @@ class ImportSerializer(ClosedSerializer):
     )
     overwrite = serializers.BooleanField(
         default=False,
-        help_text="Take back changes made since the base of the file, or all differences if its base is unknown.",
+        help_text="Undo changes made since the base of the file, or all differences if its base is unknown.",
     )
     undoubleBackslashes = serializers.BooleanField(
         default=False, source="undouble_backslashes", help_text="Read two backslashes in a regular expression as one."

@@ -72,7 +72,7 @@ def _find_lost_changes(flow: Document, reading: FlowReading) -> Iterator[str]:
         if now.get(part) != before.get(part) and new.get(part) != now.get(part):
             yield (
                 f"{part}: changed here after release {version}, on which the document is based (BASE_MOVED). "
-                "Export the flow again and repeat your edit, or overwrite what is here (--overwrite)."
+                "Export the flow again and repeat your edit, or overwrite this flow (--overwrite)."
             )
 
 

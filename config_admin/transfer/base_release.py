@@ -40,7 +40,7 @@ def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterato
 def _report_lost(table: str, pk: Any, field: str | None, changed: str, base: Base) -> Finding:
     message = (
         f"{changed} after release {base.config_version}, on which the file is based. "
-        "Merge both changes (--merge), export again, or overwrite what is here (--overwrite)."
+        "Merge both changes (--merge), export again, or overwrite this configuration (--overwrite)."
     )
     return Finding("BASE_MOVED", Severity.ERROR, table, pk, field, message)
 
@@ -66,7 +66,8 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             )
             message = (
                 f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "
-                "The base of the file is unknown here. Overwrite this row (--overwrite), or leave it out (--rest)."
+                "This installation does not know the base of the file. Overwrite this row (--overwrite), or leave it "
+                "out (--rest)."
             )
             yield Finding("BASE_UNKNOWN", Severity.ERROR, table, pk, None, message)
 

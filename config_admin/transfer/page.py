@@ -77,7 +77,7 @@ class FileForm(forms.Form):
         label="Merge with changes that were made here since the export of the file", required=False
     )
     overwrite = forms.BooleanField(
-        label="Overwrite what is here, also what was changed since the export of the file", required=False
+        label="Overwrite this configuration, including what was changed since the export of the file", required=False
     )
     rest = forms.BooleanField(label="Leave out rows with errors and import the rest", required=False)
 

@@ -193,7 +193,7 @@ CODES: Mapping[str, str] = {
     "LAST_ANSWER_REMOVED": "After the import, no answer is left for this state. Add one to the file.",
     "BASE_UNKNOWN": (
         "The file comes from no release that is known here, and the import would change or remove this row. "
-        "Overwrite what is here, or leave the row out."
+        "Overwrite this row, or leave it out."
     ),
     "MERGE_CONFLICT": "Both the file and this installation changed the same value since the base of the file.",
     # policies and models

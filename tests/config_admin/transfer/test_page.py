@@ -121,7 +121,7 @@ def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
     shown = preview_rows(ada, name="some.xlsx", data=data)
     assert shown.context["counts"] == [("Policies", 0, 1, 0)]
     # One transaction makes one release, so the release of the file is gone.
-    assert "Overwrite what is here and preview again" in shown.content.decode()
+    assert "Overwrite this configuration and preview again" in shown.content.decode()
     assert 'name="apply"' not in shown.content.decode()
 
     shown = answer_preview(ada, shown, overwrite="on")

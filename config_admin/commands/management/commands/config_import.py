@@ -66,7 +66,7 @@ class Command(FileCommand):
         moved.add_argument(
             "--overwrite",
             action="store_true",
-            help="Take back changes made here since the base of the file, or all differences if its base is unknown.",
+            help="Undo changes made here since the base of the file, or all differences if its base is unknown.",
         )
         parser.add_argument(
             "--update-base",

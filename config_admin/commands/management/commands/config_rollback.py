@@ -25,9 +25,7 @@ class Command(ExactCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", type=int, metavar="N", help="The number of a release.")
-        parser.add_argument(
-            "--undo", action="store_true", help="Take back the changes of release N and keep later ones."
-        )
+        parser.add_argument("--undo", action="store_true", help="Undo the changes of release N and keep later ones.")
         parser.add_argument("--preview", action="store_true", help="Show what would change. Changes nothing.")
         parser.add_argument("--reason", default="", help="The reason for the release.")
         add_author_argument(parser)

@@ -30,7 +30,7 @@ class Command(ExactCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--update", action="store_true", help="Change the existing flow of this code.")
         parser.add_argument(
-            "--overwrite", action="store_true", help="Take back changes made here since the base release of the file."
+            "--overwrite", action="store_true", help="Undo changes made here since the base release of the file."
         )
         parser.add_argument(
             "--update-base", action="store_true", help="Write the new release into the file as its base."
