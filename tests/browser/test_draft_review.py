@@ -74,7 +74,7 @@ def test_a_draft_is_reviewed_scheduled_published_and_taken_back(
     analyst.go(draft_url)
     expect(page.locator("#main")).to_contain_text("decide before publishing")
     check_page(analyst)
-    press(analyst, page.get_by_role("button", name="Keep the draft's"))
+    press(analyst, page.get_by_role("button", name="Keep the draft's version"))
     expect(page.locator("#main")).not_to_contain_text("decide before publishing")
 
     # Sent, commented, returned, sent again, approved.
