@@ -186,7 +186,8 @@ def need_scope(key: CeApiKey, wanted: Sequence[str]) -> None:
     """Raises PermissionDenied for a key without these scopes."""
     if not set(wanted).intersection(key.scopes):
         raise exceptions.PermissionDenied(
-            f"This API key does not have the scope {' or '.join(wanted)}, or its creator no longer has the right to it."
+            f"This API key does not have the scope {' or '.join(wanted)}, or its creator no longer has permission for "
+            "it."
             if key.made_by_id
             else f"This API key does not have the scope {' or '.join(wanted)}."
         )

@@ -84,6 +84,6 @@ def _check_origin(request: Request) -> str:
     """The origin of the page. Raises PermissionDenied for one that gets no token."""
     origin = str(request.META.get("HTTP_ORIGIN", ""))
     if origin not in (*conf.get("CHAT_ORIGINS"), get_own_origin(request)):
-        caller = f"Pages of {origin}" if origin else "Calls outside of pages"
-        raise PermissionDenied(f"{caller} get no token here. Name the origin in CE_CHAT_ORIGINS.")
+        caller = f"Pages from {origin}" if origin else "Calls without an origin"
+        raise PermissionDenied(f"{caller} cannot get a token. Add the origin to CE_CHAT_ORIGINS.")
     return origin

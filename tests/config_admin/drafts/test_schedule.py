@@ -375,7 +375,7 @@ LOSSES_OF_KEYS = [
     (expire, "This API key has expired."),
     (delete_key, "This API key does not exist any more."),
     (remove_scope, "This API key does not have the scope config"),
-    (remove_group, "or its creator no longer has the right to it."),
+    (remove_group, "or its creator no longer has permission for it."),
     (deactivate_maker, "The user who created this API key is not active."),
 ]
 

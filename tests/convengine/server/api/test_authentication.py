@@ -125,7 +125,7 @@ def test_a_key_loses_what_its_maker_may_no_longer_do() -> None:
     maker.groups.set(Group.objects.filter(name=INTEGRATOR))
     answer = call(secret, "get", "audit/stages")
     assert (answer.status_code, answer.json()["errorCode"]) == (403, "FORBIDDEN")
-    assert "or its creator no longer has the right to it" in answer.json()["message"]
+    assert "or its creator no longer has permission for it" in answer.json()["message"]
     assert call(secret, "post", "conversation/message", {"message": "hours"}).status_code == 200
 
     maker.groups.clear()
