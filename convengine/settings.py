@@ -40,7 +40,7 @@ if not SECRET_KEY and DEBUG:
 if not SECRET_KEY and _DEMO_KEY.is_file():
     SECRET_KEY = _DEMO_KEY.read_text().strip()
 if not SECRET_KEY:
-    raise ImproperlyConfigured("CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).")
+    raise ImproperlyConfigured("CE_SECRET_KEY must be set to a long random string (or CE_DEBUG=true for development).")
 ALLOWED_HOSTS = environment.words("CE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("CE_CSRF_TRUSTED_ORIGINS")
 

@@ -142,11 +142,11 @@ def _examine_secret() -> Iterator[Finding]:
     from django.conf import settings
 
     data = Path(getattr(settings, "VAR_DIR", project_folder() / "var"))
-    remedy = "Set CE_SECRET_KEY to a long random text."
+    remedy = "Set CE_SECRET_KEY to a long random string."
     if settings.DEBUG:
         yield Finding(Level.MISSING, "debug", "Debug mode is on: pages show code.", "Unset CE_DEBUG in production.")
     if is_demonstration_secret(data, settings.SECRET_KEY):
-        yield Finding(Level.MISSING, "secret", "It is that of the demonstration.", remedy)
+        yield Finding(Level.MISSING, "secret", "This is the demonstration's secret.", remedy)
     elif len(settings.SECRET_KEY) < 32:
         yield Finding(Level.MISSING, "secret", "It is short.", remedy)
     else:

@@ -65,7 +65,7 @@ def evaluate_corpus(arguments: Sequence[str]) -> int:
     add_arguments(parser)
     options = vars(parser.parse_args(list(arguments)))
     if options["files"]:
-        parser.error("files beside --read, --intents and --cross-validate are not evaluated")
+        parser.error("FILE cannot be combined with --read, --intents or --cross-validate")
     return run(options, lambda report: _evaluate_files(options, report))
 
 

@@ -152,7 +152,7 @@ def test_serve_starts_what_is_needed_says_so_keeps_it_running_and_ends_it_all(tr
     try:
         serving.wait_until_ready()
         wait_for(lambda: CeJobRun.objects.filter(status="OK").exists(), serving)
-        assert "Background jobs: a worker and a beat, on an own broker" in serving.text()
+        assert "Background jobs: a worker and a beat, on their own broker" in serving.text()
         before = children(serving, "worker")
         os.kill(before[0], signal.SIGKILL)
         wait_for(lambda: bool(children(serving, "worker")) and children(serving, "worker") != before, serving)

@@ -137,7 +137,7 @@ def test_workers_that_die_again_and_again_do_not_end_the_installation(server: Se
     other = next(child for child in find_children(server.pid) if child != victim)
     deadline = time.monotonic() + 90
     # Who was killed is a child until the server has seen it, so the server counts the deaths.
-    while server.text().count("process ended, and is started again") < 5 and time.monotonic() < deadline:
+    while server.text().count("process ended; restarting it") < 5 and time.monotonic() < deadline:
         for child in find_children(server.pid):
             if child != other:
                 os.kill(child, signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_workers_that_die_again_and_again_do_not_end_the_installation(server: Se
         time.sleep(0.1)
 
     assert server.process.poll() is None
-    wait_for_log(server, "process ended, and is started again", 5)
+    wait_for_log(server, "process ended; restarting it", 5)
     lines = [json.loads(line) for line in server.text().splitlines() if "process ended" in line]
     assert [line["pause_seconds"] for line in lines] == [0.5, 1.0, 2.0, 4.0, 8.0]
     assert {line["signal"] for line in lines} == {"SIGKILL"}

@@ -233,7 +233,7 @@ class Supervisor:
         slot.current = None
         slot.delay(now)
         log.error(
-            "process ended, and is started again",
+            "process ended; restarting it",
             process=slot.child.name,
             pid=process.pid,
             **process.describe_end(),
@@ -310,7 +310,7 @@ class Supervisor:
     def _give_up_restart(self, reason: str, **more: object) -> None:
         """Go on with the processes that run: the old ones that were not replaced yet, and the new ones."""
         self._to_replace.clear()
-        log.error("restart given up: the processes that run go on", reason=reason, **more)
+        log.error("restart aborted: the running processes continue", reason=reason, **more)
         self._notify("READY=1")
 
     def _stop(self) -> None:

@@ -149,7 +149,7 @@ def test_settings_that_cannot_be_used_give_lines_without_a_traceback(tmp_path: P
 
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "Cannot start: CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).",
+        "Cannot start: CE_SECRET_KEY must be set to a long random string (or CE_DEBUG=true for development).",
         f"There is no project in {tmp_path} or above it. Go to the folder of your project, or make one: "
         "convengine init NAME.",
         "CE_SECRT_KEY is not a known variable. Did you mean CE_SECRET_KEY?",

@@ -86,4 +86,4 @@ def test_a_file_beside_a_corpus_is_refused(tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit) as ended:
         main(["evaluate", "more.csv", "--intents", "corpus.json"])
     assert ended.value.code == 2
-    assert "not evaluated" in capsys.readouterr().err
+    assert "FILE cannot be combined with" in capsys.readouterr().err

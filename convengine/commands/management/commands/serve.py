@@ -105,7 +105,7 @@ class Command(ExactCommand):
             own, address = broker() if url == EMBEDDED else (None, url)
         except CannotStart as problem:
             raise CommandError(str(problem)) from problem
-        where = "an own broker" if own else mask_password(address)
+        where = "their own broker" if own else mask_password(address)
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         variables = {"CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
         return [*([own] if own else []), worker(), beat()], variables
@@ -119,12 +119,12 @@ def refuse_demonstration() -> None:
     data = Path(folder)
     if not environment.text("CE_SECRET_KEY") and is_demonstration_secret(data, settings.SECRET_KEY):
         raise CommandError(
-            f"CE_SECRET_KEY is not set, and the secret in {data / SECRET_FILE} is that of the demonstration. "
-            "Set CE_SECRET_KEY to a long random text, or run the demonstration: convengine demo."
+            f"CE_SECRET_KEY is not set, and the secret in {data / SECRET_FILE} is the demonstration's. "
+            "Set CE_SECRET_KEY to a long random string, or run the demonstration: convengine demo."
         )
     if not environment.text("DATABASE_URL") and (data / DEMO_FACTS).is_file():
         raise CommandError(
-            f"DATABASE_URL is not set, and the database in {folder} is that of the demonstration, with its users and "
+            f"DATABASE_URL is not set, and the database in {folder} is the demonstration's, with its users and "
             f"its key. Set DATABASE_URL (sqlite:///{settings.DATABASES['default']['NAME']} to serve it anyway) or "
             "another CE_VAR_DIR."
         )

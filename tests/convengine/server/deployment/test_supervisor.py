@@ -98,7 +98,7 @@ def test_a_process_that_dies_again_and_again_is_started_after_growing_pauses(not
 
     status, logs = run([make_child(notes, "dies")], tmp_path, [(enough, lambda: None)])
 
-    deaths = [line for line in logs if line["event"] == "process ended, and is started again"]
+    deaths = [line for line in logs if line["event"] == "process ended; restarting it"]
     assert status == 0
     assert [line["pause_seconds"] for line in deaths[:4]] == [0.1, 0.2, 0.4, 0.4]
     assert {(line["process"], line["status"]) for line in deaths} == {("server 1", 3)}
