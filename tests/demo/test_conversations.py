@@ -36,12 +36,12 @@ def test_an_action_that_fails_says_that_nothing_was_changed(customer: Caller) ->
 @pytest.mark.parametrize(
     ("asked", "part"),
     [
-        ("When do you open on Saturday?", "On Saturdays the shop is open from 9 to 14."),
+        ("When do you open on Saturday?", "On Saturdays the shop is open from 9 am to 2 pm."),
         ("are you open on sun", "We are closed on Sundays"),
-        ("and on monday?", "On Mondays the shop is open from 9 to 18."),
+        ("and on monday?", "On Mondays the shop is open from 9 am to 6 pm."),
         ("Are you open at Christmas?", "We are closed on Sundays and public holidays."),
-        ("WHAT ARE YOUR OPENING HOURS", "On Wednesdays the shop is open from 9 to 18."),
-        ("are you open tomorrow?", "On Thursdays the shop is open from 9 to 18."),
+        ("WHAT ARE YOUR OPENING HOURS", "On Wednesdays the shop is open from 9 am to 6 pm."),
+        ("are you open tomorrow?", "On Thursdays the shop is open from 9 am to 6 pm."),
     ],
 )
 def test_the_opening_hours_come_from_the_shop(
