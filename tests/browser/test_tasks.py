@@ -81,7 +81,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
 
     add(guide, "Phrases")
     guide.fill(rule_type="REGEX", pattern=r"\b(book|reserve)\b.*\btable\b", state_code="COLLECT")
-    guide.did("At **Phrases**, press **Add**. Enter the words that lead to the intent, and the first state.")
+    guide.did("At **Phrases**, press **Add**. Enter the words that lead to the intent, and its first state.")
     guide.save("what guests write")
 
     add(guide, "Form")
@@ -103,7 +103,9 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     expect(page.locator("#ce-sentence")).to_have_text(
         "When the form of BOOK_TABLE is complete in state COLLECT, set state to CONFIRM."
     )
-    guide.did("At **Rules**, add a rule after data collection. The sentence above the form describes the rule.")
+    guide.did(
+        "At **Rules**, press **Add a rule after data collection**. The sentence above the form describes your rule."
+    )
     guide.save("ask for confirmation when the form is complete")
 
     answer(guide, "CONFIRM", "A table for {{ guests }}, in the name of {{ name }}. Shall I book it?")
@@ -113,7 +115,10 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
         state_code="CONFIRM", rule_type="EXACT", match_target="DIALOGUE_ACT", match_pattern="AFFIRM",
         action="SET_STATE", action_value="DONE",
     )  # fmt: skip
-    guide.did("Add the confirmation question for `CONFIRM`. Add a rule after the dialogue act: a yes leads to `DONE`.")
+    guide.did(
+        "Add the confirmation question for `CONFIRM`. Press **Add a rule after the dialogue act**, and let a yes set "
+        "the state to `DONE`."
+    )
     guide.save("a yes books")
     answer(guide, "DONE", "Your table is booked, {{ name }}.")
     guide.save("say that it is booked")
@@ -208,7 +213,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
             form.get_by_role("button", name="Save", exact=True).click()
     expect(rows.nth(0)).to_contain_text(second)
     guide.did(
-        "Give the second rule the priority of the first. The page shows the order for the next message.",
+        "Give the second rule the priority of the first. The page shows the new order.",
         rows.nth(1),
     )
     guide.check_manual()
@@ -225,7 +230,11 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
 
     page.get_by_role("link", name="Releases", exact=True).first.click()
     row = page.get_by_role("row").filter(has_text="closing time, as I heard")
-    guide.did("Open **Releases**. It lists each change with its author, time and reason. Open the change to undo.", row)
+    guide.did(
+        "Open **Releases**. It lists each change with its author, time and reason. "
+        "Open the change that you want to undo.",
+        row,
+    )
     row.get_by_role("link").first.click()
     guide.did("The page shows the values before and after the change. Press **Undo only this release**.")
     page.get_by_role("link", name="Undo only this release").click()
@@ -233,7 +242,11 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
     guide.did("Check the changes, enter a reason, and confirm. Later changes stay.")
     with page.expect_navigation():
         page.locator("button.ce-button-main").click()
-    guide.did("A new release restores the old text. The history shows both releases.")
+    guide.did(
+        "A new release restores the old text. Conversations that are open "
+        "[move to it](drafts.md#conversations-that-are-open) with their next message, unless `Releases/RUNNING` delays "
+        "this. The history shows both releases."
+    )
 
     guide.visitor.go(changed.removeprefix(guide.visitor.server.url))
     assert page.locator("#id_exact_text").input_value() == as_it_was
