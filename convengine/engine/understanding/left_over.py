@@ -13,6 +13,9 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.words import cover
 
+#: Signs within a code: "B-17", "2024/17".
+_JOINTS = frozenset("-_/")
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -114,13 +117,25 @@ class LeftOver:
         return not joints or (is_name and all(self._chart.match("name_joint", n) for n in joints))
 
     def _widen(self, start: int, end: int) -> tuple[int, int]:
-        """The piece with the numbers beside it: "2306 Almaden Road", "Area 51"."""
+        """The piece with numbers beside it, and what is written together: "2306 Almaden Road", "Area 51", "B-17"."""
         words = self._understanding.words
-        while start > 0 and words[start - 1].is_number and start - 1 not in self._valued:
+        while start > 0 and self._is_beside(start - 1, words[start].is_glued):
             start -= 1
-        while end < len(words) and words[end].is_number and end not in self._valued:
+        while end < len(words) and self._is_beside(end, words[end].is_glued):
             end += 1
+        # A sign that leads to nothing is no part of it.
+        while words[start].key in _JOINTS and start + 1 < end and not words[start + 1].is_number:
+            start += 1
+        while words[end - 1].key in _JOINTS and start < end - 1:
+            end -= 1
         return start, end
+
+    def _is_beside(self, index: int, is_glued: bool) -> bool:
+        """True for a number, and where no blank is between, for words and the signs of codes."""
+        word = self._understanding.words[index]
+        if index in self._valued:
+            return False
+        return word.is_number or (is_glued and (word.key in _JOINTS or not word.is_sign))
 
     def _make_piece(self, start: int, end: int) -> Piece:
         clause = self._understanding.find_clause(start)
