@@ -239,7 +239,7 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
     guide.did("The page shows the values before and after the change. Press **Undo only this release**.")
     page.get_by_role("link", name="Undo only this release").click()
     page.get_by_label("Reason for this change").fill("the shop stays open")
-    guide.did("Check the changes, enter a reason, and confirm. Later changes stay.")
+    guide.did("Check the changes, enter a reason, and confirm. Later changes are kept.")
     with page.expect_navigation():
         page.locator("button.ce-button-main").click()
     guide.did(
