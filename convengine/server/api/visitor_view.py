@@ -84,6 +84,7 @@ def _check_origin(request: Request) -> str:
     """The origin of the page. Raises PermissionDenied for one that gets no token."""
     origin = str(request.META.get("HTTP_ORIGIN", ""))
     if origin not in (*conf.get("CHAT_ORIGINS"), get_own_origin(request)):
-        caller = f"Pages from {origin}" if origin else "Calls without an origin"
-        raise PermissionDenied(f"{caller} cannot get a token. Add the origin to CE_CHAT_ORIGINS.")
+        if not origin:
+            raise PermissionDenied("Calls without the header Origin cannot get a token: only pages in a browser can.")
+        raise PermissionDenied(f"Pages from {origin} cannot get a token. Add the origin to CE_CHAT_ORIGINS.")
     return origin

@@ -243,7 +243,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (SCHEMA_EXTRACTION_DETERMINISTIC,
      {"extracted": [{"field": "order", "value": 48392, "by": "x-extract"}, {"field": "vip", "value": True}],
       "rejected": [{"field": "email", "value": "x", "reason": "INVALID_EMAIL"}]},
-     "The message gave order = 48392 and vip = true; not taken: email = x (it is no valid e-mail address)."),
+     "The message gave order = 48392 and vip = true; not taken: email = x (it is not a valid e-mail address)."),
     (SCHEMA_EXTRACTION_LLM_OUTPUT, {"json": {"order": "48392"}},
      "The model read order = 48392 in the message."),
     (DISAMBIGUATION_RESOLVED, {"actionKey": "refund", "reply": "the second"},

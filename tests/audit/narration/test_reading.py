@@ -74,7 +74,7 @@ def test_a_refused_value_says_why_and_which_of_its_words_is_unknown(caller: Call
     reading = say(caller, "a party", "2030-03-04", "tartan please")
 
     assert ("tartan please", "REFUSED", "Size") in list_marks(reading)
-    assert reading.values[0].reason == "It is none of the options."
+    assert reading.values[0].reason == "It is not one of the options."
     (word,) = reading.unknown_words
     assert word.field is not None
     assert (word.text, word.field.path) == ("tartan", "size")
