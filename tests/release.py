@@ -1,4 +1,7 @@
-"""Make a release: write its version, its heading in the changelog, and its notes (`make release VERSION=0.9.0`)."""
+"""Make a release: write version, heading in the changelog, notes, and the database that upgrades are tested from.
+
+`make release VERSION=0.9.0`
+"""
 
 import re
 import subprocess
@@ -7,6 +10,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
+
+from tests.upgrade.releases import store as store_upgrade
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION_FILE = "convengine/__init__.py"
@@ -72,8 +77,10 @@ def main() -> int:
     except ReleaseRefused as refusal:
         print(refusal, file=sys.stderr)
         return 1
+    store_upgrade(ROOT)
     tag = f"v{sys.argv[1]}"
-    print(f"Wrote {VERSION_FILE}, CHANGELOG.md and {file.relative_to(ROOT)}. Read them, then:")
+    print(f"Wrote {VERSION_FILE}, CHANGELOG.md, tests/upgrade/ and {file.relative_to(ROOT)}. Read them, then:")
+    print("  git add tests/upgrade")
     print(f"  git commit --all --message 'Release {sys.argv[1]}'")
     print(f"  git tag --annotate --cleanup=verbatim --file {file.relative_to(ROOT)} {tag}")
     print("  make dist")

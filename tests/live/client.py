@@ -37,12 +37,14 @@ class Exchange:
 TURN, MESSAGE = "/api/v1/conversation/message", "/api/v1/sessions/message"
 
 
-def post(port: int, secret: str, body: Mapping[str, Any], *, path: str = TURN, **more: str) -> Reply | None:
-    """One call of the API. Null when the connection ended before the answer did: nothing was acknowledged."""
+def post(
+    port: int, secret: str, body: Mapping[str, Any] | None, *, path: str = TURN, method: str = "POST", **more: str
+) -> Reply | None:
+    """One call of the API. Returns None if the connection ended before the answer did: nothing was acknowledged."""
     http = HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
     sent = {"Authorization": f"Api-Key {secret}", "Content-Type": "application/json", "Connection": "close", **more}
     try:
-        http.request("POST", path, json.dumps(body), sent)
+        http.request(method, path, json.dumps(body) if body is not None else None, sent)
         response = http.getresponse()
         text, headers = response.read(), response.headers
         # A server that dies while it writes its headers leaves fewer of them: without its length it is no answer.

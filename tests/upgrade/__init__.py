@@ -1,0 +1,1 @@
+"""An upgrade begins with the database that a release made."""
