@@ -6,6 +6,8 @@ COPY requirements-production.lock .
 RUN python -m venv /opt/convengine \
  && /opt/convengine/bin/pip install --no-cache-dir --require-hashes -r requirements-production.lock
 COPY . .
+# `--build-arg BUILD_COMMIT=$(git rev-parse --short=12 HEAD)`: the image has no repository, and `convengine --version` names the commit.
+ARG BUILD_COMMIT=""
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
  && /opt/convengine/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 

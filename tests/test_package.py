@@ -158,6 +158,8 @@ def test_the_wheel_holds_everything_and_no_other_package(wheel: Path) -> None:
     assert set(listed.stdout.split()) <= shipped
     assert {f"{package}/py.typed" for package in ("convengine", "config_admin", "audit")} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
+    # The wheel is built from the source distribution, which has no repository.
+    assert re.fullmatch(r"[0-9a-f]{12}", zipfile.ZipFile(wheel).read("convengine/commit.txt").decode())
     assert not [name for name in names if "__pycache__" in name]
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from convengine import __version__
 from convengine.cli.commands import load_management_command
 from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
+    describe_version,
     find_shipped,
     is_demonstration_secret,
     is_project,
@@ -93,7 +93,7 @@ def examine() -> Iterator[Finding]:
 
 
 def _examine_python() -> Iterator[Finding]:
-    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {__version__}")
+    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
 
 
 def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[Finding]:

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from convengine import __version__
 from convengine.cli.commands import BY_WORDS, COMMANDS, Command, load_management_command, map_management_commands
 from convengine.engine.text.wording import did_you_mean
 from convengine.server.deployment.folders import (
     FIND_PROJECT,
     SECRET_FILE,
     demo_extension,
+    describe_version,
     find_shipped,
     is_project,
     project_folder,
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command in the project of the current folder; gives the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] in (["--version"], ["version"]):
-        print(f"convengine {__version__}")
+        print(f"convengine {describe_version()}")
         return 0
     command, rest = _find_command(given)
     if command is None:

@@ -1,7 +1,9 @@
 """The folders of the installation: what the package ships, and where a project keeps its data."""
 
 import os
+import subprocess
 import tomllib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,18 @@ def name_chapter(chapter: str) -> str:
     file = find_shipped("docs") / f"{chapter}.md"
     shown = file.relative_to(_PACKAGE.parent) if is_checkout() else file
     return f"{shown} (page /docs/{chapter}/ of the server)"
+
+
+def describe_version() -> str:
+    """The version with its commit, such as "0.9.0 (commit 332b7264)"; without the commit if nothing names it."""
+    built, commit = _PACKAGE / "commit.txt", ""
+    if built.is_file():
+        commit = built.read_text()
+    elif (_PACKAGE.parent / ".git").exists():
+        command = ["git", "-C", str(_PACKAGE.parent), "rev-parse", "--short=12", "HEAD"]
+        with suppress(OSError):
+            commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    return f"{convengine.__version__} (commit {commit})" if commit else convengine.__version__
 
 
 def is_own_module(name: str) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import ManagementUtility, get_commands
 
+from convengine import __version__
 from convengine.cli import main as cli
 from convengine.cli.commands import BY_WORDS, COMMANDS
 from convengine.server.deployment.folders import project_folder
@@ -205,8 +206,12 @@ def test_a_command_on_sqlite_begins_without_warnings_of_django(tmp_path: Path) -
     assert done.stdout.startswith("System check identified no issues")
 
 
-def test_the_version_needs_no_settings(tmp_path: Path) -> None:
-    assert run(tmp_path, "--version").stdout.startswith("convengine ")
+def test_the_version_names_its_commit_and_needs_no_settings(tmp_path: Path) -> None:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+
+    assert run(tmp_path, "--version").stdout == f"convengine {__version__} (commit {commit.strip()})\n"
 
 
 @pytest.mark.long
