@@ -7,7 +7,7 @@ from typing import Any
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.understanding.phrases.book import get_phrase_book
+from convengine.engine.understanding.phrases.book import PhraseBook, get_phrase_book
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.engine.understanding.phrases.matching import PhraseMatches, match_phrases
 from convengine.engine.understanding.words import split_text
@@ -82,13 +82,15 @@ def _is_sound(line: str, snapshot: Snapshot, matches: PhraseMatches) -> bool:
     if line.startswith("The message has the telling words of "):
         told = {match.group(1) for match in _SAME.finditer(line)}
         return bool(told) and told <= {match.phrase.text for match in matches.hits if match.is_identical}
+    if line.startswith("The message is the phrase "):
+        return len(matches.hits) == 1 and f"“{matches.hits[0].phrase.text}”" in line
     if line.startswith("If the message does not mean "):
         return len(matches.hits) == 1 and f"“{get_intent_name(snapshot, matches.hits[0].intent)}”" in line
     return len(matches.hits) != 1 and any(f"“{name}”" in line for name in names)
 
 
 def _is_stray(snapshot: Snapshot, phrase: str, intent: str, nearer: str) -> bool:
-    """True if no other phrase of its intent is as like a phrase as this one of another."""
+    """True if a phrase is most like one of another intent, and the other phrases of both say that it means that one."""
     book = get_phrase_book(snapshot)
     likenesses = {
         (example.text, get_intent_name(snapshot, example.intent)): likeness
@@ -97,4 +99,8 @@ def _is_stray(snapshot: Snapshot, phrase: str, intent: str, nearer: str) -> bool
     }
     own: Collection[float] = [likeness for (_, name), likeness in likenesses.items() if name == intent]
     others = {text: likeness for (text, name), likeness in likenesses.items() if name != intent}
-    return others.get(nearer, -1.0) > max(own)
+    (other,) = {name for text, name in likenesses if text == nearer and name != intent}
+    rest = [each for each in book.phrases if each.text != phrase]
+    pair = [each for each in rest if get_intent_name(snapshot, each.intent) in (intent, other)]
+    best = PhraseBook(pair, (), book.content.synonyms, book.content.encoder).rank(phrase)[0]
+    return others.get(nearer, -1.0) > max(own) and get_intent_name(snapshot, best.intent) == other

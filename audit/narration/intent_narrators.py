@@ -7,7 +7,9 @@ from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_se
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import FORMATS, find_matched_words, quote, row_name
 from audit.record.events import Event
+from convengine.engine.clarification.collision import has_name
 from convengine.engine.rules.verdict import INTENT_NOT_IN_CHANNEL
+from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.intents.stages import (
     INTENT_CLASSIFICATION_MATCHED,
     INTENT_CLASSIFIER_COLLISION,
@@ -22,10 +24,11 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, DecisionKind
 from convengine.engine.turn.labels import state_label
-from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.stage import Tone
-from convengine.engine.turn.stages import DECISION, ENGINE_RETURN
+from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION, ENGINE_RETURN
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
+from convengine.engine.understanding.phrases.matching import LEAST_LIKENESS
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import quote_intent
 
@@ -146,7 +149,26 @@ def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
     intent = Fact(
         quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), RowRef(_TABLE, key), "intent_code"
     )
-    return {"likeliest" if missing is None else "missing": (intent,), "confidence": (confidence,), "needed": (needed,)}
+    left_out = _find_reason_to_leave_out(turn, index, row.intent_code, compared.get("likeness"))
+    name = "likeliest" if missing is None else "missing"
+    return {name: (intent,), "confidence": (confidence,), "needed": (needed,), "leftOut": left_out}
+
+
+def _find_reason_to_leave_out(turn: NarratedTurn, index: int, intent: str, likeness: Json) -> Parts:
+    """Why the question which intent is meant leaves out the likeliest one; empty if it does not, or none is asked."""
+    if turn.after(index, ASSISTANT_OUTPUT, responseType="COLLISION") is None:
+        return ()
+    if not has_name(turn.snapshot, intent):
+        return ("it has no display name",)
+    is_alike = not isinstance(likeness, float) or likeness >= LEAST_LIKENESS
+    return () if is_alike else ("none of its phrases is similar enough to the message",)
+
+
+def find_user_choice(turn: NarratedTurn, index: int) -> ExtraParts:
+    """Why the intent changed although no phrase matched: the user answered a question of the bot."""
+    loaded = turn.before(index, CONVERSATION_LOADED)
+    is_chosen = loaded is not None and loaded.payload.get("state") == INTENT_COLLISION
+    return {"cause": ("chose it" if is_chosen else "had asked for it before the bot's question",)}
 
 
 def _is_not_in_channel(candidate: Json) -> bool:

@@ -13,6 +13,7 @@ from audit.narration.phrases import ROUTINE_MOVES
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import row_name, write_fields
 from audit.record.events import Event
+from convengine.engine.clarification.stages import RESOLVE_RESPONSE_LLM_ERROR
 from convengine.engine.forms.message import find_value
 from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.pending_actions.stages import PENDING_ACTION_LIFECYCLE
@@ -27,10 +28,14 @@ from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, C
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
-from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH
+from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH, INTENT_RESOLVED_BY_CLASSIFIER
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
-from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, NOT_UNDERSTOOD, RESPONSE_EXACT
+from convengine.engine.steps.responses.stages import (
+    EXACT_RESPONSE_RENDERING,
+    NOT_UNDERSTOOD,
+    RESPONSE_EXACT,
+)
 from convengine.engine.steps.tools.stages import TOOL_ORCHESTRATION_REQUEST, TOOL_ORCHESTRATION_RESULT
 from convengine.engine.threads.new_task import REASON as NEW_TASK
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_LIFECYCLE
@@ -38,7 +43,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent
 from convengine.engine.turn.stage import Family, Tone, find_stage
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
-from convengine.json_value import Json
+from convengine.engine.understanding.decide import OFFER
 
 #: Stages of these families are about the session that has the form.
 _OF_SESSIONS = (Family.DATA, Family.SESSION)
@@ -55,9 +60,9 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 
 
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The fields that the message gave, with values if an event has them.
+    """The fields that the message gave, and those whose offered value the user accepted, with values.
 
-    Empty if it gave none. Returns None if other sentences already say all that was read, as corrections.
+    Each is empty if there is none. Returns None if other sentences already say all that was read, as corrections.
     """
     event = turn.events[index]
     read = event.payload.get("read")
@@ -74,16 +79,23 @@ def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
     extraction = turn.before(index, SCHEMA_EXTRACTION_DETERMINISTIC)
     extracted = extraction.payload.get("extracted") if extraction else None
     if extraction and isinstance(extracted, (list, Mapping)) and len(extracted) == len(uncorrected):
-        return {"given": turn.fill(extraction, "{extracted:data}")}
-    context = event.state.get("context")
-    return {"given": join_parts([(_name_field(turn, event, path, context),) for path in uncorrected])}
+        return {"given": turn.fill(extraction, "{extracted:data}"), "accepted": ()}
+    sources = event.payload.get("by")
+    accepted = [path for path in uncorrected if isinstance(sources, Mapping) and sources.get(path) == OFFER]
+    given = [path for path in uncorrected if path not in accepted]
+    return {
+        name: join_parts([(_write_read_field(turn, event, path),) for path in paths])
+        for name, paths in (("given", given), ("accepted", accepted))
+    }
 
 
-def _name_field(turn: NarratedTurn, event: Event, path: str, context: Json) -> Fact:
-    """A field that was read. One without a value in the context was skipped by the user: "no phone number"."""
-    is_skipped = isinstance(context, Mapping) and find_value(context, path) is None
-    title = write_fields("field", path, turn.specs)
-    return Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",))
+def _write_read_field(turn: NarratedTurn, event: Event, path: str) -> Fact:
+    """A field that was read, with its value. One that has none was skipped by the user: "no phone number"."""
+    context, title = event.state.get("context"), write_fields("field", path, turn.specs)
+    value = find_value(context, path) if isinstance(context, Mapping) else None
+    is_skipped = isinstance(context, Mapping) and value is None
+    text = f"no {title}" if is_skipped else title if value is None else write_fields("data", {path: value}, turn.specs)
+    return Fact(text, path, event.row.seq, ("read",))
 
 
 def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
@@ -172,6 +184,7 @@ def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
 #: The parts for the templates of stages.
 PARTS: Mapping[str, PartsMaker] = {
     INTENT_CLASSIFIER_NO_MATCH: intent_narrators.find_likeliest,
+    INTENT_RESOLVED_BY_CLASSIFIER: intent_narrators.find_user_choice,
     **dict.fromkeys(intent_narrators.KEPT, intent_narrators.find_kept_intent),
     **dict.fromkeys(
         (
@@ -203,9 +216,10 @@ _ANSWERS: Mapping[str, str] = {
     "EXACT": "Answered with {responseId:row ce_response}",
 }
 _OF_ROW = "Answered with {responseId:row ce_response}"
-#: For a row whose own text could not be used, or whose model gave no answer.
+#: For a row whose own text could not be used, or that a model should have answered.
 _FALLBACK = "Answered with the fallback text instead of {responseId:row ce_response}"
-_FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because the model gave no answer"
+_FIXED = "Answered with {responseId:row ce_response}, by its fixed text, because "
+_MODEL_FAILED, _NO_MODEL = "the model gave no answer", "no model is configured or no prompt template fits"
 
 
 def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
@@ -225,7 +239,7 @@ def _choose_answer_template(turn: NarratedTurn, index: int) -> str:
     if row_id is not None and turn.before(index, EXACT_RESPONSE_RENDERING, responseId=row_id):
         return _FALLBACK
     if kind == "DERIVED" and turn.before(index, RESPONSE_EXACT):
-        return _FIXED
+        return _FIXED + (_MODEL_FAILED if turn.before(index, RESOLVE_RESPONSE_LLM_ERROR) else _NO_MODEL)
     return _ANSWERS.get(kind, "Answered")
 
 

@@ -93,6 +93,8 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "KIND": "this open field takes such a value",
         "CORRECTION": "it replaces an earlier value",
         "TEXT": "this field takes text as it was written",
+        "PART": "these words are what the rest of the message does not explain, and this field takes text",
+        "RELATION": "a word such as “to” or “from” marks these words as the text of this field",
         "MODEL": "the model pointed to these words",
         "OFFER": "the bot had asked whether it is meant, and the user said yes",
         "EARLIER": "an earlier message said it, before the bot asked what it means",

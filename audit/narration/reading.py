@@ -17,9 +17,14 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
+from convengine.engine.understanding.free_text import TEXT
+from convengine.engine.understanding.learned_moves import SURE
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.phrases.terms import detect_languages
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.sentences import ASKS, Subject, find_nearest
 from convengine.engine.understanding.span import Reason, list_sorts
+from convengine.engine.understanding.understand import find_least_probability
 from convengine.json_value import Json
 
 #: Cues that only stand beside what matters.
@@ -86,6 +91,8 @@ class MessageReading:
     parts: Sequence[MessagePart]
     #: What the message wants, in words: "yes", "a correction".
     moves: Sequence[str] = ()
+    #: Some of the moves are learned from sentences, so a phrase of an intent would decide otherwise.
+    has_learned_moves: bool = False
     values: Sequence[ValueRead] = ()
     #: The form into which it was read. None if it was read into no form.
     schema_id: int | None = None
@@ -125,14 +132,20 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
     parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
-    moves = dict.fromkeys(_describe_move(move, text) for move in _list_items(recorded.understood, "moves"))
-    moves |= dict.fromkeys(
-        f"perhaps {_describe_move(move, text)}" for move in _list_items(recorded.understood, "doubtfulMoves")
+    moves = list(_list_items(recorded.understood, "moves"))
+    known = {move["move"] for move in moves}
+    doubtful = [move for move in _list_items(recorded.understood, "doubtfulMoves") if move["move"] not in known]
+    described = dict.fromkeys(
+        (
+            *(_describe_move(move, text) for move in moves),
+            *(f"perhaps {_describe_move(move, text)}" for move in doubtful),
+        )
     )
+    has_learned = any(isinstance(move.get("probability"), float) for move in (*moves, *doubtful))
     given = [item for item in recorded.positions if item["is"] != Role.NAMED]
     all_values = sorted([*given, *_list_passed_over(recorded)], key=itemgetter("start"))
     values = [_describe_value(recorded, text, item) for item in all_values]
-    return MessageReading(parts, list(moves), values, recorded.schema_id, unknown_words)
+    return MessageReading(parts, list(described), has_learned, values, recorded.schema_id, unknown_words)
 
 
 def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEvents | None:
@@ -164,14 +177,16 @@ def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, 
 
 
 def _describe_move(move: Mapping[str, Json], text: str) -> str:
-    """A move in words; of a learned one also the sentence that it resembles most, and how likely it is."""
+    """A move in words; of a learned one also how likely it is, how likely it must be, and the most similar sentence."""
     name, probability = find_phrase("move", move["move"]), move.get("probability")
     if not isinstance(probability, float):
         return name
     asks = move["move"] in _CLAUSE_MOVES
     subject, class_name = (Subject.ASKS, ASKS) if asks else (Subject.MOVES, move["move"])
-    nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name)
-    return f"{name} ({format_confidence(probability)}, as in “{nearest}”)"
+    languages = [language.tables.name for language in detect_languages(text)]
+    nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name, languages)
+    needed = format_confidence(SURE if asks else find_least_probability(MoveKind(move["move"])))
+    return f"{name} ({format_confidence(probability)}; {needed} is needed; as in “{nearest}”)"
 
 
 def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
@@ -266,12 +281,13 @@ def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json
     value = None if role in (Role.REFUSED, Role.PASSED_OVER) else recorded.values.get(path)
     form_field = _find_field(recorded, path)
     shown = say_value(form_field.spec, value) if form_field and value not in (None, MASK) else excerpt_value(value)
+    words = text[item["start"] : item["end"]]
+    if role is Role.TAKEN and why == TEXT and words.strip() != text.strip():
+        why = "PART"
     reason = find_phrase(role.value.lower(), why)
     if form_field and role is Role.REFUSED and (bounds := _list_bounds(form_field.spec, why)):
         reason = f"{reason}: {' and '.join(bounds)}"
-    return ValueRead(
-        role, path, _find_title(recorded, path), text[item["start"] : item["end"]], shown, _write_reason(reason, item)
-    )
+    return ValueRead(role, path, _find_title(recorded, path), words, shown, _write_reason(reason, item))
 
 
 def _list_bounds(spec: FieldSpec, reason: Json) -> list[str]:

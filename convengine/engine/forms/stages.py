@@ -49,6 +49,10 @@ FIELDS_READ = declare_stage(
     keys="read refused asked offered by unexplained schemaId positions",
     sentences=(
         SentenceTemplate(
+            "The user accepted {accepted}, which the bot had offered[; the message also gave {given}]"
+            "[; not taken: {refused:refused}][; the bot asks whether {offered:data} is meant]."
+        ),
+        SentenceTemplate(
             "The bot had asked for {asked:field}, and the message gave {given}[; not taken: {refused:refused}]"
             "[; the bot asks whether {offered:data} is meant]."
         ),

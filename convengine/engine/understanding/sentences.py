@@ -3,7 +3,7 @@
 The weights beside this module are made by `python -m tests.learning`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
@@ -31,14 +31,14 @@ class Subject(StrEnum):
     ASKS = "asks"
 
 
-def list_sentences(subject: Subject) -> list[tuple[str, str]]:
-    """The sentences of all languages, each with its class."""
-    tables = [read_table(language, "sentences") for language in list_languages()]
+def list_sentences(subject: Subject, languages: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The sentences of the languages, by default of all, each with its class."""
+    tables = [read_table(language, "sentences") for language in languages or list_languages()]
     sentences = [
         (sentence, name) for table in tables for name, listed in table.get(subject, {}).items() for sentence in listed
     ]
     if subject is Subject.MOVES:
-        sentences += [(sentence, NONE) for sentence, _ in list_sentences(Subject.ASKS)]
+        sentences += [(sentence, NONE) for sentence, _ in list_sentences(Subject.ASKS, languages)]
     return sentences
 
 
@@ -53,9 +53,10 @@ def rate(subject: Subject, text: str) -> Mapping[str, float]:
     return _load()[subject].rate(encode_text(text))
 
 
-def find_nearest(subject: Subject, text: str, name: str) -> str:
-    """The sentence of a class that means the most similar."""
-    sentences = [sentence for sentence, own in list_sentences(subject) if own == name]
+def find_nearest(subject: Subject, text: str, name: str, languages: Collection[str] = ()) -> str:
+    """The sentence of a class that means the most similar, in one of the languages if they have any of the class."""
+    listed = list_sentences(subject, languages), list_sentences(subject)
+    sentences = next(filter(None, ([sentence for sentence, own in each if own == name] for each in listed)))
     return sentences[int(np.argmax(encode(sentences) @ encode_text(text)))]
 
 

@@ -159,9 +159,13 @@ def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) 
     return tuple(move for move in find_moves(chart, clauses) if not any(is_part(move, span) for span in plain))
 
 
+def find_least_probability(kind: MoveKind) -> float:
+    """The probability from which on a learned move counts."""
+    return SURE_YES if kind is MoveKind.RESTART else SURE_END if kind in ENDING else SURE
+
+
 def _counts(move: Move) -> bool:
-    least = SURE_YES if move.kind is MoveKind.RESTART else SURE_END if move.kind in ENDING else SURE
-    return move.probability >= least
+    return move.probability >= find_least_probability(move.kind)
 
 
 def _is_doubtful(move: Move) -> bool:

@@ -14,6 +14,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase
 from convengine.engine.understanding.phrases.explain import MatchAccount, WordShare, explain_match
 from convengine.engine.understanding.phrases.models import Making, choose_making
+from convengine.engine.understanding.phrases.wording import list_keys
 from convengine.server.admin_site.phrase_reasons import describe_needed_score
 from convengine.server.admin_site.record_columns import row_url
 from convengine.server.resilience.time_left import limit_waits
@@ -89,7 +90,7 @@ def build_phrase_account(
         len(account.words) - len(changing),
         account.further_words,
         describe_needed_score(snapshot, matches.min_confidence, [match.confidence for match in matches.hits]),
-        list(_advise(snapshot, account)),
+        list(_advise(snapshot, account, text)),
         "" if recorded is None else _describe_difference(snapshot, ranked, recorded),
     )
 
@@ -127,17 +128,17 @@ def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], reco
     return f"These figures were computed now. In the turn, {name} was the likeliest, with {before}."
 
 
-def _advise(snapshot: Snapshot, account: MatchAccount) -> Iterator[str]:
+def _advise(snapshot: Snapshot, account: MatchAccount, text: str) -> Iterator[str]:
     """A phrase to add, and phrases to move."""
     near, hits = account.near, account.matches.hits
     names = [_quote_intent(snapshot, match.intent) for match in near[:_NAMED]]
     if not names:
         yield "No intent is near. Add the message as a phrase of the intent that it means."
-    elif not near[0].is_identical:
+    elif len(hits) == 1 and list_keys(hits[0].phrase.text) == list_keys(text):
+        yield f"The message is {_quote(hits[0].phrase)}. If it means another intent, move the phrase there."
+    elif len(hits) == 1 or not near[0].is_identical:
+        # A message that is a phrase word for word means the intent of that phrase.
         yield _advise_to_add(names, is_sure=len(hits) == 1)
-    elif len(hits) == 1:
-        phrase = _quote(hits[0].phrase)
-        yield f"The message has the telling words of {phrase}. If that means another intent, move the phrase there."
     else:
         # An identical phrase is always meant, so it is one of the hits; here others are within the margin.
         first, second = (f"{_quote(match.phrase)} of {_quote_intent(snapshot, match.intent)}" for match in hits[:2])

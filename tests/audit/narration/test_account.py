@@ -542,8 +542,40 @@ def test_a_text_that_is_not_the_rows_is_not_attributed_to_it() -> None:
         "Answered with the fallback text instead of answer 4: “Sorry.”"
     )
     assert narrate(event("RESPONSE_EXACT", 1, text="Sorry."), answer) == [
-        "Answered with answer 4, by its fixed text, because the model gave no answer: “Sorry.”"
+        "Answered with answer 4, by its fixed text, because no model is configured or no prompt template fits: “Sorry.”"
     ]
+    failed = event("RESOLVE_RESPONSE_LLM_ERROR", 1, error="x")
+    assert narrate(failed, event("RESPONSE_EXACT", 2, text="Sorry."), answer)[-1] == (
+        "Answered with answer 4, by its fixed text, because the model gave no answer: “Sorry.”"
+    )
+
+
+def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:
+    context = {"tariff": "Comfort", "email": "ann@example.com"}
+    read = event("FIELDS_READ", asked="tariff", read=["tariff"], refused=[], by={"tariff": "OFFER"})
+    more = {"read": ["tariff", "email"], "by": {"tariff": "OFFER", "email": "KIND"}}
+
+    assert narrate(replace(read, state={"context": context})) == [
+        "The user accepted tariff = Comfort, which the bot had offered."
+    ]
+    assert narrate(replace(read, state={"context": context}, payload={**read.payload, **more})) == [
+        "The user accepted tariff = Comfort, which the bot had offered; the message also gave email = ann@example.com."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [("INTENT_COLLISION", "chose it"), ("COLLECT", "had asked for it before the bot's question")],
+)
+def test_an_intent_that_the_user_chose_is_not_recognised_by_phrases(state: str, cause: str) -> None:
+    loaded = event("CONVERSATION_LOADED", 1, intent="UNKNOWN", state=state)
+    none, resolved = (
+        event("INTENT_CLASSIFIER_NO_MATCH", 2),
+        event("INTENT_RESOLVED_BY_CLASSIFIER", 3, resolvedIntent="FEES"),
+    )
+
+    assert narrate(loaded, none, resolved)[1:] == [f"The intent is FEES, because the user {cause}."]
+    assert narrate(loaded, none)[1:] == ["No phrase matches the message."]
 
 
 def test_a_reset_says_what_it_cleared() -> None:

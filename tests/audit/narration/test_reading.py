@@ -2,14 +2,25 @@
 
 import re
 import uuid
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from audit.narration.phrases import PHRASES
 from audit.narration.reading import MessageReading, Role, read_message_of_turn
-from audit.record.events import expand_events
+from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeConfig
+from convengine.engine.forms import store_reading
+from convengine.engine.understanding import decide, free_text
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Doubt
+from convengine.engine.understanding.sentences import Subject, list_sentences
+from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
@@ -37,6 +48,14 @@ def say(caller: Caller, *messages: str) -> MessageReading:
     assert reading is not None
     assert "".join(part.text for part in reading.parts) == messages[-1]
     return reading
+
+
+def read_understood(message: str, positions: Sequence[Json] = (), **understood: Json) -> MessageReading | None:
+    """The reading of a message by what events say, without a form."""
+    payloads = {"MESSAGE_UNDERSTOOD": {"size": len(message), **understood}, "FIELDS_READ": {"positions": positions}}
+    stored = (StoredEvent(uuid.uuid4(), None, 1, 0, 1, name, {}, timezone.now()) for name in payloads)
+    events = [Event(row, payloads[row.stage], {}, None) for row in stored]
+    return read_message_of_turn(events, message, None)
 
 
 def list_marks(reading: MessageReading) -> list[tuple[str, str, str]]:
@@ -84,11 +103,89 @@ def test_a_move_in_words_of_no_table_shows_how_likely_it_is_and_the_most_similar
     reading = say(caller, "a party", "your kindness means a lot to me")
 
     (move,) = reading.moves
-    assert re.fullmatch(r"thanks \(\d\d(?:\.\d)?\s%, as in “[^”]+”\)", move)
+    assert re.fullmatch(r"thanks \(\d\d(?:\.\d)?\s%; 50\s% is needed; as in “[^”]+”\)", move)
+    assert reading.has_learned_moves
 
     reading = say(caller, "could you squeeze us in there on Friday? how full is the town on Friday?")
 
-    assert any(re.fullmatch(r"a question \(\d\d+(?:\.\d)?\s%, as in “[^”]+”\)", move) for move in reading.moves)
+    assert any(
+        re.fullmatch(r"a question \(\d\d+(?:\.\d)?\s%; 50\s% is needed; as in “[^”]+”\)", move)
+        for move in reading.moves
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "language"),
+    [
+        ("could somebody help me with it", "PERSON", "en"),
+        ("das ist wirklich sehr nett von dir", "AFFIRM", "de"),
+        ("kannst du mir nochmal sagen was du gerade wolltest", "REPEAT", "de"),
+    ],
+)
+def test_a_learned_move_is_explained_by_a_sentence_of_the_language_of_the_message(
+    message: str, kind: str, language: str
+) -> None:
+    move = {"move": kind, "start": 0, "end": len(message), "probability": 0.6}
+
+    reading = read_understood(message, moves=[move])
+
+    assert reading
+    (described,) = reading.moves
+    nearest = described.partition("as in “")[2].removesuffix("”)")
+    assert nearest in [sentence for sentence, _ in list_sentences(Subject.MOVES, [language])]
+
+
+def test_a_move_and_its_doubt_are_not_named_side_by_side() -> None:
+    yes = {"move": "AFFIRM", "start": 0, "end": 3}
+    doubts = [{**yes, "move": kind, "end": 13, "probability": 0.5} for kind in ("AFFIRM", "LEAVE")]
+
+    reading = read_understood("yes I think so", moves=[yes], doubtfulMoves=doubts)
+
+    assert reading
+    assert [move.partition(" (")[0] for move in reading.moves] == ["yes", "perhaps wants to stop"]
+
+
+@pytest.mark.parametrize(
+    ("message", "start", "why", "reason"),
+    [
+        ("Ann Hill", 0, "TEXT", "This field takes text as it was written."),
+        (
+            "for Ann Hill",
+            4,
+            "TEXT",
+            "These words are what the rest of the message does not explain, and this field takes",
+        ),
+        ("to Napa", 3, "RELATION", "A word such as “to” or “from” marks these words as the text of this field."),
+    ],
+)
+def test_a_text_that_was_cut_is_not_said_to_be_as_it_was_written(
+    message: str, start: int, why: str, reason: str
+) -> None:
+    position = {"field": "name", "is": "TAKEN", "why": why, "start": start, "end": len(message)}
+
+    reading = read_understood(message, [position])
+
+    assert reading
+    assert reading.values[0].reason.startswith(reason)
+
+
+#: The codes that a reading may have, by what they are in `PHRASES`.
+CODES: dict[str, Iterable[str]] = {
+    "refused": Reason,
+    "offered": Doubt,
+    "move": MoveKind,
+    "taken": (
+        *(decide.ASKED, decide.LABEL, decide.KIND, decide.CORRECTION, decide.OFFER),
+        *(free_text.TEXT, free_text.RELATION, store_reading.EARLIER, "MODEL"),
+    ),
+    "passed_over": (Force.DENIES, Force.TELLS),
+    "role": Role,
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_each_code_of_a_reading_has_words_of_its_own(name: str) -> None:
+    assert {str(code) for code in CODES[name]} - {"PLAIN"} <= PHRASES[name].keys()
 
 
 def test_a_value_outside_of_the_limits_is_refused_with_the_limit(caller: Caller) -> None:

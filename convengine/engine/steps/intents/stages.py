@@ -105,9 +105,9 @@ INTENT_CLASSIFIER_NO_MATCH = declare_stage(
         ),
         SentenceTemplate(
             "No phrase matches the message well enough: the likeliest intent, {likeliest}, has a confidence of "
-            "{confidence}, and {needed} is needed."
+            "{confidence}, and {needed} is needed[; the bot does not ask about it, because {leftOut}]."
         ),
-        SentenceTemplate("No phrase matches the message."),
+        SentenceTemplate("No phrase matches the message.", unless=("INTENT_RESOLVED_BY_CLASSIFIER",)),
     ),
 )
 INTENT_CLASSIFIER_SUBSTITUTED = declare_stage(
@@ -237,7 +237,7 @@ INTENT_RESOLVED_BY_CLASSIFIER = declare_stage(
     keys="resolvedIntent source classifierIntent agentIntent",
     sentences=(
         SentenceTemplate(
-            "Recognised the intent {resolvedIntent} by its phrases.", unless=("INTENT_CLASSIFICATION_MATCHED",)
+            "The intent is {resolvedIntent}, because the user {cause}.", unless=("INTENT_CLASSIFICATION_MATCHED",)
         ),
     ),
     common=True,

@@ -24,7 +24,10 @@ class WordShare(NamedTuple):
 
 
 class StrayPhrase(NamedTuple):
-    """A phrase that is more like a phrase of another intent than like the others of its own."""
+    """A phrase that is more like a phrase of another intent than like the others of its own.
+
+    Without it, the other phrases of both intents say that it means the other intent.
+    """
 
     phrase: Phrase
     nearer: Phrase
@@ -78,10 +81,19 @@ def _find_confidence(matches: PhraseMatches, intent: str) -> float | None:
 def _find_stray(book: PhraseBook, matches: PhraseMatches) -> StrayPhrase | None:
     """The nearest phrase of one of the best two intents that is rather one of the other. Returns None if there is none.
 
-    Where one intent is meant, only its own phrase can be in the wrong place.
+    If one intent is meant, only its own phrase can be in the wrong place.
     """
     best, *others = (*matches.hits, *matches.near)[:2]
     pairs = [(best, other) for other in others] + [(other, best) for other in others if len(matches.hits) != 1]
     nearer = {match.phrase: book.find_nearer(match.phrase, other.intent) for match, other in pairs}
     leads = [(each[1], StrayPhrase(phrase, each[0])) for phrase, each in nearer.items() if each]
-    return max(leads, key=lambda each: each[0])[1] if leads else None
+    stray = max(leads, key=lambda each: each[0])[1] if leads else None
+    return stray if stray and _means_other_intent(book, stray) else None
+
+
+def _means_other_intent(book: PhraseBook, stray: StrayPhrase) -> bool:
+    """True if a classifier of the other phrases of the two intents takes the phrase for one of the other intent."""
+    intents, text = {each.intent for each in stray}, stray.phrase.text
+    others = [phrase for phrase in book.phrases if phrase.intent in intents and phrase.text != text]
+    ranked = PhraseBook(others, (), book.content.synonyms, book.content.encoder).rank(text)
+    return bool(ranked) and ranked[0].intent == stray.nearer.intent

@@ -27,7 +27,7 @@ MAX_REPORTED, MAX_ASKED = 5, 3
 #: Intents of less confidence are not reported.
 _LEAST_REPORTED = 0.01
 #: The user is asked about no intent whose nearest phrase is less like the message, as words are that nothing knows.
-_LEAST_LIKENESS = 0.25
+LEAST_LIKENESS = 0.25
 #: How many clauses of a message are compared by themselves.
 _CLAUSES = 4
 #: Which share of its confidence counts if only a clause of the message speaks for an intent.
@@ -53,7 +53,7 @@ class PhraseMatches:
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
         """The intents that are meant, and those that the user could be asked about."""
-        near = (match for match in self.near if match.confidence >= self.min_near and match.likeness >= _LEAST_LIKENESS)
+        near = (match for match in self.near if match.confidence >= self.min_near and match.likeness >= LEAST_LIKENESS)
         return (*self.hits, *near)
 
     @property

@@ -48,7 +48,12 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             PHRASES,
             "track my parcel",
-            "The message has the telling words of the phrase “Track my parcel”. If that means",
+            "The message is the phrase “Track my parcel”. If it means another intent, move the phrase there.",
+        ),
+        (
+            PHRASES,
+            "my parcel, track it please",
+            "If the message does not mean “Parcel”, add it as a phrase of the intent that it means.",
         ),
         (SAME, "track my parcel", " and of the phrase “Track my parcel” of "),
         (

@@ -2,6 +2,7 @@
 
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.book import PhraseBook, get_phrase_book
 from convengine.engine.understanding.phrases.explain import MOST_WORDS, explain_match
 from convengine.engine.understanding.phrases.matching import match_phrases
 from tests.builders import make_classifier, make_intent, make_snapshot
@@ -56,6 +57,25 @@ def test_a_phrase_that_is_more_like_those_of_the_other_intent_is_named() -> None
     assert account.stray.phrase.text == "Where is the parcel of mine?"
     assert account.stray.nearer.text == "Where is my parcel?"
     assert explain_match(build_snapshot(PHRASES), "where would the parcel of mine be").stray is None
+
+
+def test_a_phrase_that_the_other_phrases_explain_as_its_own_is_not_named() -> None:
+    near = {
+        "OPENING": ("When do you open?", "Are you open on Sundays?", "When do you open on Mondays?"),
+        "HOURS_SHOP": ("When does the shop open?", "Is the shop open on Sundays?", "Until when is the shop open?"),
+        "CLOSING": ("When do you close?", "When do you close on Sundays?", "Do you close for lunch?"),
+        "RETURN": ("I want to return it", "How do I return this?", "Can I send it back?"),
+        "REFUND": ("I want my money back", "How do I get a refund?", "Can I have my money back?"),
+    }
+    snapshot = build_snapshot(near)
+
+    for intent, phrases in near.items():
+        for phrase in phrases:
+            stray = explain_match(snapshot, phrase).stray
+            if stray is not None:
+                book = get_phrase_book(snapshot)
+                others = [each for each in book.phrases if each.text != stray.phrase.text]
+                assert PhraseBook(others).rank(stray.phrase.text)[0].intent == stray.nearer.intent, (intent, phrase)
 
 
 def test_nothing_is_explained_where_no_intent_comes_into_question() -> None:
