@@ -63,6 +63,8 @@ class PhraseAccount:
     advice: Sequence[str]
     #: How the turn's own figures differ; blank if they do not.
     difference: str = ""
+    #: Only phrases that may interrupt a form were compared.
+    is_interrupting: bool = False
 
     @property
     def best(self) -> IntentLine | None:
@@ -92,6 +94,7 @@ def build_phrase_account(
         describe_needed_score(snapshot, matches.min_confidence, [match.confidence for match in matches.hits]),
         list(_advise(snapshot, account, text)),
         "" if recorded is None else _describe_difference(snapshot, ranked, recorded),
+        interrupting,
     )
 
 
