@@ -268,8 +268,12 @@ def _may_do_more_than_read(entry: Entry, request: HttpRequest) -> bool:
 def _section_item(section: Section, entries: Sequence[Entry], request: HttpRequest) -> dict[str, Any]:
     pages = [
         {
-            "title": entry.title, "help": entry.help, "link": _address(entry), "section": entry.section,
-            "listed": True, "changes": _may_do_more_than_read(entry, request),
+            "title": entry.title,
+            "help": entry.help,
+            "link": _address(entry),
+            "section": entry.section,
+            "listed": True,
+            "changes": _may_do_more_than_read(entry, request),
         }
         for entry in entries
     ]
