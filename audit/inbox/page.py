@@ -21,13 +21,16 @@ from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_group
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
 from convengine.engine.clarification.collision import get_intent_name
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.field import Kind as FieldKind
 from convengine.engine.understanding.phrases.naming import name_by_words
+from convengine.engine.understanding.span import Reason
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.phrase_account import build_phrase_account
@@ -48,10 +51,24 @@ Kind, _STATUS = CeInboxGroup.Kind, CeInboxGroup.Status
 ABOUT: Mapping[str, str] = {
     Kind.NOT_UNDERSTOOD: "Messages that nobody understood. Choose the intent that they mean: they become its phrases.",
     Kind.TWO_INTENTS: "Messages after which users were asked which intent they mean. Teach that intent.",
-    Kind.REFUSED_VALUE: "Values that a field of a form refused. Add a choice, a synonym or another kind of value.",
+    Kind.REFUSED_VALUE: "Values that a field of a form refused. Each group says what fits the kind of the field.",
     Kind.FORM_GIVEN_UP: "Forms that ended before they were done. Look at the question of the field.",
     Kind.HANDED_OVER: "Messages that led to a person. Teach those that the bot can answer, or make a flow for them.",
     Kind.NEGATIVE: "Answers that users rated down. Read the comments, and edit the answer.",
+}
+
+
+_SHOW_EXAMPLE = "Show in the question of {field} how an answer looks"
+#: What to do about refused values, by the reason, else by the kind of the field.
+_ADVICE: Mapping[str, str] = {
+    **dict.fromkeys((Reason.OUT_OF_BOUNDS, Reason.TOO_SHORT, Reason.TOO_LONG), "Change the limits of {field}"),
+    Reason.AMBIGUOUS: _SHOW_EXAMPLE,
+    FieldKind.CHOICE: "Add a choice or a synonym to {field}",
+    FieldKind.YES_NO: "Ask for {field} so that yes or no is the answer",
+    FieldKind.PATTERN: "Change the pattern of {field}, or show an example in its question",
+    FieldKind.TEXT: "Make {field} another kind of value, or change its question",
+    FieldKind.PERSON: "Make {field} a text, or change its question",
+    FieldKind.OWN: "Look at the finder of {field}",
 }
 
 
@@ -228,7 +245,9 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     field_title = _find_field_title(form, group.field_name)
     if group.kind == Kind.REFUSED_VALUE:
         text = f"{field_title} of {title}: {narration_phrases.find_phrase('refused', group.detail)}"
-        label = f"Add a choice or a synonym to {field_title}"
+        own = get_form(snapshot, form).field(group.field_name) if form else None
+        advice = _ADVICE.get(group.detail) or _ADVICE.get(own.spec.kind if own else "", _SHOW_EXAMPLE)
+        label = advice.format(field=field_title)
     elif group.field_name:
         text, label = f"{title}: given up at {field_title}", f"Look at the question of {field_title}"
     else:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from audit.access_log.write import log_access
 from audit.erasure.erase import EraseOrder, erase_conversation, erase_participant, find_conversations
 from audit.export.conversation import export_csv, export_json, export_lines
+from audit.export.customer_copy import write_customer_copy
 from audit.export.evidence.collect import EvidenceOrder, collect_conversation
 from audit.export.evidence.view import answer_file
 from audit.integrity import verify
@@ -109,6 +110,22 @@ def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUI
     more = fetched[PRINTED].turn_no if len(fetched) > PRINTED else None
     context = {**_page_context(model_admin, request, row, "Printable page"), "turns": turns, "more": more}
     return TemplateResponse(request, "audit/print.html", context)
+
+
+@page("<uuid:conversation_id>/customer/", of="audit.CeAudit", methods=["GET"])
+def customer_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """The conversation for the customer, to copy: `?from=` a turn, and `?to=` one."""
+    row = _get_conversation(model_admin, request, conversation_id)
+    log_access(request, CeAccessLog.Kind.EXPORT, conversation_id)
+    numbers = (_read_turn(request, "from", 1), _read_turn(request, "to", 2**31 - 1))
+    records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__range=numbers)
+    fetched = list(records.order_by("turn_no")[: PRINTED + 1])
+    context = {
+        **_page_context(model_admin, request, row, "Copy for the customer"),
+        "text": write_customer_copy(fetched[:PRINTED]),
+        "more": fetched[PRINTED].turn_no if len(fetched) > PRINTED else None,
+    }
+    return TemplateResponse(request, "audit/customer_copy.html", context)
 
 
 def _read_turn(request: HttpRequest, name: str, default: int) -> int:

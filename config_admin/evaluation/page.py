@@ -135,6 +135,7 @@ def _describe_run(run: CeEvaluation) -> dict[str, Any]:
             for measure, label, help_text in (
                 ("precision", "Precision", "of the messages that lead to one intent lead to the right one."),
                 ("recall", "Recall", "of the messages that mean an intent lead to it."),
+                ("f1", "F1", "is the average of all intents, weighted by their messages."),
                 ("near", "Asked", "of these lead to a question with the right intent among its choices."),
                 ("taken", "Fields", "of the labelled values of fields are taken."),
             )
@@ -177,7 +178,7 @@ class _Results:
                 "more_undecided": self._find_next(len(intents["undecided"]), _LISTED, "undecided"),
                 "intents": [
                     {**each, "name": self._name(each["intent"]), "wrong": each["claimed"] - each["right"],
-                     "shares": (_percent(each["precision"]), _percent(each["recall"]))}
+                     "shares": [_percent(each.get(name)) for name in ("precision", "recall", "f1")]}
                     for each in self._take(intents["intents"], "intents", _INTENTS)
                 ],
                 "intent_count": len(intents["intents"]),

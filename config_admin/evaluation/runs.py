@@ -95,7 +95,8 @@ def _list_measures(document: Mapping[str, Any]) -> dict[str, Any]:
     """What the list of evaluations shows, so that it reads no whole documents."""
     intents, fields = document["intents"] or {}, document["fields"] or {}
     names = ("messages", "precision", "recall", "near")
-    return {name: intents.get(name) for name in names} | {"taken": fields.get("taken")}
+    weighted = intents.get("weighted") or {}
+    return {**{name: intents.get(name) for name in names}, "f1": weighted.get("f1"), "taken": fields.get("taken")}
 
 
 class _Report:

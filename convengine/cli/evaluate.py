@@ -54,6 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="Also write a report in the format of JUnit.")
     parser.add_argument(
+        "--rasa-report",
+        type=Path,
+        metavar="FOLDER",
+        help="Also write intent_report.json and intent_errors.json of Rasa.",
+    )
+    parser.add_argument(
         "--fail-under", default="", metavar="MEASURES",
         help="End with status 1 below these, such as recall=0.85,precision=0.9 (taken: values of fields).",
     )  # fmt: skip
@@ -80,8 +86,10 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
     try:
         thresholds = parse_thresholds(options["fail_under"])
         is_listing = options["read"] or (options["intents"] and not options["score"])
-        if is_listing and (thresholds or options["junit"] or options["json"]):
-            raise EvaluationError("--fail-under, --junit and --json need labelled files or --intents --score.")
+        if is_listing and (thresholds or any(options[name] for name in ("junit", "rasa_report", "json"))):
+            raise EvaluationError(
+                "--fail-under, --junit, --rasa-report and --json need labelled files or --intents --score."
+            )
         if options["phrases"] is not None and options["phrases"] < 1:
             raise EvaluationError("--phrases is at least 1.")
         if is_listing:
@@ -102,12 +110,14 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
 def _finish(
     document: dict[str, Any], options: Mapping[str, Any], thresholds: "Sequence[Threshold]", seconds: float
 ) -> int:
-    from convengine.evaluation.report import format_evaluation, write_junit
+    from convengine.evaluation.report import format_evaluation, write_junit, write_rasa_files
 
     document = {**document, "seconds": round(seconds, 3)}
     if junit := options["junit"]:
         junit.parent.mkdir(parents=True, exist_ok=True)
         junit.write_text(write_junit(document, thresholds, seconds), encoding="utf-8")
+    if (folder := options["rasa_report"]) and document.get("intents"):
+        write_rasa_files(document["intents"], folder)
     _print([json.dumps(document, ensure_ascii=False)] if options["json"] else format_evaluation(document))
     problems = [threshold.describe(document) for threshold in thresholds if not threshold.is_reached(document)]
     for text in problems:

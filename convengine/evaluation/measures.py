@@ -1,7 +1,7 @@
-"""What was decided rightly: per intent precision, recall and confusions."""
+"""What was decided rightly: per intent precision, recall, F1 and confusions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
     right = sum(outcome.is_right for outcome in meant)
     claimed = sum(bool(outcome.claimed) for outcome in outcomes)
     strange = [outcome for outcome in outcomes if not outcome.intent]
+    intents = _summarize_each(outcomes)
     return {
         "messages": len(outcomes),
         "precision": _share(right, claimed),
@@ -60,9 +61,22 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
             "claimed": sum(bool(outcome.claimed) for outcome in strange),
             "asked": sum(outcome.decision.is_question for outcome in strange),
         },
-        "intents": _summarize_each(outcomes),
+        "weighted": _average(intents, [each["messages"] for each in intents]),
+        "macro": _average(intents, [1] * len(intents)),
+        "intents": intents,
         "confusions": _list_confusions(outcomes),
         "undecided": _list_undecided(outcomes),
+    }
+
+
+def _average(intents: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> dict[str, float | None]:
+    """Precision, recall and F1 over the intents; a measure that an intent does not have counts as 0."""
+    total = sum(weights)
+    return {
+        name: round(sum(weight * (each[name] or 0) for each, weight in zip(intents, weights, strict=True)) / total, 4)
+        if total
+        else None
+        for name in ("precision", "recall", "f1")
     }
 
 
@@ -103,6 +117,7 @@ def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
             "claimed": claimed[intent],
             "precision": _share(right[intent], claimed[intent]),
             "recall": _share(right[intent], total[intent]),
+            "f1": _share(2 * right[intent], total[intent] + claimed[intent]),
         }
         for intent in {**total, **claimed}
     ]

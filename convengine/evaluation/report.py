@@ -1,8 +1,12 @@
-"""An evaluation as lines for people, as a report of JUnit, and against the measures that it must reach."""
+"""An evaluation as lines for people, as a report of JUnit or Rasa, and against the measures that it must reach."""
 
+import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -10,6 +14,7 @@ from convengine.evaluation.read import EvaluationError
 
 #: The measures that can be asked for, and the part of the document that has each.
 MEASURES: Mapping[str, str] = {"recall": "intents", "precision": "intents", "taken": "fields"}
+_RASA_NAMES: Mapping[str, str] = {"precision": "precision", "recall": "recall", "f1-score": "f1"}
 #: Controls, halves of characters, and two numbers that are no characters.
 _NOT_IN_XML = re.compile(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 #: Confusions, messages of each and intents that are printed; the document has all.
@@ -71,6 +76,11 @@ def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
         f"{_format_share(intents['recall'])}, asked rightly {_format_share(intents['near'])}, right one among the "
         f"first three {_format_share(intents['firstThree'])}"
     )
+    averages = intents["weighted"]
+    yield (
+        f"Averages weighted by messages: precision {_format_share(averages['precision'])}, recall "
+        f"{_format_share(averages['recall'])}, F1 {_format_share(averages['f1'])}"
+    )
     if at["confidence"] is not None:
         yield (
             f"A precision of {at['precision']} at a recall of {_format_share(at['recall'])}, from a confidence of "
@@ -85,10 +95,10 @@ def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
     yield from _format_undecided(intents["undecided"])
     rows = [
         [each["intent"], each["messages"], each["right"], each["near"], each["claimed"] - each["right"],
-         _format_share(each["precision"]), _format_share(each["recall"])]
+         *(_format_share(each[name]) for name in ("precision", "recall", "f1"))]
         for each in intents["intents"]
     ]  # fmt: skip
-    yield from _format_table(("intent", "messages", "right", "asked", "wrong", "precision", "recall"), rows)
+    yield from _format_table(("intent", "messages", "right", "asked", "wrong", "precision", "recall", "F1"), rows)
 
 
 def _format_confusions(confusions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -186,6 +196,43 @@ def _list_faults(intents: Mapping[str, Any], each: Mapping[str, Any]) -> Iterato
     for message in intents["undecided"]:
         if message["intent"] == each["intent"]:
             yield f"→ {' or '.join(message['decision']) or 'nothing'}: {message['message']}"
+
+
+def write_rasa_files(intents: Mapping[str, Any], folder: Path) -> None:
+    """Write intent_report.json and intent_errors.json in the formats of `rasa test`."""
+    confused: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for confusion in intents["confusions"]:
+        confused[confusion["intent"]][confusion["decision"]] = confusion["count"]
+    total = sum(each["messages"] for each in intents["intents"])
+    report: dict[str, Any] = {
+        each["intent"]: {**_name_measures(each, each["messages"]), "confused_with": confused[each["intent"]]}
+        for each in sorted(intents["intents"], key=itemgetter("intent"))
+    }
+    averages = {f"{name} avg": _name_measures(intents[name], total) for name in ("macro", "weighted")}
+    report |= {"accuracy": intents["recall"], **averages}
+    errors = [
+        {"text": message["message"], "intent": confusion["intent"], "intent_prediction": _find_prediction(message)}
+        for confusion in intents["confusions"]
+        for message in confusion["messages"]
+    ]
+    errors += [
+        {"text": each["message"], "intent": each["intent"], "intent_prediction": {"name": None, "confidence": 0.0}}
+        for each in intents["undecided"]
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in (("intent_report", report), ("intent_errors", errors)):
+        text = json.dumps(content, ensure_ascii=False, indent=2)
+        (folder / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+def _name_measures(measures: Mapping[str, Any], support: int) -> dict[str, Any]:
+    values = {label: measures[name] or 0.0 for label, name in _RASA_NAMES.items()}
+    return {**values, "support": support}
+
+
+def _find_prediction(message: Mapping[str, Any]) -> dict[str, Any]:
+    best = message["ranked"][0]
+    return {"name": best["intent"], "confidence": best["confidence"]}
 
 
 def format_xml(root: Xml.Element) -> str:

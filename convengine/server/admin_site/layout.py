@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from django.apps import apps
@@ -22,6 +23,8 @@ class Entry:
     page: str = "changelist"
     #: The right for the page; default is to view the model.
     right: str = ""
+    #: The section whose page it is; below *More*, the heading above it.
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,18 @@ class Section:
     title: str
     icon: str
     entries: Sequence[Entry]
-    #: True if the sidebar shows it only to users who may do more than read. The search shows its pages to all.
-    beyond_reading: bool = False
 
 
-#: Grouped by what users want to do, not by tables: first what analysts work with, at most nine entries with Home.
+_ENGINE_ROOM = "Engine room"
+#: Pages that no task of the manual's first hours needs: they are below *More*, and so is all of the engine room.
+_SELDOM = frozenset(
+    {
+        *("Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
+        *("Documents", "Collections", "Direct tool calls", "Database tools", "HTTP tools", "Planner prompts"),
+        *("SQL guardrails", "Coverage of tests", "Test runs", "Compare releases", "Ledger"),
+    }
+)
+#: Grouped by what users want to do, not by tables: first what analysts work with.
 #: Pages that are no lists of models declare their entries themselves (`SidebarEntry`).
 _SECTIONS: Sequence[Section] = (
     Section(
@@ -125,7 +135,7 @@ _SECTIONS: Sequence[Section] = (
         ),
     ),
     Section(
-        "Engine room",
+        _ENGINE_ROOM,
         "settings_suggest",
         (
             Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
@@ -146,7 +156,6 @@ _SECTIONS: Sequence[Section] = (
             Entry("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
             Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
         ),
-        beyond_reading=True,
     ),
     Section(
         "Access",
@@ -167,7 +176,7 @@ _SECTIONS: Sequence[Section] = (
 
 @cache
 def list_sections() -> Sequence[Section]:
-    """The sections with all their entries."""
+    """The sections with their entries, and *More* with those that are seldom needed."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
     declared = [
         (page.entry, known.opts.label, page.name, page.right if "." in page.right else "")
@@ -178,16 +187,24 @@ def list_sections() -> Sequence[Section]:
     ]
     for entry, model, name, right in sorted(declared, key=lambda each: each[0].position):
         entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, right))
-    return [replace(section, entries=entries[section.title]) for section in _SECTIONS]
+    located = [replace(entry, section=title) for title, listed in entries.items() for entry in listed]
+    seldom = [entry for entry in located if entry.section == _ENGINE_ROOM or entry.title in _SELDOM]
+    sections = [
+        replace(section, entries=[entry for entry in located if entry.section == section.title and entry not in seldom])
+        for section in _SECTIONS
+    ]
+    return [*(section for section in sections if section.entries), Section("More", "more_horiz", seldom)]
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Home, and the entries with pages that this user works with or is on."""
-    return [{"items": items}] if (items := [item for item in list_places(request) if item["listed"]]) else []
+    """Home, and the entries with the pages that this user works with, or is on."""
+    home, *sections = list_places(request) or [None]
+    shown = [{**item, "items": [page for page in item["items"] if page["listed"]]} for item in sections]
+    return [{"items": [home, *filter(itemgetter("items"), shown)]}] if home else []
 
 
 def list_places(request: HttpRequest) -> list[dict[str, Any]]:
-    """Home, and all sections with the pages that this user may see; `listed` says whether the sidebar has them.
+    """Home, and all sections with the pages that this user may see; `listed` says whether the sidebar has a page.
 
     A view may set the request's `ce_place` to the address of the page that should be active.
     """
@@ -198,7 +215,7 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
     ]
     if not sections:
         return []
-    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": [], "listed": True}
+    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
     links = [page["link"] for section in sections for page in section["items"]]
     path = getattr(request, "ce_place", request.path)
     active_link = max((link for link in links if path.startswith(link)), key=len, default=path)
@@ -206,7 +223,11 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
         for page in item["items"]:
             page["active"] = page["link"] == active_link
         item["active"] = item["link"] == active_link or any(page["active"] for page in item["items"])
-        item["listed"] = item["listed"] or item["active"]
+    # The engine room is for users who may do more there than read; others find its pages by the search.
+    engine_room = [page for section in sections for page in section["items"] if page["section"] == _ENGINE_ROOM]
+    listed = any(page["changes"] or page["active"] for page in engine_room)
+    for page in engine_room:
+        page["listed"] = listed
     return [home, *sections]
 
 
@@ -245,9 +266,18 @@ def _may_do_more_than_read(entry: Entry, request: HttpRequest) -> bool:
 
 
 def _section_item(section: Section, entries: Sequence[Entry], request: HttpRequest) -> dict[str, Any]:
-    pages = [{"title": entry.title, "help": entry.help, "link": _address(entry)} for entry in entries]
-    listed = not section.beyond_reading or any(_may_do_more_than_read(entry, request) for entry in entries)
-    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages, "listed": listed}
+    pages = [
+        {
+            "title": entry.title,
+            "help": entry.help,
+            "link": _address(entry),
+            "section": entry.section,
+            "listed": True,
+            "changes": _may_do_more_than_read(entry, request),
+        }
+        for entry in entries
+    ]
+    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages}
 
 
 def _address(entry: Entry) -> str:

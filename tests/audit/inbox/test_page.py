@@ -1,5 +1,7 @@
 """The page of the inbox: what a group may mean, teaching it in few clicks, and deciding about it."""
 
+from collections.abc import Callable
+
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import connection
@@ -18,9 +20,10 @@ from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
+from tests.api import Caller
 from tests.audit.inbox.test_collect import make_form
 from tests.sign_in import sign_in
-from tests.worlds import create_help_desk
+from tests.worlds import create_delivery_form, create_help_desk, create_pizza_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 
@@ -128,6 +131,31 @@ def test_a_refused_value_leads_to_its_field(analyst: Client, address: str) -> No
     line = analyst.get(address, {"kind": "REFUSED_VALUE"}).context["lines"][0]
     assert (line.title, line.examples) == ("Size of Fees: the field does not allow it", ["medium"])
     assert analyst.get(line.actions[0].url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("create_form", "messages", "advice"),
+    [
+        (create_pizza_form, ["a party", "2030-03-04", "size: tartan"], "Add a choice or a synonym to Size"),
+        (create_pizza_form, ["a party", "2030-03-04", "guests: 13"], "Change the limits of Guests"),
+        (
+            create_delivery_form,
+            ["deliver it", "ann@example.com", "12 Mill Lane", "on 30 February 2030"],
+            "Show in the question of day how an answer looks",
+        ),
+    ],
+)
+def test_what_to_do_about_a_refused_value_fits_the_kind_of_its_field(
+    analyst: Client, address: str, create_form: Callable[[], None], messages: list[str], advice: str
+) -> None:
+    create_form()
+    caller = Caller()
+    for text in messages:
+        caller.say(text)
+    list(update_inbox())
+
+    lines = analyst.get(address, {"kind": "REFUSED_VALUE"}).context["lines"]
+    assert [action.label for line in lines for action in line.actions] == [advice]
 
 
 def test_a_form_given_up_has_the_name_of_its_intent_also_when_it_was_deleted(analyst: Client, address: str) -> None:

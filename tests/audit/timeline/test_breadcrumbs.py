@@ -30,6 +30,7 @@ WAYS: Mapping[str, Sequence[str]] = {
     "replays": (*CONVERSATION, "Replay"),
     "scenario": (*CONVERSATION, "Save as a scenario file"),
     "trust": (*CONVERSATION, "Integrity"),
+    "customer": (*CONVERSATION, "Copy for the customer"),
     "erase": (*CONVERSATION, "Erase"),
     "print": (*CONVERSATION, "Printable page"),
 }

@@ -46,6 +46,7 @@ def test_each_intent_has_its_measures_most_faults_first() -> None:
             "claimed": 2,
             "precision": 0.5,
             "recall": 0.25,
+            "f1": 0.3333,
         },
         {
             "intent": "REPAIR",
@@ -55,8 +56,17 @@ def test_each_intent_has_its_measures_most_faults_first() -> None:
             "claimed": 3,
             "precision": 0.3333,
             "recall": 0.5,
+            "f1": 0.4,
         },
     ]
+
+
+def test_averages_are_weighted_by_the_messages_of_each_intent_or_are_not() -> None:
+    document = summarize()
+
+    assert document["weighted"] == {"precision": 0.4444, "recall": 0.3333, "f1": 0.3555}
+    assert document["macro"] == {"precision": 0.4166, "recall": 0.375, "f1": 0.3667}
+    assert summarize_intents([])["weighted"] == {"precision": None, "recall": None, "f1": None}
 
 
 def test_confusions_have_their_messages_and_the_phrases_that_spoke_for_each_intent() -> None:

@@ -1,5 +1,7 @@
 """Reports of evaluations."""
 
+import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
@@ -7,7 +9,7 @@ import pytest
 
 from convengine.evaluation.measures import summarize_intents
 from convengine.evaluation.read import EvaluationError
-from convengine.evaluation.report import format_evaluation, format_xml, parse_thresholds, write_junit
+from convengine.evaluation.report import format_evaluation, format_xml, parse_thresholds, write_junit, write_rasa_files
 from tests.convengine.evaluation.test_measures import OUTCOMES
 
 DOCUMENT: dict[str, Any] = {"notes": ["A note."], "intents": summarize_intents(OUTCOMES), "fields": None}
@@ -16,9 +18,10 @@ DOCUMENT: dict[str, Any] = {"notes": ["A note."], "intents": summarize_intents(O
 def test_the_report_names_confusions_with_the_phrase_that_caused_them() -> None:
     lines = list(format_evaluation(DOCUMENT))
 
-    assert lines[:2] == [
+    assert lines[:3] == [
         "A note.",
         "8 messages: precision 0.400, recall 0.333, asked rightly 0.167, right one among the first three 0.667",
+        "Averages weighted by messages: precision 0.444, recall 0.333, F1 0.355",
     ]
     at = lines.index("Confusions")
     assert lines[at + 1 : at + 3] == ["   2  BUY → REPAIR", "        “b” by “phrase of REPAIR” (0.80)"]
@@ -29,9 +32,24 @@ def test_the_report_names_confusions_with_the_phrase_that_caused_them() -> None:
         "      REPAIR: “f” → nothing, nearest REPAIR",
     ]
     assert lines[-2:] == [
-        "BUY            4      1      1      1      0.500   0.250",
-        "REPAIR         2      1      0      2      0.333   0.500",
+        "BUY            4      1      1      1      0.500   0.250  0.333",
+        "REPAIR         2      1      0      2      0.333   0.500  0.400",
     ]
+
+
+def test_the_files_of_rasa_name_measures_confusions_and_errors(tmp_path: Path) -> None:
+    write_rasa_files(DOCUMENT["intents"], tmp_path / "results")
+
+    report, errors = (
+        json.loads((tmp_path / "results" / f"intent_{name}.json").read_text()) for name in ("report", "errors")
+    )
+    buy = {"precision": 0.5, "recall": 0.25, "f1-score": 0.3333, "support": 4, "confused_with": {"REPAIR": 2}}
+    assert report["BUY"] == buy
+    assert report["accuracy"] == 0.3333
+    assert report["weighted avg"] == {"precision": 0.4444, "recall": 0.3333, "f1-score": 0.3555, "support": 6}
+    assert report["macro avg"]["support"] == 6
+    predicted = {error["text"]: error["intent_prediction"]["name"] for error in errors}
+    assert predicted == {"b": "REPAIR", "c": "REPAIR", "g": "BUY", "d": None, "f": None}
 
 
 def test_junit_fails_where_a_required_measure_is_not_reached() -> None:

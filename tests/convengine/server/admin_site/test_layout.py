@@ -1,5 +1,6 @@
 """The sidebar shows the places of the admin with their pages, and nothing that somebody may not see."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from convengine.server.admin_site import layout
+from convengine.server.deployment.folders import find_shipped
 from tests.sign_in import sign_in_superuser
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +49,7 @@ def test_every_page_has_an_entry() -> None:
 def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
     assert list(places_of(is_superuser=True)) == [
         *("Home", "Intents", "Rules & settings", "Answers", "Actions & tools", "Try & test", "Releases"),
-        *("Conversations", "Reports", "Engine room", "Access"),
+        *("Conversations", "Reports", "Access", "More"),
     ]
 
 
@@ -58,11 +60,13 @@ def test_whoever_may_see_nothing_has_no_places() -> None:
 def test_an_analyst_sees_configuration_and_no_access() -> None:
     places = places_of("analyst")
 
-    assert places["Answers"][:3] == ["Answers", "Prompt templates", "Progress texts"]
     # Pages beside lists, each at its position.
-    assert places["Rules & settings"] == ["Rules", "State graph", "Policies", "All settings", "Changed settings"]
-    assert len(places) == 9
-    assert not {"Engine room", "Access"} & set(places)
+    assert places["Intents"] == ["Intents", "Start a flow", "FAQ", "Phrases", "Map"]
+    assert places["Rules & settings"] == ["Rules", "All settings"]
+    assert places["More"][:4] == ["Forms", "State graph", "Policies", "Changed settings"]
+    assert len(places) == 10
+    assert "Access" not in places
+    assert sum(len(pages) for title, pages in places.items() if title != "More") <= 28
 
 
 @pytest.mark.parametrize("group", ["qa", "analyst", "config_admin"])
@@ -70,7 +74,7 @@ def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> Non
     places = places_of(group, path="/admin/audit/ceaudit/")
 
     assert {"Conversations", "Turns", "Feedback"} <= set(places["Conversations"])
-    assert {"Audit events", "Used rows", "Model calls", "Waiting turns"} <= set(places["Engine room"])
+    assert {"Audit events", "Used rows", "Model calls", "Waiting turns"} <= set(places["More"])
     assert ("Access" in places) == (group == "config_admin")
 
 
@@ -78,13 +82,22 @@ def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> Non
     ("group", "listed"), [("qa", False), ("analyst", False), ("config_admin", True), ("operator", True)]
 )
 def test_the_engine_room_is_listed_for_whoever_may_do_more_than_read_there(group: str, listed: bool) -> None:
-    assert ("Engine room" in places_of(group)) == listed
+    assert ("Waiting turns" in places_of(group).get("More", ())) == listed
+
+
+@pytest.mark.parametrize("chapter", ["analyst", "integrator", "qa"])
+def test_no_page_of_a_first_hour_is_among_the_seldom_ones(chapter: str) -> None:
+    text = (find_shipped("docs") / f"first_hour_{chapter}.md").read_text()
+    named = {name for path in re.findall(r"\*([^*\n]+)\*", text) for name in path.split(" › ")}
+    (more,) = (section for section in layout.list_sections() if section.title == "More")
+
+    assert named & {entry.title for entry in more.entries} == set()
 
 
 def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> None:
-    section = next(section for section in sidebar("operator") if section["title"] == "Engine room")
+    section = next(section for section in sidebar("operator") if section["title"] == "More")
 
-    assert [page["title"] for page in section["items"]] == [
+    assert [page["title"] for page in section["items"] if page["section"] == "Engine room"] == [
         *("Action runs", "Sent messages", "Webhook deliveries", "Waiting turns"),
         *("Channel messages", "Opted out", "Queued messages", "Stored answers"),
         *("Background jobs", "Runs of jobs"),
@@ -98,10 +111,11 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
         ("/admin/", "Home", None),
         ("/admin/config_admin/cerule/", "Rules & settings", "Rules"),
         ("/admin/config_admin/cerule/7/history/", "Rules & settings", "Rules"),
-        ("/admin/config_admin/ceprompttemplate/add/", "Answers", "Prompt templates"),
+        ("/admin/config_admin/ceprompttemplate/add/", "More", "Prompt templates"),
+        ("/admin/config_admin/cerelease/compare/", "More", "Compare releases"),
         ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
         ("/admin/config_admin/ceintent/map/", "Intents", "Map"),
-        ("/admin/ce_sessions/ceturnticket/", "Engine room", "Waiting turns"),
+        ("/admin/ce_sessions/ceturnticket/", "More", "Waiting turns"),
     ],
 )
 def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, section: str, entry: str | None) -> None:
