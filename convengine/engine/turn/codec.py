@@ -139,7 +139,7 @@ def load_mended(text: bytes) -> Any:
         return orjson.loads(text)
     except ValueError:
         unicode_text = text.decode("utf-8", "replace").encode()
-        return orjson.loads(_ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], unicode_text))
+        return orjson.loads(_ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], unicode_text))
 
 
 def load_column(value: Any) -> Any:

@@ -85,9 +85,9 @@ class MessageDetails:
 
 def _drop_blanks(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {name: _drop_blanks(item) for name, item in value.items()}
+        inner = {name: _drop_blanks(item) for name, item in value.items()}
         # A latitude of zero is one.
-        return {name: item for name, item in kept.items() if item or type(item) is float}
+        return {name: item for name, item in inner.items() if item or type(item) is float}
     return [_drop_blanks(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 

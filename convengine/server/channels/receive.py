@@ -96,23 +96,31 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
         return
     if message.needs_conversation and not is_known(thread):
         return
-    params = clean_texts({PARAM: message.details.to_param(), "locale": message.locale or channel.locale})
-    media = describe_media(params[PARAM])
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
-    request = TurnRequest(
+    request = _build_request(channel, message, fixed_answer)
+    has_media = message.details.has_media
+    pause = _FURTHER_MEDIA if has_media else timedelta()
+    if not (has_media and join_message(request, key, thread, fixed_answer, _join_media, pause)):
+        queue_message(request, key, "", thread, fixed_answer, may_refuse=False, pause=pause)
+        if fixed_answer is None:
+            acknowledge(channel, message)
+    if has_media:
+        outgoing.start(_wake_after(pause))
+
+
+def _build_request(channel: CeChannel, message: Incoming, fixed_answer: str | None) -> TurnRequest:
+    """What the engine gets; with a fixed answer, what is recorded."""
+    params = clean_texts({PARAM: message.details.to_param(), "locale": message.locale or channel.locale})
+    words = _COMMANDS.get(message.text) or storable(message.text)
+    if not words and fixed_answer is not None:
+        words = describe_media(params[PARAM]) or "[attachment]"
+    return TurnRequest(
         "",
-        _read_text(message) or (None if fixed_answer is None else media or "[attachment]"),
+        Unit.BYTES.cut(words, conf.get("MAX_MESSAGE_BYTES")) or None,
         {name: value for name, value in params.items() if value},
         channel=channel.name,
         workspace_id=channel.workspace_id,
     )
-    pause = _FURTHER_MEDIA if media else timedelta()
-    if not (media and join_message(request, key, thread, fixed_answer, _join_media, pause)):
-        queue_message(request, key, "", thread, fixed_answer, may_refuse=False, pause=pause)
-        if fixed_answer is None:
-            acknowledge(channel, message)
-    if media:
-        outgoing.start(_wake_after(pause))
 
 
 async def _wake_after(pause: timedelta) -> None:
@@ -136,10 +144,6 @@ def _join_media(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[
 def _shorten_name(name: str) -> str:
     """A name that fits into the column of keys: the same for the same one."""
     return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
-
-
-def _read_text(message: Incoming) -> str:
-    return Unit.BYTES.cut(_COMMANDS.get(message.text) or storable(message.text), conf.get("MAX_MESSAGE_BYTES"))
 
 
 def _note(channel: CeChannel, column: str, **values: str) -> None:

@@ -101,11 +101,11 @@ class Slack(Provider):
 
     def show_choice(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
         """`chat.update`, with the choice in the place of the buttons."""
-        asked, channel = message.pressed_in, message.sender.partition(" ")[0]
-        kept = [block for block in read_objects(asked.get("blocks")) if block.get("type") != "actions"]
-        blocks = [*kept, {"type": "section", "text": _write_plain(f"✓ {message.text}")}]
-        body = {"channel": channel, "ts": asked.get("ts"), "text": asked.get("text"), "blocks": blocks}
-        return _build_call("chat.update", body, secrets, settings) if kept else None
+        question, channel = message.pressed_in, message.sender.partition(" ")[0]
+        texts = [block for block in read_objects(question.get("blocks")) if block.get("type") != "actions"]
+        blocks = [*texts, {"type": "section", "text": _write_plain(f"✓ {message.text}")}]
+        body = {"channel": channel, "ts": question.get("ts"), "text": question.get("text"), "blocks": blocks}
+        return _build_call("chat.update", body, secrets, settings) if texts else None
 
     def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """The time stamp of the message, which is its name, or what is wrong with it."""
@@ -146,30 +146,35 @@ def _read_event(event: Mapping[str, Json], own: Set[str]) -> Incoming | None:
 
     Slack tells a mention twice, as a mention and as a message of its channel: both have one name.
     """
-    written = str(event.get("text") or "").strip()
-    mentioned = [match[1] for match in _MENTION.finditer(written)]
-    is_direct = event.get("channel_type") == "im"
-    is_mention = event.get("type") == "app_mention" or not own.isdisjoint(mentioned)
-    thread = event.get("thread_ts") or (event.get("ts") if is_mention and not is_direct else None)
-    needs_conversation = not (is_direct or is_mention)
-    is_for_another = needs_conversation and written.startswith("<@")
-    if is_for_another or not (is_direct or thread) or not _is_of_user(event):
+    text = str(event.get("text") or "").strip()
+    conversation = _find_thread(event, text, own) if _is_of_user(event) else None
+    if conversation is None:
         return None
-    # Slack writes &, < and > as entities.
-    words = html.unescape(_LINK.sub(lambda link: link[2] or link[1], _MENTION.sub("", written))).strip()
-    channel, files = str(event.get("channel")), read_objects(event.get("files"))
-    details = MessageDetails(
-        ChannelUser(read_name(event, "user")),
-        [read_attachment("file", file) for file in files],
-    )
+    thread, needs_conversation = conversation
+    files = [read_attachment("file", file) for file in read_objects(event.get("files"))]
     return Incoming(
-        f"{channel} {event.get('ts')}",
-        _name_sender(channel, thread),
-        # Who only calls the app greets it.
-        words if words or files or not mentioned else "hello",
-        details=details,
+        f"{event.get('channel')} {event.get('ts')}",
+        _name_sender(event.get("channel"), thread),
+        # Who only mentions the app greets it.
+        _read_words(text) or ("hello" if text and not files else ""),
+        details=MessageDetails(ChannelUser(read_name(event, "user")), files),
         needs_conversation=needs_conversation,
     )
+
+
+def _find_thread(event: Mapping[str, Json], text: str, own: Set[str]) -> tuple[str, bool] | None:
+    """The thread, blank without one, and whether only a known one is the bot's. Returns None for talk of others."""
+    thread = str(event.get("thread_ts") or "")
+    if event.get("channel_type") == "im":
+        return thread, False
+    if event.get("type") == "app_mention" or not own.isdisjoint(_MENTION.findall(text)):
+        return thread or str(event.get("ts")), False
+    return (thread, True) if thread and not text.startswith("<@") else None
+
+
+def _read_words(text: str) -> str:
+    """What a message says to a reader: without mentions, and with the signs that Slack writes as entities."""
+    return html.unescape(_LINK.sub(lambda link: link[2] or link[1], _MENTION.sub("", text))).strip()
 
 
 def _is_of_user(event: Mapping[str, Json]) -> bool:

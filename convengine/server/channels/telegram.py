@@ -85,10 +85,10 @@ class Telegram(Provider):
 
     def show_choice(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
         """`editMessageText`, which also takes the buttons away."""
-        asked = message.pressed_in.get("text")
+        question = message.pressed_in.get("text")
         about = {"chat_id": message.sender, "message_id": message.pressed_in.get("message_id")}
-        body = {**about, "text": f"{asked}{_CHOICE}{message.text}"}
-        return Call(_build_url("editMessageText", secrets, settings), body) if asked else None
+        body = {**about, "text": f"{question}{_CHOICE}{message.text}"}
+        return Call(_build_url("editMessageText", secrets, settings), body) if question else None
 
     def read_result(self, status: int, body: Json, retry_after: int) -> CallResult:
         """The number of the message, or how long to wait. Who blocked the bot gets nothing any more."""
@@ -125,14 +125,9 @@ def _build_message(
     within: Mapping[str, Json], sent: Mapping[str, Json], name: Sequence[Json], text: Json
 ) -> Incoming | None:
     """`within`: the message that tells the chat; `sent`: what tells the user, which is the same but for buttons."""
-    chat, words, is_button = read_part(within, "chat"), str(text or "").strip(), within is not sent
-    # A command may name its bot, and the link that begins a chat may have a parameter: "/start@shop_bot spring".
-    command, _, rest = words.partition(" ") if words.startswith("/") else ("", "", words)
-    command = command.partition("@")[0]
-    words = command if command == "/start" else f"{command} {rest}".strip()
-    details = _read_details(sent, words if is_button else "", rest.strip() if command == "/start" else "")
-    is_message = words or details.has_media
-    if chat.get("type") != "private" or not are_names(chat.get("id"), *name) or not is_message:
+    chat, (words, start), is_button = read_part(within, "chat"), _read_words(str(text or "")), within is not sent
+    details = _read_details(sent, words if is_button else "", start)
+    if chat.get("type") != "private" or not are_names(chat.get("id"), *name) or not (words or details.has_media):
         return None
     return Incoming(
         f"{chat.get('id')} {''.join(map(str, name))}",
@@ -143,6 +138,16 @@ def _build_message(
         at=_read_time(sent),
         pressed_in=within if is_button else {},
     )
+
+
+def _read_words(text: str) -> tuple[str, str]:
+    """A text, and the parameter of the link that began the chat: `/start@shop_bot spring`."""
+    words = text.strip()
+    if not words.startswith("/"):
+        return words, ""
+    command, _, rest = words.partition(" ")
+    command, rest = command.partition("@")[0], rest.strip()
+    return ("/start", rest) if command == "/start" else (f"{command} {rest}".strip(), "")
 
 
 def _read_details(sent: Mapping[str, Json], button: str, start: str) -> MessageDetails:

@@ -162,23 +162,10 @@ def _list_messages(value: Mapping[str, Json]) -> Iterator[Incoming]:
 
 def _read_message(message: Mapping[str, Json], user: str) -> Incoming:
     """A message: its words, or the title of the button or row that the user chose."""
-    interactive = read_part(message, "interactive")
-    button = (
-        read_name(read_part(interactive, "button_reply"), "title")
-        or read_name(read_part(interactive, "list_reply"), "title")
-        or read_name(read_part(message, "button"), "text")
-    )
     kind = next((name for name in _ATTACHMENTS if name in message), "")
+    button = _read_button(message)
     words = str(read_part(message, "text").get("body") or button or read_part(message, kind).get("caption") or "")
-    at = str(message.get("timestamp") or "")
-    details = MessageDetails(
-        ChannelUser(read_name(message, "from"), user),
-        [read_attachment(kind, message[kind])] if kind else [],
-        read_location(read_part(message, "location")),
-        list(map(_read_contact, read_objects(message.get("contacts")))),
-        button=button,
-        reply_to=read_name(read_part(message, "context"), "id"),
-    )
+    details = _read_details(message, kind, user, button)
     if not (words.strip() or details.has_media):
         details = replace(details, attachments=[Attachment(read_name(message, "type") or "other")])
     return Incoming(
@@ -186,7 +173,29 @@ def _read_message(message: Mapping[str, Json], user: str) -> Incoming:
         str(message.get("from")),
         words.strip(),
         details=details,
-        at=float(at) if at.isascii() and at.isdigit() else None,
+        at=_read_time(message),
+    )
+
+
+def _read_time(message: Mapping[str, Json]) -> float | None:
+    at = str(message.get("timestamp") or "")
+    return float(at) if at.isascii() and at.isdigit() else None
+
+
+def _read_button(message: Mapping[str, Json]) -> str:
+    pressed = read_part(message, "interactive")
+    title = read_name(read_part(pressed, str(pressed.get("type"))), "title")
+    return title or read_name(read_part(message, "button"), "text")
+
+
+def _read_details(message: Mapping[str, Json], kind: str, user: str, button: str) -> MessageDetails:
+    return MessageDetails(
+        ChannelUser(read_name(message, "from"), user),
+        [read_attachment(kind, message[kind])] if kind else [],
+        read_location(read_part(message, "location")),
+        list(map(_read_contact, read_objects(message.get("contacts")))),
+        button=button,
+        reply_to=read_name(read_part(message, "context"), "id"),
     )
 
 
