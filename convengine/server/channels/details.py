@@ -80,7 +80,8 @@ class MessageDetails:
 
     def to_param(self) -> dict[str, Json]:
         """The value of the input param."""
-        return _drop_blanks(asdict(self))
+        param: dict[str, Json] = _drop_blanks(asdict(self))
+        return param
 
 
 def _drop_blanks(value: Any) -> Any:
@@ -127,10 +128,11 @@ def read_attachment(kind: str, value: Json) -> Attachment:
 
 def read_location(value: Mapping[str, Json]) -> Location | None:
     """A place on earth. Returns None for anything else."""
-    degrees = [value.get(name) for name in ("latitude", "longitude")]
+    degrees: list[Json] = [value.get(name) for name in ("latitude", "longitude")]
     if not all(type(each) in (int, float) and abs(each) <= 180 for each in degrees):
         return None
-    return Location(*map(float, degrees), read_name(value, "name", "title"), read_name(value, "address"))
+    latitude, longitude = map(float, degrees)
+    return Location(latitude, longitude, read_name(value, "name", "title"), read_name(value, "address"))
 
 
 def read_name(value: Json, *names: str) -> str:

@@ -111,8 +111,8 @@ def _build_url(method: str, secrets: Mapping[str, str], settings: Mapping[str, s
 def _read_message(update: Mapping[str, Json]) -> Incoming | None:
     """The message of an update. Returns None for other updates, and for what was written in a group or says nothing."""
     if callback := read_part(update, "callback_query"):
-        name = ("c", callback.get("id"))
-        return _build_message(read_part(callback, "message"), callback, name, callback.get("data"))
+        pressed = ("c", callback.get("id"))
+        return _build_message(read_part(callback, "message"), callback, pressed, callback.get("data"))
     if edited := read_part(update, "edited_message"):
         name, text = (edited.get("message_id"), "e", edited.get("edit_date")), _read_text(edited)
         # What has no words changes without its user, such as a location that moves.

@@ -42,7 +42,7 @@ class InstallationSection:
 
     def is_left_out(self, column: str, value: Any) -> bool:
         """Whether a file need not tell a blank value, because a missing one means the same."""
-        blank = (None, "", [], {})
+        blank: tuple[Any, ...] = (None, "", [], {})
         return value in blank and (column in (self.links or {}) or self._get_default(column) in blank)
 
     def _get_default(self, column: str) -> Any:
