@@ -111,12 +111,12 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
 def _build_request(channel: CeChannel, message: Incoming, fixed_answer: str | None) -> TurnRequest:
     """What the engine gets; with a fixed answer, what is recorded."""
     params = clean_texts({PARAM: message.details.to_param(), "locale": message.locale or channel.locale})
-    words = _COMMANDS.get(message.text) or storable(message.text)
+    words = Unit.BYTES.cut(_COMMANDS.get(message.text) or storable(message.text), conf.get("MAX_MESSAGE_BYTES"))
     if not words and fixed_answer is not None:
         words = describe_media(params[PARAM]) or "[attachment]"
     return TurnRequest(
         "",
-        Unit.BYTES.cut(words, conf.get("MAX_MESSAGE_BYTES")) or None,
+        words or None,
         {name: value for name, value in params.items() if value},
         channel=channel.name,
         workspace_id=channel.workspace_id,
