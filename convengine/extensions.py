@@ -23,10 +23,12 @@ from convengine.server.channels.contract import (
     Receipt,
     Received,
     RequestRefused,
+    Unit,
     check_equal,
     read_object,
     sign,
 )
+from convengine.server.channels.details import Attachment, ChannelUser, Contact, Location, MessageDetails
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import (
     container_interceptor,
@@ -46,10 +48,11 @@ from convengine.server.extensions.registry import (
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 
 __all__ = [
-    "Arrival", "Call", "CallResult", "ContainerRequest", "Continue", "FoundSpan", "HttpRequest", "Incoming",
-    "JsonPayload", "OptionForm", "Outcome", "Payload", "Provider", "Receipt", "Received", "RequestRefused", "Rule",
-    "Session", "Signal", "Step", "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "VerboseLine",
-    "check_equal", "container_interceptor", "container_provider", "container_transformer", "http_mapper",
-    "memory_store", "publish_text", "read_object", "register_channel", "register_finder", "response_transformer",
-    "rule_action", "rule_matcher", "sign", "step_hook", "task", "tool", "tool_group", "verbose_listener",
+    "Arrival", "Attachment", "Call", "CallResult", "ChannelUser", "Contact", "ContainerRequest", "Continue",
+    "FoundSpan", "HttpRequest", "Incoming", "JsonPayload", "Location", "MessageDetails", "OptionForm", "Outcome",
+    "Payload", "Provider", "Receipt", "Received", "RequestRefused", "Rule", "Session", "Signal", "Step",
+    "StepHook", "Stop", "TaskCall", "TaskResult", "TextPayload", "Turn", "Unit", "VerboseLine", "check_equal",
+    "container_interceptor", "container_provider", "container_transformer", "http_mapper", "memory_store",
+    "publish_text", "read_object", "register_channel", "register_finder", "response_transformer", "rule_action",
+    "rule_matcher", "sign", "step_hook", "task", "tool", "tool_group", "verbose_listener",
 ]  # fmt: skip

@@ -32,6 +32,11 @@ FULL: dict[str, Any] = {
     "extraArgs": ["--no-jobs"],
     "resources": {"requests": {"cpu": "500m"}},
     "ingress": {"enabled": True, "host": "desk.example.com", "tlsSecret": "desk-tls"},
+    "networkPolicy": {
+        "enabled": True,
+        "from": [{"namespaceSelector": {"matchLabels": {"name": "ingress"}}}],
+        "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 5432}]}],
+    },
     "podAnnotations": {"prometheus.io/scrape": "true"},
     "nodeSelector": {"disk": "ssd"},
     "tolerations": [{"key": "bots", "operator": "Exists"}],
@@ -80,6 +85,8 @@ def test_whatever_selects_pods_selects_those_of_the_servers_alone(values: dict[s
     ]
     if budget := rendered.get("PodDisruptionBudget convengine"):
         selectors.append(budget["spec"]["selector"]["matchLabels"])
+    if policy := rendered.get("NetworkPolicy convengine"):
+        selectors.append(policy["spec"]["podSelector"]["matchLabels"])
 
     assert all(selector and selector.items() <= labels for selector in selectors)
     if job := rendered.get("Job convengine-migrate"):
@@ -117,6 +124,31 @@ def test_streams_have_a_path_of_their_own_without_a_buffer() -> None:
     assert streams["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-buffering"] == "off"
     assert int(streams["metadata"]["annotations"][seconds]) > settings.CONVENGINE["STREAM_SECONDS"]
     assert int(pages["metadata"]["annotations"][seconds]) > settings.CONVENGINE["TURN_TIMEOUT_SECONDS"]
+
+
+@pytest.mark.parametrize("name", ["Deployment convengine", "Job convengine-migrate"])
+def test_containers_may_make_the_usual_system_calls_alone(name: str) -> None:
+    context = get_pod(render(), name)[1]["securityContext"]
+
+    assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert (context["runAsNonRoot"], context["readOnlyRootFilesystem"]) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"from": [{"podSelector": {}}]}, {"egress": [{"ports": [{"port": 5432}]}]}, FULL["networkPolicy"]],
+    ids=["all", "from", "egress", "both"],
+)
+def test_a_network_policy_lets_in_only_whom_the_values_name(values: dict[str, Any]) -> None:
+    rendered = render(networkPolicy={**values, "enabled": True})
+    spec, ports = rendered["NetworkPolicy convengine"]["spec"], rendered["Service convengine"]["spec"]["ports"]
+    (rule,) = spec["ingress"]
+
+    assert {port["port"] for port in rule["ports"]} == {port["name"] for port in ports}
+    # Kubernetes reads a missing or empty list as everybody.
+    assert rule.get("from", []) == values.get("from", [])
+    assert spec.get("egress", []) == values.get("egress", [])
+    assert spec["policyTypes"] == ["Ingress", *(["Egress"] if "egress" in values else [])]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +191,8 @@ def test_the_schema_takes_the_values(values: dict[str, Any]) -> None:
         {"image": {"tag": 1.4}},
         {"replicas": "3"},
         {"existingSecret": ""},
+        {"networkPolicy": {"enabled": "yes"}},
+        {"networkPolicy": {"ingress": []}},
     ],
 )
 def test_the_schema_refuses_misspelt_and_wrong_values(values: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Alerts through the API: `GET /api/v1/alerts`, `GET /api/v1/alerts/{id}`, `POST /api/v1/alerts/{id}/silence`."""
+"""Alerts through the API: `GET /api/v1/alerts`, `GET /api/v1/alerts/{id}`, and the silence of one."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.alerts.silence import LONGEST_REASON, SilenceRefused, find_rule, silence_rule
+from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
 from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import parse_number, read_choice, read_number, read_page_size
 from audit.models import CeAlert
@@ -103,7 +103,7 @@ class AlertView(ApiView):
 
 
 class AlertSilenceView(ApiView):
-    """`POST /api/v1/alerts/{id}/silence`."""
+    """`POST` and `DELETE /api/v1/alerts/{id}/silence`."""
 
     address = "alerts/<str:alert_id>/silence"
     scope = "config"
@@ -122,6 +122,16 @@ class AlertSilenceView(ApiView):
             raise RequestInvalid(fields={"reason": ["Say why. The history shows it."]})
         try:
             silence_rule(find_rule(alert), sent["until"], sent["reason"], f"API key {key.prefix}")
+        except SilenceRefused as refused:
+            raise RequestInvalid(str(refused)) from None
+        return Response(AlertSerializer(alert).data)
+
+    @extend_schema(operation_id="deleteAlertSilence", parameters=[_ID], request=None, responses={200: AlertSerializer})
+    def delete(self, request: Request, alert_id: str) -> Response:
+        """Send mail and webhooks about a firing alert again."""
+        alert = _get_alert(request, alert_id)
+        try:
+            end_silence(find_rule(alert))
         except SilenceRefused as refused:
             raise RequestInvalid(str(refused)) from None
         return Response(AlertSerializer(alert).data)

@@ -33,7 +33,7 @@ class FileRefused(ValueError):
 
 
 #: What a bundle may have beside its tables. Imports leave it out; `convengine apply` takes it.
-SECTIONS = ("webhooks", "keys", "groups", "alert_rules")
+SECTIONS = ("webhooks", "channels", "keys", "groups", "alert_rules")
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -1,4 +1,4 @@
-"""What an installation has beside its configuration, as sections of a file: webhooks, keys, groups, alert rules."""
+"""What an installation has beside its configuration, as sections of a file: webhooks, channels, keys and more."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,17 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from django import forms
 from django.contrib.auth.models import Group, Permission
-from django.db.models import QuerySet
+from django.db.models import JSONField, QuerySet
 
 from config_admin.transfer.document import FileRow, Mode
 from convengine.engine.text.wording import did_you_mean
 from convengine.json_value import Json
 from convengine.server.api.admin import ApiKeyForm
 from convengine.server.api.models import CeApiKey
+from convengine.server.channels.models import CeChannel
+from convengine.server.channels.providers import list_providers
 from convengine.server.interfaces.installation_section import InstallationSection, alert_rules, save_row
 from convengine.server.webhooks.admin import WebhookForm
 from convengine.server.webhooks.models import CeWebhook
@@ -25,6 +28,34 @@ class _WebhookForm(WebhookForm):
     """A file may be judged where the names of production are not known, as in CI."""
 
     must_resolve = False
+
+
+class _ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A channel of a file: secrets by their names, as on its page. They may be missing where the file is judged."""
+
+    def clean_provider(self) -> str:
+        name, known = self.cleaned_data["provider"], list_providers()
+        if name not in known:
+            raise forms.ValidationError(f"This installation has no provider {name}.{did_you_mean(name, known)}")
+        return str(name)
+
+    def clean(self) -> None:
+        provider = list_providers().get(self.cleaned_data.get("provider", ""))
+        for column in ("secrets", "settings") if provider else ():
+            problem = _check_names(self.cleaned_data.get(column), getattr(provider, column))
+            if problem:
+                self.add_error(column, problem)
+
+
+def _check_names(given: Json, declared: Mapping[str, str]) -> str:
+    """What is wrong with the secrets or settings of a channel. Blank if nothing is. A name with ? may be missing."""
+    known = {name.removesuffix("?") for name in declared}
+    if not isinstance(given, Mapping) or not all(isinstance(value, str) and value for value in given.values()):
+        return "This must be an object of texts."
+    if unknown := sorted(given.keys() - known):
+        return f"There is no {unknown[0]!r}.{did_you_mean(unknown[0], known)}"
+    missing = [name for name in declared if name in known - given.keys()]
+    return f"{missing[0]} is missing." if missing else ""
 
 
 def _list_rights() -> Mapping[str, Any]:
@@ -81,7 +112,18 @@ def list_sections() -> Mapping[str, InstallationSection]:
         list_rows=Group.objects.all,
         links={"permissions": _list_rights},
     )
-    return {"webhooks": webhooks, "keys": keys, "groups": groups, "alert_rules": alert_rules()}
+    channels = InstallationSection(
+        CeChannel,
+        (
+            *("name", "provider", "workspace_id", "is_enabled", "secrets", "settings", "locale", "attachment_text"),
+            *("failure_text", "opt_out_words", "opt_out_text", "opt_in_words", "opt_in_text"),
+        ),
+        "name",
+        _ChannelForm,
+        CeChannel.objects.all,
+    )
+    sections = {"webhooks": webhooks, "channels": channels, "keys": keys, "groups": groups}
+    return {**sections, "alert_rules": alert_rules()}
 
 
 @dataclass(frozen=True)
@@ -194,7 +236,8 @@ class SectionPlan:
         if column in self._keys:
             return [self._keys[column][name] for name in entry.values.get(column, [])]
         value = entry.values[column] if column in entry.values else field.get_default()
-        return str(value) if type(value) in (int, float, dict) else value
+        is_text = type(value) in (int, float) or (type(value) is dict and not isinstance(field, JSONField))
+        return str(value) if is_text else value
 
     def describe_row(self, row: Any, cleaned: Mapping[str, Any] | None = None) -> Mapping[str, Json]:
         """A row as an entry of a file; with `cleaned`, the links of the row as its form was filled in."""
@@ -234,7 +277,10 @@ def export_sections() -> dict[str, Json]:
         plan = SectionPlan(title, (), Mode.UPDATE)
         entries = [plan.describe_row(row) for row in section.list_rows()]
         exported[title] = sorted(
-            ({name: value for name, value in entry.items() if value not in (None, "", [])} for entry in entries),
+            (
+                {name: value for name, value in entry.items() if not section.is_left_out(name, value)}
+                for entry in entries
+            ),
             key=lambda entry: str(entry[section.name]),
         )
     return exported

@@ -9,7 +9,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -45,6 +45,8 @@ class Provider(ABC):
     server: Server
     #: What users see, in its order.
     shown: list[Shown] = field(default_factory=list)
+    #: Messages as they are after their buttons were pressed.
+    changed: list[Shown] = field(default_factory=list)
     #: The next answers, instead of taking a message.
     faults: list[Reply] = field(default_factory=list)
     numbers: Any = field(default_factory=lambda: itertools.count(1))
@@ -108,8 +110,10 @@ class Telegram(Provider):
 
     def choose(self, sender: str, label: str) -> Request:
         head = self.head(sender)
+        asked = [shown for shown in self.shown if label in shown.options and shown.to == sender]
+        message = {**head, **({"message_id": int(asked[-1].name), "text": asked[-1].text} if asked else {})}
         return self.post(
-            {"callback_query": {"id": uuid.uuid4().hex, "from": head["from"], "message": head, "data": label}}
+            {"callback_query": {"id": uuid.uuid4().hex, "from": head["from"], "message": message, "data": label}}
         )
 
     def head(self, sender: str) -> dict[str, Any]:
@@ -125,11 +129,16 @@ class Telegram(Provider):
         return Request(body, {"X-Telegram-Bot-Api-Secret-Token": self.secrets["secret"]})
 
     def read(self, asked: Asked) -> Shown | None:
-        if not asked.path.endswith(f"/bot{self.secrets['token']}/sendMessage"):
+        method, body = asked.path.removeprefix(f"/bot{self.secrets['token']}/"), json.loads(asked.body)
+        if method not in ("sendMessage", "editMessageText"):
             return None
-        body = json.loads(asked.body)
+        assert len(body["text"].encode("utf-16-le")) <= 2 * 4096
         rows = body.get("reply_markup", {}).get("inline_keyboard", [])
-        return Shown(body["chat_id"], body["text"], [row[0]["text"] for row in rows])
+        shown = Shown(body["chat_id"], body["text"], [row[0]["text"] for row in rows])
+        if method == "sendMessage":
+            return shown
+        self.changed.append(replace(shown, name=str(body["message_id"])))
+        return None
 
     def take(self, name: str) -> Reply:
         return Reply(body=json.dumps({"ok": True, "result": {"message_id": int(name)}}).encode())
@@ -197,7 +206,13 @@ class WhatsApp(Provider):
 
 class Slack(Provider):
     kind = "slack"
+    #: Of the last message that had some.
+    blocks: Sequence[Any] = ()
     secrets = {"token": "xoxb-1", "signing_secret": "signing secret"}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {**super().settings, "team_id": "T1"}
 
     def write(self, sender: str, text: str | None, number: int | None = None, **more: Any) -> Request:
         files = (
@@ -209,13 +224,18 @@ class Slack(Provider):
 
     def choose(self, sender: str, label: str) -> Request:
         action = {"type": "button", "value": label, "action_ts": f"{next(self.numbers)}.5"}
-        payload = {"type": "block_actions", "channel": {"id": sender}, "message": {}, "actions": [action]}
+        asked = [shown for shown in self.shown if label in shown.options and shown.to == sender]
+        message = {"ts": asked[-1].name, "text": asked[-1].text, "blocks": self.blocks} if asked else {}
+        user = {"id": "U7", "username": "ada", "name": "ada", "team_id": "T1"}
+        about = {"type": "block_actions", "team": {"id": "T1"}, "user": user, "channel": {"id": sender}}
+        payload = {**about, "message": message, "actions": [action]}
         body = urlencode({"payload": json.dumps(payload)}).encode()
         return self.sign(body, content_type="application/x-www-form-urlencoded")
 
-    def post(self, event: dict[str, Any]) -> Request:
-        about = {"type": "event_callback", "event_id": f"Ev{uuid.uuid4().hex}", "authorizations": [{"user_id": "UBOT"}]}
-        return self.sign(json.dumps({**about, "event": event}).encode())
+    def post(self, event: dict[str, Any], **more: Any) -> Request:
+        installed = {"team_id": "T1", "user_id": "UBOT"}
+        about = {"type": "event_callback", "team_id": "T1", "event_id": f"Ev{uuid.uuid4().hex}"}
+        return self.sign(json.dumps({**about, "authorizations": [installed], "event": event, **more}).encode())
 
     def sign(self, body: bytes, at: float | None = None, content_type: str = "application/json") -> Request:
         sent_at = str(int(at or time.time()))
@@ -225,9 +245,14 @@ class Slack(Provider):
         return Request(body, headers, content_type)
 
     def read(self, asked: Asked) -> Shown | None:
-        assert asked.path == "/chat.postMessage"
+        assert asked.path in ("/chat.postMessage", "/chat.update")
         assert asked.headers["authorization"] == f"Bearer {self.secrets['token']}"
         body = json.loads(asked.body)
+        if asked.path == "/chat.update":
+            text = "\n\n".join(block["text"]["text"] for block in body["blocks"])
+            self.changed.append(Shown(body["channel"], text, name=body["ts"]))
+            return None
+        self.blocks = body.get("blocks", self.blocks)
         buttons = [each["text"]["text"] for block in body.get("blocks", []) for each in block.get("elements", [])]
         place = " ".join(filter(None, (body["channel"], body.get("thread_ts"))))
         return Shown(place, html.unescape(body["text"]), buttons)

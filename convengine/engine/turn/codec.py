@@ -129,6 +129,19 @@ def loads(text: str | bytes) -> Any:
     return orjson.loads(text)
 
 
+#: In a JSON text: a pair of surrogates, a lone one, or another escape.
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+
+
+def load_mended(text: bytes) -> Any:
+    """Parse a JSON text from outside, with U+FFFD for bytes and escapes that are no Unicode. Raises ValueError."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        unicode_text = text.decode("utf-8", "replace").encode()
+        return orjson.loads(_ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], unicode_text))
+
+
 def load_column(value: Any) -> Any:
     """The value of a JSON column from a raw cursor, where it is parsed on one database and a text on the other.
 

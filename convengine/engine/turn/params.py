@@ -28,6 +28,7 @@ PARAMS: Mapping[str, Param] = {
         ("pending_action", "pendingAction", "pending_action_task"), Param("CR", _CALLER, "InteractionPolicyStep")
     ),
     **dict.fromkeys(sorted(APPROVAL_KEYS), Param("C", "caller", "GuardrailStep")),
+    "message_details": Param("C", "channels", "rules, templates, tasks"),
     **dict.fromkeys(("rule_id", "tool_code"), Param("C", "caller", "verbose matching")),
     "pending_action_key": Param("CR", _CALLER, "interaction and action steps", persists=True),
 }

@@ -10,11 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from enum import Enum
 from typing import ClassVar
 
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.codec import loads
+from convengine.engine.turn.codec import load_mended
 from convengine.json_value import Json
+from convengine.server.channels.details import MessageDetails
 
 #: The longest name of a person or a message.
 _LONGEST_NAME = 400
@@ -48,14 +50,14 @@ class Incoming:
     text: str
     #: The language of the user, such as `de`, if the provider knows it.
     locale: str = ""
-    #: Kind, type and size of something that is no text.
-    attachment: Mapping[str, Json] = field(default_factory=dict)
+    #: What else is known of it, such as who wrote it, and files.
+    details: MessageDetails = field(default_factory=MessageDetails)
     #: When it was sent, in seconds since 1970, if the provider says so. What is too old is left.
     at: float | None = None
-    #: The provider's name of an earlier message that it quotes.
-    reply_to: str = ""
     #: It is for the bot only if the bot has a conversation there already.
     needs_conversation: bool = False
+    #: The message whose button was pressed, as the provider has it.
+    pressed_in: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,26 +116,40 @@ class CallResult:
     is_too_late: bool = False
 
 
+class Unit(Enum):
+    """What a provider counts in a text: the word for it, and an encoding with its bytes for one."""
+
+    CHARACTERS = "characters", "utf-32-le", 4
+    UTF_16 = "UTF-16 code units", "utf-16-le", 2
+    BYTES = "bytes", "utf-8", 1
+
+    def measure(self, text: str) -> int:
+        """How long a text is."""
+        _, encoding, width = self.value
+        return len(text.encode(encoding, "replace")) // width
+
+    def cut(self, text: str, most: int) -> str:
+        """The beginning of a text that is at most so long."""
+        _, encoding, width = self.value
+        return text.encode(encoding, "replace")[: most * width].decode(encoding, "ignore")
+
+
 @dataclass(frozen=True)
 class OptionForm:
     """A way to show options, such as `buttons`, and how many of them fit into it."""
 
     name: str
     most: int
-    #: The longest label: in characters, or in bytes of UTF-8.
+    #: The longest label.
     longest: int
-    in_bytes: bool = False
+    unit: Unit = Unit.CHARACTERS
 
     def find_misfit(self, options: Sequence[str]) -> str:
         """Why these options do not fit, in words. Blank if they do."""
         if len(options) > self.most:
             return f"at most {self.most} of {len(options)} options fit as {self.name}"
-        long = [label for label in options if len(label.encode() if self.in_bytes else label) > self.longest]
-        return f"“{shorten(long[0], 40)}” is longer than {self.longest} {self._unit}" if long else ""
-
-    @property
-    def _unit(self) -> str:
-        return "bytes" if self.in_bytes else "characters"
+        long = [label for label in options if self.unit.measure(label) > self.longest]
+        return f"“{shorten(long[0], 40)}” is longer than {self.longest} {self.unit.value[0]}" if long else ""
 
 
 @dataclass(frozen=True)
@@ -163,6 +179,8 @@ class Provider(ABC):
     #: The longest text of a message, and of one that has options in one of `option_forms`.
     longest_text: ClassVar[int]
     longest_question: ClassVar[int]
+    #: What these two count.
+    unit: ClassVar[Unit] = Unit.CHARACTERS
     #: How options are shown, the best first. Where none has room, they are numbered lines of the text.
     option_forms: ClassVar[Sequence[OptionForm]] = ()
 
@@ -188,6 +206,10 @@ class Provider(ABC):
         """The call that says at once that a message was read. It is made once, whatever comes of it."""
         return None
 
+    def show_choice(self, message: Incoming, secrets: Mapping[str, str], settings: Mapping[str, str]) -> Call | None:
+        """The call that shows, in the message whose button was pressed, what the user chose. It is made once."""
+        return None
+
     def write_late(self, text: str, settings: Mapping[str, str]) -> Mapping[str, Json] | None:
         """The message that says a text to a user to whom the provider takes no other one any more."""
         return None
@@ -196,16 +218,16 @@ class Provider(ABC):
         """An answer within the limits of the provider."""
         options = list(dict.fromkeys(answer.options))
         if not options:
-            return _cut(answer.text, self.longest_text)
+            return self._split(answer.text, self.longest_text)
         reason = ""
         for form in self.option_forms:
             misfit = form.find_misfit(options)
             if not misfit:
                 notes = [f"The options are shown as {form.name}{reason}."] if reason else []
-                return replace(_cut(answer.text, self.longest_question, notes), options=options, form=form)
+                return replace(self._split(answer.text, self.longest_question, notes), options=options, form=form)
             reason = f", because {misfit}"
         notes = [f"The options are numbered lines of the text{reason}."]
-        return _cut(number_options(answer.text, options), self.longest_text, notes)
+        return self._split(number_options(answer.text, options), self.longest_text, notes)
 
     def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
         """The messages that say an answer, in their order."""
@@ -213,11 +235,10 @@ class Provider(ABC):
         *first, last = arranged.texts
         return [*(self.write(text, (), None) for text in first), self.write(last, arranged.options, arranged.form)]
 
-
-def _cut(text: str, most: int, notes: Sequence[str] = ()) -> Arrangement:
-    texts = split_text(text, most)
-    parted = [f"The text is sent in {len(texts)} messages."] if len(texts) > 1 else []
-    return Arrangement(texts, notes=[*notes, *parted])
+    def _split(self, text: str, most: int, notes: Sequence[str] = ()) -> Arrangement:
+        texts = split_text(text, most, self.unit)
+        parted = [f"The text is sent in {len(texts)} messages."] if len(texts) > 1 else []
+        return Arrangement(texts, notes=[*notes, *parted])
 
 
 def check_equal(sent: str, expected: str, refusal: str) -> None:
@@ -232,9 +253,9 @@ def sign(secret: str, content: bytes) -> str:
 
 
 def read_object(body: bytes) -> Mapping[str, Json]:
-    """The JSON object of a body. Raises RequestRefused for anything else."""
+    """The JSON object of a body, with U+FFFD for what is no Unicode. Raises RequestRefused for anything else."""
     try:
-        value = loads(body)
+        value = load_mended(body)
     except ValueError as error:
         raise RequestRefused(f"The body is no JSON: {error}") from error
     if not isinstance(value, Mapping):
@@ -259,29 +280,14 @@ def are_names(*values: Json) -> bool:
     return all(type(value) in (str, int) and 0 < len(str(value)) <= _LONGEST_NAME for value in values)
 
 
-def read_attachment(message: Mapping[str, Json], kinds: Sequence[str], text: str) -> dict[str, Json]:
-    """The kind of something that is no text, and its type and size where they are known. Empty beside a mere text."""
-    kind = next((name for name in kinds if name in message), None if text else "other")
-    if kind is None:
-        return {}
-    value = message.get(kind)
-    # A picture comes in several sizes, the largest last.
-    known = read_part({"details": value[-1] if isinstance(value, list) and value else value}, "details")
-    media, size = known.get("mime_type") or known.get("mimetype"), known.get("file_size") or known.get("size")
-    return {"kind": kind, "type": _only(media, str), "bytes": _only(size, int)}
-
-
-def _only(value: Json, kind: type) -> Json:
-    return value if isinstance(value, kind) else None
-
-
-def split_text(text: str, most: int) -> list[str]:
-    """A text in parts of at most `most` characters, cut at the last paragraph, sentence or word that fits."""
+def split_text(text: str, most: int, unit: Unit = Unit.CHARACTERS) -> list[str]:
+    """A text in parts of at most `most` units, cut at the last paragraph, sentence or word that fits."""
     parts = []
     rest = text.strip()
-    while len(rest) > most:
-        at = max((rest.rfind(mark, most // 2, most) + len(mark) for mark in ("\n", ". ", " ")), default=0)
-        at = at if at > most // 2 else most
+    while unit.measure(rest) > most:
+        end = len(unit.cut(rest, most))
+        at = max((rest.rfind(mark, end // 2, end) + len(mark) for mark in ("\n", ". ", " ")), default=0)
+        at = at if at > end // 2 else end
         parts.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
     return [*parts, rest] if rest or not parts else parts

@@ -33,7 +33,8 @@ class CeChannel(models.Model):
         "answer to attachments",
         max_length=500,
         default="I can only read text.",
-        help_text="What is answered to a picture, a voice message or a file.",
+        blank=True,
+        help_text="What is answered to a picture, a voice message or a file without words. Blank: your flows get it.",
     )
     failure_text = models.CharField(
         "answer after a failure",

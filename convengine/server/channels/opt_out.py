@@ -23,7 +23,7 @@ def find_fixed_answer(channel: CeChannel, sender: str, message: Incoming) -> str
             return ""
         opted_out.delete()
         return channel.opt_in_text
-    return None if message.text else channel.attachment_text
+    return None if message.text else channel.attachment_text or None
 
 
 def is_opt_out(channel: CeChannel, text: str) -> bool:

@@ -1,8 +1,11 @@
 """The address of a channel: requests of its provider are verified, read and answered at once."""
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
 
 import structlog
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,7 +17,8 @@ from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api.clean_input import clean_texts
-from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused
+from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused, Unit
+from convengine.server.channels.details import PARAM, describe_media, join_details
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.opt_out import find_fixed_answer
 from convengine.server.channels.providers import find_provider, read_secrets
@@ -22,8 +26,10 @@ from convengine.server.channels.receipts import store_receipt
 from convengine.server.channels.send import acknowledge
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
+from convengine.server.outgoing.loop import outgoing
+from convengine.server.queued.answer import FIXED_ANSWER, outbox
 from convengine.server.queued.models import CeQueuedMessage
-from convengine.server.queued.queue import is_known, queue_message
+from convengine.server.queued.queue import is_known, join_message, queue_message
 from convengine.server.threads.find_session import Thread
 from convengine.server.turns.idempotency import IdempotencyKey
 
@@ -33,6 +39,8 @@ _NOTE_SECONDS = 60.0
 _LONGEST_NAME = 128
 #: What people send without writing it, and what it is for the engine.
 _COMMANDS = {"/start": "hello"}
+#: How long the answer to a picture waits for the next one: albums come as one message for each picture.
+_FURTHER_MEDIA = timedelta(seconds=3)
 _noted: dict[tuple[int, str], float] = {}
 
 
@@ -78,9 +86,9 @@ def _is_too_old(message: Incoming) -> bool:
 
 
 def take_in(channel: CeChannel, message: Incoming) -> None:
-    """Queue a message, once however often it comes. What is no text gets the channel's answer to attachments.
+    """Queue a message, once however often it comes. Pictures in a row are one message.
 
-    A text that is longer than MAX_MESSAGE_BYTES is cut.
+    What is no text gets the channel's answer to attachments. A text that is longer than MAX_MESSAGE_BYTES is cut.
     """
     key = IdempotencyKey.of(channel.owner, _shorten_name(storable(message.message_id)), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
@@ -88,33 +96,54 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
         return
     if message.needs_conversation and not is_known(thread):
         return
-    # Input parameters stay until they change: a message that quotes nothing and has no picture says so.
-    params = {"reply_to": message.reply_to or None, "attachment": dict(message.attachment) or None}
-    if locale := message.locale or channel.locale:
-        params["locale"] = locale
-    values = clean_texts(params)
-    request = TurnRequest("", _read_text(message), values, channel=channel.name, workspace_id=channel.workspace_id)
     fixed_answer = find_fixed_answer(channel, thread.remote_jid, message)
-    queue_message(request, key, "", thread, fixed_answer, may_refuse=False)
-    if fixed_answer is None:
-        acknowledge(channel, message)
+    request = _build_request(channel, message, fixed_answer)
+    has_media = message.details.has_media
+    pause = _FURTHER_MEDIA if has_media else timedelta()
+    if not (has_media and join_message(request, key, thread, fixed_answer, _join_media, pause)):
+        queue_message(request, key, "", thread, fixed_answer, may_refuse=False, pause=pause)
+        if fixed_answer is None:
+            acknowledge(channel, message)
+    if has_media:
+        outgoing.start(_wake_after(pause))
+
+
+def _build_request(channel: CeChannel, message: Incoming, fixed_answer: str | None) -> TurnRequest:
+    """What the engine gets; with a fixed answer, what is recorded."""
+    params = clean_texts({PARAM: message.details.to_param(), "locale": message.locale or channel.locale})
+    words = Unit.BYTES.cut(_COMMANDS.get(message.text) or storable(message.text), conf.get("MAX_MESSAGE_BYTES"))
+    if not words and fixed_answer is not None:
+        words = describe_media(params[PARAM]) or "[attachment]"
+    return TurnRequest(
+        "",
+        words or None,
+        {name: value for name, value in params.items() if value},
+        channel=channel.name,
+        workspace_id=channel.workspace_id,
+    )
+
+
+async def _wake_after(pause: timedelta) -> None:
+    await asyncio.sleep(pause.total_seconds())
+    outbox.wake()
+
+
+def _join_media(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """One stored request of two with media, of which one may have words. Returns None for other ones."""
+    details = [request["input_params"].get(PARAM, {}) for request in (first, second)]
+    media = [describe_media(known) for known in details]
+    has_words = [request["message"] not in (None, known) for request, known in zip((first, second), media, strict=True)]
+    if all(has_words) or not media[0]:
+        return None
+    leading, joined = second if has_words[1] else first, join_details(*details)
+    params = {**first["input_params"], **second["input_params"], PARAM: joined}
+    is_described = not any(has_words) and FIXED_ANSWER in leading
+    return {**leading, "input_params": params, **({"message": describe_media(joined)} if is_described else {})}
 
 
 def _shorten_name(name: str) -> str:
     """A name that fits into the column of keys: the same for the same one."""
     return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
-
-
-def _read_text(message: Incoming) -> str:
-    text = _COMMANDS.get(message.text) or storable(message.text or describe_attachment(message.attachment))
-    return text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
-
-
-def describe_attachment(attachment: Mapping[str, object]) -> str:
-    """What the record says of something that is no text: `[photo, image/jpeg, 81230 bytes]`."""
-    size = attachment.get("bytes")
-    parts = [attachment.get("kind") or "attachment", attachment.get("type"), f"{size} bytes" if size else None]
-    return f"[{', '.join(str(part) for part in parts if part)}]"
 
 
 def _note(channel: CeChannel, column: str, **values: str) -> None:

@@ -10,7 +10,7 @@ import structlog
 from django.db.models import Exists, OuterRef, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.turn.codec import loads
+from convengine.engine.turn.codec import load_mended
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.json_value import Json
 from convengine.server.channels.contract import Call, Incoming, Provider
@@ -61,11 +61,14 @@ async def send_message(row: CeChannelMessage) -> None:
 
 
 def acknowledge(channel: CeChannel, message: Incoming) -> None:
-    """Tell the provider that a message was read. Waits for nothing, and nothing waits for it."""
-    provider = find_provider(channel)
-    call = provider.acknowledge(message, read_secrets(channel), channel.settings)
-    if call is not None:
-        outgoing.start(_acknowledge(channel, provider, call))
+    """Tell the provider that a message was read, and which button. Waits for nothing, and nothing waits for it."""
+    provider, secrets = find_provider(channel), read_secrets(channel)
+    calls = [provider.acknowledge(message, secrets, channel.settings)]
+    if message.pressed_in:
+        calls.append(provider.show_choice(message, secrets, channel.settings))
+    for call in calls:
+        if call is not None:
+            outgoing.start(_acknowledge(channel, provider, call))
 
 
 async def _acknowledge(channel: CeChannel, provider: Provider, call: Call) -> None:
@@ -116,7 +119,7 @@ def _find_target(provider: Provider, url: str) -> Target:
 def _read_json(body: bytes) -> Json:
     """The JSON of an answer. Returns None for another one."""
     try:
-        value: Json = loads(body)
+        value: Json = load_mended(body)
     except ValueError:
         return None
     return value

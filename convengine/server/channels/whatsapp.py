@@ -1,6 +1,7 @@
 """WhatsApp, through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from convengine.engine.text.compare import shorten
@@ -16,17 +17,29 @@ from convengine.server.channels.contract import (
     Received,
     are_names,
     check_equal,
-    read_attachment,
     read_object,
     read_objects,
     read_part,
     sign,
 )
+from convengine.server.channels.details import (
+    Attachment,
+    ChannelUser,
+    Contact,
+    MessageDetails,
+    read_attachment,
+    read_location,
+    read_name,
+)
 
 _API = "https://graph.facebook.com/v23.0"
 _BUTTONS, _LIST = OptionForm("buttons", 3, 20), OptionForm("a list", 10, 24)
 _LONGEST_VARIABLE, _LONGEST_BUTTON = 1024, 20
-_ATTACHMENTS = ("image", "audio", "video", "document", "sticker", "location", "contacts")
+_ATTACHMENTS = ("image", "audio", "video", "document", "sticker")
+#: Types of what users do with earlier messages, and of WhatsApp's own notes; some come as `unsupported`.
+_NO_MESSAGES = frozenset(
+    {"reaction", "edit", "revoke", "pin", "keep_in_chat", "poll_update", "system", "request_welcome"}
+)
 #: Codes of errors that pass: too many messages, and trouble of the service.
 _PASSING = frozenset({1, 2, 4, 80007, 130429, 131016, 131048, 131056, 133004, 131000})
 _WINDOW = 131047
@@ -68,9 +81,8 @@ class WhatsApp(Provider):
         refusal = "The header X-Hub-Signature-256 does not match the body and app_secret."
         check_equal(request.headers.get("x-hub-signature-256", ""), expected, refusal)
         values = list(_list_values(read_object(request.body), settings.get("phone_number_id", "")))
-        messages = [message for value in values for message in read_objects(value.get("messages"))]
         return Arrival(
-            [_read_message(each) for each in messages if _is_of_user(each)],
+            [message for value in values for message in _list_messages(value)],
             [receipt for value in values for receipt in map(_read_receipt, read_objects(value.get("statuses")))],
         )
 
@@ -139,31 +151,58 @@ def _list_values(body: Mapping[str, Json], phone_number_id: str) -> Iterator[Map
                 yield value
 
 
-def _is_of_user(message: Mapping[str, Json]) -> bool:
-    """Whether somebody wrote it: no mark at another message, and no note of WhatsApp's own."""
-    return are_names(message.get("id"), message.get("from")) and message.get("type") not in ("reaction", "system")
+def _list_messages(value: Mapping[str, Json]) -> Iterator[Incoming]:
+    """What users wrote."""
+    profiles = {read_name(each, "wa_id"): read_part(each, "profile") for each in read_objects(value.get("contacts"))}
+    for message in read_objects(value.get("messages")):
+        kind = read_part(message, "unsupported").get("type") or message.get("type")
+        if are_names(message.get("id"), message.get("from")) and str(kind) not in _NO_MESSAGES:
+            yield _read_message(message, read_name(profiles.get(read_name(message, "from")), "name"))
 
 
-def _read_message(message: Mapping[str, Json]) -> Incoming:
+def _read_message(message: Mapping[str, Json], user: str) -> Incoming:
     """A message: its words, or the title of the button or row that the user chose."""
-    interactive = read_part(message, "interactive")
-    text = (
-        read_part(message, "text").get("body")
-        or read_part(interactive, "button_reply").get("title")
-        or read_part(interactive, "list_reply").get("title")
-        or read_part(message, "button").get("text")
-        or read_part(message, str(message.get("type"))).get("caption")
-    )
-    at = str(message.get("timestamp") or "")
-    words = str(text or "").strip()
+    kind = next((name for name in _ATTACHMENTS if name in message), "")
+    button = _read_button(message)
+    words = str(read_part(message, "text").get("body") or button or read_part(message, kind).get("caption") or "")
+    details = _read_details(message, kind, user, button)
+    if not (words.strip() or details.has_media):
+        details = replace(details, attachments=[Attachment(read_name(message, "type") or "other")])
     return Incoming(
         str(message.get("id")),
         str(message.get("from")),
-        words,
-        attachment=read_attachment(message, _ATTACHMENTS, words),
-        at=float(at) if at.isascii() and at.isdigit() else None,
-        reply_to=str(read_part(message, "context").get("id") or ""),
+        words.strip(),
+        details=details,
+        at=_read_time(message),
     )
+
+
+def _read_time(message: Mapping[str, Json]) -> float | None:
+    at = str(message.get("timestamp") or "")
+    return float(at) if at.isascii() and at.isdigit() else None
+
+
+def _read_button(message: Mapping[str, Json]) -> str:
+    pressed = read_part(message, "interactive")
+    title = read_name(read_part(pressed, str(pressed.get("type"))), "title")
+    return title or read_name(read_part(message, "button"), "text")
+
+
+def _read_details(message: Mapping[str, Json], kind: str, user: str, button: str) -> MessageDetails:
+    return MessageDetails(
+        ChannelUser(read_name(message, "from"), user),
+        [read_attachment(kind, message[kind])] if kind else [],
+        read_location(read_part(message, "location")),
+        list(map(_read_contact, read_objects(message.get("contacts")))),
+        button=button,
+        reply_to=read_name(read_part(message, "context"), "id"),
+    )
+
+
+def _read_contact(contact: Mapping[str, Json]) -> Contact:
+    phones = read_objects(contact.get("phones")) or [{}]
+    name = read_name(read_part(contact, "name"), "formatted_name")
+    return Contact(name, read_name(phones[0], "phone"), read_name(phones[0], "wa_id"))
 
 
 def _read_receipt(status: Mapping[str, Json]) -> Receipt:

@@ -40,6 +40,15 @@ class InstallationSection:
     before_change: Callable[[Any, str], None] = lambda row, author: None
     remove: Callable[[Any], None] = _delete
 
+    def is_left_out(self, column: str, value: Any) -> bool:
+        """Whether a file need not tell a blank value, because a missing one means the same."""
+        blank: tuple[Any, ...] = (None, "", [], {})
+        return value in blank and (column in (self.links or {}) or self._get_default(column) in blank)
+
+    def _get_default(self, column: str) -> Any:
+        field: Any = self.model._meta.get_field(column)
+        return field.get_default()
+
     @cached_property
     def form_class(self) -> type[Any]:
         """The form of all columns."""

@@ -1,7 +1,10 @@
 """Accept messages whose callers do not wait: each is stored before its caller hears of it, and once."""
 
 import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -56,12 +59,13 @@ def queue_message(
     fixed_answer: str | None = None,
     *,
     may_refuse: bool = True,
+    pause: timedelta = timedelta(),
 ) -> CeQueuedMessage | StoredAnswer:
     """Store a message, and have its turn taken. The same call again gets the same message, or its answer.
 
     The request of a message of a thread names no conversation. A message that failed is tried anew. `fixed_answer`:
     the engine does not read the message, such as a picture; it is recorded with this answer. Without `may_refuse`,
-    ON_CONCURRENT_TURN `reject` lets it wait.
+    ON_CONCURRENT_TURN `reject` lets it wait. Its turn begins after the `pause`.
 
     Raises IdempotencyKeyReused for a key that came with another body, TurnInProgress where another message of the
     conversation is being answered and ON_CONCURRENT_TURN is `reject`, and ServerOverloaded where too many wait.
@@ -70,7 +74,7 @@ def queue_message(
         return StoredAnswer(body)
     if (known := CeQueuedMessage.objects.filter(message_id=key.call).first()) is None:
         try:
-            known = _accept(request, key, opened_by, thread, fixed_answer, may_refuse=may_refuse)
+            known = _accept(request, key, opened_by, thread, fixed_answer, may_refuse=may_refuse, pause=pause)
         except IntegrityError:
             # The same call came twice at once. It does not interrupt itself.
             known = CeQueuedMessage.objects.get(message_id=key.call)
@@ -92,6 +96,7 @@ def _accept(
     fixed_answer: str | None,
     *,
     may_refuse: bool,
+    pause: timedelta,
 ) -> CeQueuedMessage:
     """Store a new message. Raises as `queue_message`, and IntegrityError if the same call was faster."""
     pending = CeQueuedMessage.objects.filter(status=OutboxStatus.PENDING)
@@ -103,11 +108,42 @@ def _accept(
     conversation_id = _find_conversation(request, thread) if policy != "wait" else None
     if may_refuse and policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
         raise TurnInProgress()
-    row = _store_message(request, key, opened_by, thread, order_key, fixed_answer)
+    begins_at = database_time() + pause
+    row = _store_message(request, key, opened_by, thread, order_key, fixed_answer, next_attempt_at=begins_at)
     # What the engine does not read, such as a picture, neither takes the place of a message nor loses its own.
     if policy == "interrupt" and fixed_answer is None:
         _interrupt(row, earlier.filter(pk__lt=row.pk), conversation_id, request.message)
     return row
+
+
+def join_message(
+    request: TurnRequest,
+    key: IdempotencyKey,
+    thread: Thread,
+    fixed_answer: str | None,
+    join: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any] | None],
+    pause: timedelta,
+) -> bool:
+    """Let a message become a part of the one before it in its thread, if nobody answers that one yet.
+
+    `join` makes one stored request of two, or returns null. The part is known like any message, and has no answer of
+    its own. The turn of both begins after the `pause`. Returns False for a message that stands alone.
+    """
+    order_key, new = _find_order_key(request, thread), _build_request(request, fixed_answer)
+    waiting_here = CeQueuedMessage.objects.filter(order_key=order_key, status=OutboxStatus.PENDING).order_by("-pk")
+    while (last := waiting_here.first()) and not last.attempts and (joined := join(last.request, new)) is not None:
+        now = database_time()
+        unchanged = waiting_here.filter(pk=last.pk, attempts=0, next_attempt_at=last.next_attempt_at)
+        answered = {"status": OutboxStatus.SENT, "sent_at": now, "next_attempt_at": now}
+        try:
+            with transaction.atomic():
+                if unchanged.order_by().update(request=joined, next_attempt_at=now + pause):
+                    _store_message(request, key, "", thread, order_key, fixed_answer, **answered)
+                    return True
+        except IntegrityError:
+            # It came twice at once.
+            return True
+    return False
 
 
 def is_known(thread: Thread) -> bool:
@@ -157,8 +193,8 @@ def _store_message(
     thread: Thread | None,
     order_key: uuid.UUID,
     fixed_answer: str | None,
+    **delivery: Any,
 ) -> CeQueuedMessage:
-    now = database_time()
     with transaction.atomic():
         return CeQueuedMessage.objects.create(
             message_id=key.call,
@@ -170,7 +206,11 @@ def _store_message(
             conversation_id=request.conversation_id or None,
             thread=asdict(thread) if thread else None,
             order_key=order_key,
-            request={**asdict(request), **({} if fixed_answer is None else {FIXED_ANSWER: fixed_answer})},
-            next_attempt_at=now,
-            created_at=now,
+            request=_build_request(request, fixed_answer),
+            created_at=database_time(),
+            **delivery,
         )
+
+
+def _build_request(request: TurnRequest, fixed_answer: str | None) -> dict[str, Any]:
+    return {**asdict(request), **({} if fixed_answer is None else {FIXED_ANSWER: fixed_answer})}

@@ -71,6 +71,20 @@ def test_an_alert_is_silenced_with_a_reason(alert: CeAlert) -> None:
     assert rule.silence_reason == "known"
 
 
+def test_a_silence_can_be_ended(alert: CeAlert) -> None:
+    CeAlertRule.objects.update(silenced_until=NOW + timedelta(hours=2))
+    _, key = CeApiKey.objects.create_key(name="desk", scopes=["config"])
+    _, other = CeApiKey.objects.create_key(name="other", workspace_id="shop", scopes=["config"])
+
+    def delete(secret: str) -> Any:
+        return Client().delete(f"/api/v1/alerts/{alert.pk}/silence", headers={"Authorization": f"Api-Key {secret}"})
+
+    assert delete(other).status_code == 404
+    assert (delete(key).status_code, delete(key).json()["silencedUntil"]) == (200, None)
+    CeAlert.objects.update(status=CeAlert.Status.ENDED)
+    assert delete(key).status_code == 400
+
+
 @pytest.mark.parametrize(
     ("sent", "field"),
     [

@@ -20,6 +20,7 @@ from config_admin.transfer.document import FileRow, Mode
 from config_admin.transfer.installation import SectionPlan, list_sections
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
+from convengine.server.channels.models import CeChannel
 from convengine.server.webhooks.models import CeWebhook
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,13 @@ KEY = {"name": "shop", "scopes": ["turns"]}
 ALERT = {"title": "Lost", "measure": "not_understood", "bound": 20, "users": ["ada"]}
 GROUP = {"name": "Desk", "permissions": ["ce_sessions.view_ceconversation"]}
 POLICY = {"rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
-ENTRIES = {"webhooks": WEBHOOK, "keys": KEY, "alert_rules": ALERT, "groups": GROUP}
+CHANNEL: dict[str, Any] = {
+    "name": "bot",
+    "provider": "telegram",
+    "secrets": {"token": "BOT_TOKEN", "secret": "BOT_SECRET"},
+    "attachment_text": "",
+}
+ENTRIES = {"webhooks": WEBHOOK, "channels": CHANNEL, "keys": KEY, "alert_rules": ALERT, "groups": GROUP}
 
 
 @pytest.fixture(autouse=True)
@@ -129,6 +136,19 @@ def test_a_whole_section_becomes_what_the_file_says(tmp_path: Path) -> None:
         ({"alert_rules": [{**ALERT, "users": ["adda"]}]}, "users: 'adda' does not exist. Did you mean ada?"),
         ({"alert_rules": [{**ALERT, "hours": 5}]}, "alert_rules, entry 1: hours: "),
         ({"groups": [{**GROUP, "permissions": ["ce_sessions.fly"]}]}, "permissions: 'ce_sessions.fly' does not exist."),
+        ({"channels": [{**CHANNEL, "provider": "telegrm"}]}, "no provider telegrm. Did you mean telegram?"),
+        ({"channels": [{**CHANNEL, "secrets": {"token": "T"}}]}, "channels, entry 1: secrets: secret is missing."),
+        (
+            {"channels": [{**CHANNEL, "secrets": {**CHANNEL["secrets"], "tokn": "T"}}]},
+            "channels, entry 1: secrets: There is no 'tokn'. Did you mean token?",
+        ),
+        ({"channels": [{**CHANNEL, "secrets": "BOT_TOKEN"}]}, "channels, entry 1: secrets: This must be an object"),
+        (
+            {"channels": [{**CHANNEL, "settings": {"api_url": 5}}]},
+            "channels, entry 1: settings: This must be an object",
+        ),
+        ({"channels": [{**CHANNEL, "name": "My Bot"}]}, "channels, entry 1: name: Use small letters"),
+        ({"channels": [{**CHANNEL, "token": "12:abc"}]}, "channels, entry 1: there is no 'token'."),
         ({"tables": {"ce_policies": []}}, "ce_policies: is not a table of the configuration."),
     ],
 )
@@ -139,7 +159,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(content: Any, problem: str, 
         run("apply", file, "--secrets", tmp_path / "made")
 
     assert problem in str(refused.value)
-    models = (CePolicy, CeApiKey, CeWebhook, CeAlertRule)
+    models = (CePolicy, CeApiKey, CeChannel, CeWebhook, CeAlertRule)
     stored = [*(model._default_manager for model in models), Group.objects.filter(name="Desk")]
     assert not [rows for rows in stored if rows.exists()]
 

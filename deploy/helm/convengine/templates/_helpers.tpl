@@ -26,6 +26,7 @@ securityContext:
   readOnlyRootFilesystem: true
   allowPrivilegeEscalation: false
   capabilities: {drop: [ALL]}
+  seccompProfile: {type: RuntimeDefault}
 volumeMounts: [{name: files, mountPath: {{ .Values.filesPath }}}, {name: temporary, mountPath: /tmp}]
 {{- end }}
 

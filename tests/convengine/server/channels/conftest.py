@@ -1,6 +1,7 @@
 """Channels of the three providers, whose servers are scripted."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.test import Client
 
 from config_admin.models import CeIntent
 from config_admin.releases.change_set import change_set
-from convengine.server.channels import send
+from convengine.server.channels import receive, send
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.executors.http_client import circuits
 from convengine.server.jobs.outbox import OutboxStatus
@@ -76,6 +77,7 @@ def make_world(kind: type[Provider], settings: Any, monkeypatch: pytest.MonkeyPa
     circuits._all.clear()
     send._next_at.clear()
     monkeypatch.setattr(kind_of(kind), "per_second", 1000)
+    monkeypatch.setattr(receive, "_FURTHER_MEDIA", timedelta())
     for outbox in (answer.outbox, send.outbox):
         monkeypatch.setattr(outbox, "wake", lambda: None)
     with serving() as server:

@@ -141,6 +141,22 @@ def test_an_answer_that_is_too_long_is_sent_in_parts(world: World) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [5_000 * "😀", 900 * "Straße 😀 ", 5_000 * "é", 2_048 * "😀" + "a", 700 * "a.\n𝔅"],
+    ids=lambda text: text[:2],
+)
+def test_parts_are_as_long_as_the_provider_counts(text: str, world: World) -> None:
+    provider = list_providers()[world.provider.kind]
+    texts = provider.arrange(Answer(text)).texts
+    lengths = [len(part.encode("utf-16-le")) // 2 if provider.name == "telegram" else len(part) for part in texts]
+
+    assert all(length <= provider.longest_text for length in lengths)
+    # A part is not cut far before its limit.
+    assert all(length > provider.longest_text // 3 for length in lengths[:-1])
+    assert "".join("".join(texts).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
     ("kind", "options", "form", "notes"),
     [
         ("whatsapp", 3, "buttons", []),
@@ -178,9 +194,9 @@ def test_the_words_below_a_picture_are_the_message(world: World) -> None:
     world.write("7", "hours" if world.provider.kind == "slack" else None, **captions[world.provider.kind])
 
     assert world.provider.list_texts("7") == ["Nine to five."]
-    assert CeConversation.objects.get().input_params_json["attachment"]["kind"] in ("photo", "image", "file")
-    world.write("7", "hours")
-    assert CeConversation.objects.get().input_params_json["attachment"] is None
+    details = CeQueuedMessage.objects.get().request["input_params"]["message_details"]
+    assert details["attachments"][0]["kind"] in ("photo", "image", "file")
+    assert "message_details" not in CeConversation.objects.get().input_params_json
 
 
 def test_a_message_that_waits_is_never_refused(world: World) -> None:
@@ -248,6 +264,14 @@ class TestTelegram:
 
         assert telegram.provider.list_texts("7") == ["Sorry?", "Nine to five."]
 
+    def test_a_command_may_name_the_bot(self, telegram: World) -> None:
+        telegram.write("7", "/fees@shop_bot")
+        telegram.write("7", "/fees@shop_bot for hours")
+        telegram.write("7", "my address is a/b@example.com")
+
+        texts = CeConversationHistory.objects.order_by("turn_no").values_list("user_input", flat=True)
+        assert list(texts) == ["/fees", "/fees for hours", "my address is a/b@example.com"]
+
     def test_groups_are_left(self, telegram: World) -> None:
         telegram.write("7", "hours", chat={"id": -5, "type": "group"})
 
@@ -279,6 +303,28 @@ class TestWhatsApp:
         whatsapp.work()
 
         assert (provider.list_texts("7"), provider.list_texts("8")) == (["Nine to five."], ["No fees."])
+
+    @pytest.mark.parametrize(
+        ("sent", "read"),
+        [
+            (rb"\ud83d", "hours \ufffd"),
+            (rb"\ude00\ud83d", "hours \ufffd\ufffd"),
+            (rb"\ud83d\ude00", "hours 😀"),
+            (rb"\\ud83d", r"hours \ud83d"),
+            (b"\xed\xa0\xbd", "hours \ufffd\ufffd\ufffd"),
+            (b"\xff", "hours \ufffd"),
+        ],
+        ids=["half", "wrong order", "pair", "no escape", "bytes of a half", "no UTF-8"],
+    )
+    def test_what_is_no_unicode_refuses_no_batch(self, sent: bytes, read: str, whatsapp: World) -> None:
+        provider: Any = whatsapp.provider
+        texts = {"7": "hours", "8": "hours @@", "9": "fees"}
+        batch = provider.post(messages=[provider.message(user, text={"body": text}) for user, text in texts.items()])
+        assert whatsapp.post(provider.sign(batch.body.replace(b"@@", sent))).status_code == 200
+        whatsapp.work()
+
+        assert [provider.list_texts(user) for user in texts] == [["Nine to five."], ["Nine to five."], ["No fees."]]
+        assert CeConversationHistory.objects.get(conversation__remote_jid="8").user_input == read
 
     def test_what_is_for_another_number_is_left(self, whatsapp: World) -> None:
         provider: Any = whatsapp.provider
@@ -352,6 +398,61 @@ class TestSlack:
 
         shown = [(each.to, each.text) for each in slack.provider.shown]
         assert shown == [("C1 1.0001", "Nine to five."), ("C1 1.0001", "No fees.")]
+
+    @pytest.mark.parametrize(
+        ("more", "status"),
+        [
+            ({}, 200),
+            ({"team_id": "T9", "context_team_id": "T1", "authorizations": []}, 200),
+            ({"team_id": "T9"}, 200),
+            ({"team_id": "T9", "authorizations": [{"team_id": "T9", "user_id": "UBOT"}]}, 403),
+            ({"team_id": None, "authorizations": []}, 403),
+        ],
+        ids=["own", "shared channel", "authorized", "another", "none"],
+    )
+    def test_requests_of_other_workspaces_are_refused(self, more: dict[str, Any], status: int, slack: World) -> None:
+        provider: Any = slack.provider
+        about = {"type": "message", "channel_type": "im", "channel": "D1", "user": "U7", "text": "hours", "ts": "1.5"}
+        assert slack.post(provider.post(about, **more)).status_code == status
+
+        assert CeQueuedMessage.objects.exists() == (status == 200)
+        if status == 403:
+            assert ", not of T1." in CeChannel.objects.get().refusal
+
+    def test_a_button_of_another_workspace_is_refused(self, slack: World) -> None:
+        CeChannel.objects.update(settings={**slack.provider.settings, "team_id": "T9"})
+        assert slack.post(slack.provider.choose("D1", "hours")).status_code == 403
+        CeChannel.objects.update(settings={"api_url": slack.provider.settings["api_url"]})
+        # A channel of an earlier version does not know its workspace.
+        assert slack.post(slack.provider.choose("D1", "hours")).status_code == 200
+
+    def test_a_slash_command_is_taken_without_effect(self, slack: World) -> None:
+        provider: Any = slack.provider
+        body = b"token=x&team_id=T1&channel_id=D1&user_id=U7&command=%2Fdesk&text=hours&trigger_id=1.2"
+        answer = slack.post(provider.sign(body, content_type="application/x-www-form-urlencoded"))
+
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert not CeQueuedMessage.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("sent", "read"),
+        [
+            ("<@UBOT> hours", "hours"),
+            ("hours, <@UBOT>?", "hours,?"),
+            ("hours <@UBOT> please", "hours please"),
+            ("<@UBOT|desk> <@U999> hours <!here>", "hours"),
+            ("<!subteam^S1|@team> hours <@UBOT>", "hours"),
+            ("<@UBOT>", "hello"),
+            ("hours since <!date^1392734382^{date}|Feb 18> <@UBOT> in <#C1|general>", "hours since Feb 18 in general"),
+        ],
+    )
+    @pytest.mark.parametrize("kind", ["app_mention", "message"])
+    @pytest.mark.parametrize("place", ["channel", "mpim"])
+    def test_a_mention_anywhere_is_taken_out(self, place: str, kind: str, sent: str, read: str, slack: World) -> None:
+        slack.post(slack.provider.write("C1", sent, 1, type=kind, channel_type=place))
+
+        row = CeQueuedMessage.objects.get()
+        assert (row.request["message"], row.thread["remote_jid"]) == (read, "C1 1.0001")
 
     def test_a_mention_that_slack_tells_twice_has_one_turn(self, slack: World) -> None:
         slack.write("C1", "<@UBOT> hours", type="app_mention", channel_type="channel", number=1)
