@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from convengine.server.deployment.folders import SECRET_FILE
+from convengine.server.deployment.folders import DATABASE_FILE
 from tests.browser.conftest import ROOT, Server, Visitor, wait_for_server
 from tests.live.processes import free_port
 
@@ -20,12 +20,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 def served_url(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """`manage.py serve` on the database of the demonstration, which knows the same sessions."""
     port, log_path = free_port(), tmp_path_factory.mktemp("serve") / "log"
-    folder = Path(server.environment["CE_VAR_DIR"])
-    environment = {
-        **server.environment,
-        "DATABASE_URL": f"sqlite:///{folder / 'convengine.sqlite3'}",
-        "CE_SECRET_KEY": (folder / SECRET_FILE).read_text().strip(),
-    }
+    # Both are named, because the server refuses those of the demonstration otherwise.
+    database = Path(server.environment["CE_VAR_DIR"], DATABASE_FILE)
+    environment = {**server.environment, "DATABASE_URL": f"sqlite:///{database}"}
     command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(port), "--workers", "1", "--no-jobs"]
     with log_path.open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
@@ -42,9 +39,12 @@ def test_a_timeline_follows_its_conversation_over_the_port_of_streams(
 ) -> None:
     conversation = str(uuid.uuid4())
     server.say("Hello", conversation)
+    # Cookies hold for all ports of a host. The page is no visitor's: it asks another port for its events.
+    tab = ada.tab.context.browser.new_context(storage_state=ada.tab.context.storage_state()).new_page()
 
-    ada.page.goto(f"{served_url}/admin/audit/ceaudit/{conversation}/timeline/")
-    expect(ada.page.get_by_text("Live", exact=True)).to_be_visible()
+    tab.goto(f"{served_url}/admin/audit/ceaudit/{conversation}/timeline/")
+    expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     server.say("cancel my order", conversation)
 
-    expect(ada.page.locator("#turn-2")).to_contain_text("cancel my order")
+    expect(tab.locator("#turn-2")).to_contain_text("cancel my order")
+    tab.context.close()

@@ -89,16 +89,8 @@ def test_both_clients_watch_a_conversation(serve: Callable[[Sequence[str]], Serv
 def test_both_clients_say_that_no_streams_are_served(serve: Callable[[Sequence[str]], Server]) -> None:
     create_help_desk()
     server, secret = serve(["manage.py", "serve", "--port", "8000", "--streams-port", "0"]), make_key()
-    url, no_retries = f"http://127.0.0.1:{server.port}", Retries(attempts=1)
 
-    async def read() -> Any:
-        async with AsyncClient(url, secret, retries=no_retries) as client:
-            return [event async for event in client.stream_events("c")]
-
-    for watching in (
-        lambda: list(Client(url, secret, retries=no_retries).stream_events("c")),
-        lambda: asyncio.run(read()),
-    ):
+    for watching in (watch, watch_async):
         with pytest.raises(ApiError, match="Set CE_STREAMS_URL") as refused:
-            watching()
+            watching(f"http://127.0.0.1:{server.port}", secret, "c")
         assert (refused.value.status, refused.value.code) == (404, "STREAMS_NOT_SERVED")
