@@ -171,7 +171,7 @@ def test_health_names_the_turns_that_were_ended(servers: Callable[..., list[Serv
     reader = Client()
     reader.force_login(User.objects.create_superuser("ada"))
     page = reader.get(health_url()).content.decode()
-    assert "Turns of the last day that did not end" in page
+    assert "Turns of the last day that did not end in time" in page
     assert f"/{talk.conversation_id}/turn/1/" in page
     assert "standing.py" in reader.get(f"/admin/audit/ceaudit/{talk.conversation_id}/turn/1/").content.decode()
     assert ledger.check([talk]) == {"TURN_TIMEOUT": 1}

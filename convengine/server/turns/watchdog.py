@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
-from django.db import DatabaseError
 
 from convengine.engine.errors import TurnTimeout
 from convengine.server.deployment import conf
@@ -79,15 +78,19 @@ class Watchdog:
             self._running.pop(lease_token, None)
 
     def _run(self) -> None:
-        while True:
-            # C code that does not let go of the interpreter stops this thread as well. Then the alarm is not set again.
-            _set_alarm(STALL_SECONDS)
-            time.sleep(_PAUSE)
-            seconds = find_longest_seconds()
-            with self._lock:
-                running = tuple(self._running.values())
-            if overdue := [turn for turn in running if time.monotonic() - turn.began > seconds]:
-                _end_process(overdue)
+        try:
+            while True:
+                # C code that does not let go of the interpreter stops this thread, and nothing sets the alarm again.
+                _set_alarm(STALL_SECONDS)
+                time.sleep(_PAUSE)
+                seconds = find_longest_seconds()
+                with self._lock:
+                    running = tuple(self._running.values())
+                if overdue := [turn for turn in running if time.monotonic() - turn.began > seconds]:
+                    _end_process(overdue)
+        finally:
+            # A fault of this thread, which the next turn starts again, is no stall.
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _set_alarm(seconds: float) -> None:
@@ -121,8 +124,9 @@ def _end_process(overdue: Sequence[RunningTurn]) -> None:
                     message="The turn was here when the server ended it.",
                     traceback=stack,
                 )
-        except DatabaseError as error:
-            log.warning("overdue turn not recorded", turn_no=turn.turn_no, error=str(error))
+        except Exception as error:
+            # The turn is recorded when its lease has expired.
+            log.warning("overdue turn not recorded", turn_no=turn.turn_no, error=str(error), exc_info=error)
     os._exit(_STATUS)
 
 
