@@ -1,6 +1,6 @@
 # The image of ConvEngine: `docker build --tag convengine .`
 # A project takes it as its base (`FROM convengine`) and copies its files to /srv/convengine.
-FROM python:3.11-slim AS build
+FROM python:3.13-slim AS build
 WORKDIR /src
 COPY requirements-production.lock .
 RUN python -m venv /opt/convengine \
@@ -11,7 +11,7 @@ ARG BUILD_COMMIT=""
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /dist . \
  && /opt/convengine/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 
-FROM python:3.11-slim
+FROM python:3.13-slim
 COPY --from=build /opt/convengine /opt/convengine
 ENV PATH=/opt/convengine/bin:$PATH \
     PYTHONUNBUFFERED=1 \

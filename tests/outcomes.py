@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from audit.record.events import Event
+from convengine.engine.cached_property import cached_property
 
 Json = Any
 

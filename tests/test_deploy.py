@@ -103,6 +103,14 @@ def test_nginx_accepts_its_file(tmp_path: Path) -> None:
     run(nginx, "-t", "-q", "-c", str(main))
 
 
+def test_all_images_have_the_same_python() -> None:
+    """Python 3.11 is the least; 3.13 is what is deployed."""
+    files = [ROOT / "Dockerfile", *sorted((ROOT / "fixtures").glob("*/Dockerfile"))]
+    versions = [re.findall(r"^FROM python:(\S+)", file.read_text(), re.MULTILINE) for file in files]
+
+    assert [version for each in versions for version in each] == ["3.13-slim"] * 3
+
+
 def test_the_commands_of_the_files_exist() -> None:
     options = {option for action in _list_options() for option in action}
     compose: Any = yaml.safe_load((ROOT / "compose.yaml").read_text())

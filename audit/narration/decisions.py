@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -14,6 +13,7 @@ from audit.narration.rule_narrators import dump_comparison
 from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_text
 from audit.narration.wording import row_name, row_noun
 from audit.record.events import Event
+from convengine.engine.cached_property import cached_property
 from convengine.engine.rules.conditions.words import comparison_sentence, fact_name, value_words
 from convengine.engine.rules.explain import OUTRANKED, ExplainedRow, explain, find_row_fault
 from convengine.engine.rules.row_names import name_row

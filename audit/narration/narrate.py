@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from audit.narration.sentence import Fact, Parts, Sentence, get_text
 from audit.narration.wording import fill
 from audit.record.events import Event
+from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot

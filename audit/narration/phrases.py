@@ -188,7 +188,8 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "UNCLEAR": "It is unclear whether the user continues or starts something new",
     },
     "failure": {
-        "LEASE_EXPIRED": "the server process ended before the turn did",
+        "LEASE_EXPIRED": "the server process ended or stood still before the turn ended",
+        "TURN_TIMEOUT": "it did not end within its time limit, so the server ended the process that ran it",
     },
 }
 

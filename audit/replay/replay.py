@@ -5,13 +5,13 @@ Nothing is called and nothing is written: every port answers from the tape.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import zip_longest
 
 from audit.record.document import list_unstored_events
 from audit.record.events import StoredEvent, expand_events
 from audit.record.queries import read_turns
 from audit.replay.comparison import StepPair, compare_events
+from convengine.engine.cached_property import cached_property
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.recording import Playback, Reuse, drop_times

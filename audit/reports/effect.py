@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -13,6 +12,7 @@ from audit.reports.cause import find_bad_turns, find_moved_turns
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
 from audit.reports.report import INTENT, Selection, Totals, read_releases
+from convengine.engine.cached_property import cached_property
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.release_history import ReleaseNote

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 
 from audit.narration.decisions import role_label
 from audit.narration.wording import label_row
 from audit.simulator.posted import SentMessage
+from convengine.engine.cached_property import cached_property
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.difference import Difference, diff_json
 from convengine.engine.turn.codec import to_plain

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -25,9 +26,13 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.database.sql import database_time
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.dead_turns import ENDED_CODES
 
 #: How many findings a page shows, and rows of one.
 SHOWN, MAX_ROWS = 100, 20
+_ENDED_TURNS_SHOWN = timedelta(days=1)
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {
     "VAR": "variable",
@@ -114,9 +119,17 @@ def health(request: HttpRequest) -> HttpResponse:
         "percent": 100 * run.done // run.parts,
         "has_intents": bool(snapshot.rows(rows.Intent)),
         **_describe_findings(request, snapshot, done.findings if done else ()),
+        "ended_turns": _list_ended_turns() if request.user.has_perm("audit.view_ceaudit") else (),
         "may_accept": may_accept,
     }
     return TemplateResponse(request, "config_admin/health.html", context)
+
+
+def _list_ended_turns() -> list[CeConversationHistory]:
+    """The newest turns of a day that did not end by themselves or in time: they show what stops the server."""
+    since = database_time() - _ENDED_TURNS_SHOWN
+    rows = CeConversationHistory.objects.filter(error_code__in=ENDED_CODES, created_at__gte=since)
+    return list(rows.order_by("-history_id")[:MAX_ROWS])
 
 
 def _describe_findings(request: HttpRequest, snapshot: Snapshot, findings: Iterable[Diagnosis]) -> dict[str, Any]:

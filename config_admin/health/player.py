@@ -7,12 +7,12 @@ of the deployment do not run it.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from typing import NamedTuple
 
 from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.mentions import get_noon
 from config_admin.validation.world import World
+from convengine.engine.cached_property import cached_property
 from convengine.engine.pipeline.step import Step
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, RULE_PASS_CAP_REACHED

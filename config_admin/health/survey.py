@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.player import TurnPlayer
 from config_admin.validation.world import World
+from convengine.engine.cached_property import cached_property
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row

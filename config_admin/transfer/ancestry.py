@@ -6,7 +6,6 @@ in both installations may have the same number in both; the list and the store s
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from django.db.models import Q
@@ -20,6 +19,7 @@ from config_admin.releases.working_copy import find_working_copy, write_outside
 from config_admin.transfer.document import Ancestor, BaseRelease, Document, Numbers, read_numbers
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.stored_columns import control_plane
+from convengine.engine.cached_property import cached_property
 
 #: How many releases an export lists.
 MOST_RELEASES = 1000

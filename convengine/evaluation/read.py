@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.message import MOST_CHARACTERS, find_earlier_days, list_fillers, make_fields
 from convengine.engine.forms.user_answer import find_confirmation, states_more

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 
 import structlog
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.redaction import Redaction

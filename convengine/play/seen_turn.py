@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import code

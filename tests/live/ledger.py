@@ -7,6 +7,7 @@ from audit.models import CeAudit, CeTurnIndex
 from audit.record.events import StoredEvent
 from audit.replay.replay import find_replay_difference
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
+from convengine.server.turns.dead_turns import ENDED_CODES
 from tests.live.client import Exchange, Talk
 from tests.record import events
 
@@ -27,10 +28,10 @@ def check(talks: Iterable[Talk]) -> Counter[str]:
 
 
 def check_numbers(row: CeConversation, records: list[CeConversationHistory]) -> None:
-    """Every turn number from 1 to the last has exactly one record, and a turn failed only because it died."""
+    """Every turn number from 1 to the last has exactly one record, and a turn failed only because it did not end."""
     assert [record.turn_no for record in records] == list(range(1, row.last_turn_no + 1))
     assert {record.status for record in records} <= {"OK", "FAILED"}
-    assert {record.error_code for record in records if record.status == "FAILED"} <= {"LEASE_EXPIRED"}
+    assert {record.error_code for record in records if record.status == "FAILED"} <= set(ENDED_CODES)
     assert row.lease_token is None
 
 
@@ -76,7 +77,7 @@ def check_audit(row: CeConversation, records: list[CeConversationHistory]) -> No
             assert find_replay_difference(record) is None
         else:
             assert stages[-1] == "ENGINE_UNKNOWN_FAILURE"
-            assert trail[-1].payload_json["reason"] == "LEASE_EXPIRED"
+            assert trail[-1].payload_json["reason"] == record.error_code
             assert "ENGINE_RETURN" not in stages or stages.index("ENGINE_RETURN") < len(stages) - 1
 
 

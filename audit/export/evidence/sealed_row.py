@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Self
 
@@ -15,6 +14,7 @@ from audit.record.document import list_deciding_rows
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import Event, StoredEvent, expand_events, list_events, read_document
 from audit.seal import HEADER, WORDS, Parts, Seal
+from convengine.engine.cached_property import cached_property
 from convengine.json_value import Json
 from convengine.server.sessions.models import ADDITION
 

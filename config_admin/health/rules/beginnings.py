@@ -6,7 +6,7 @@ as they depend on the beginning alone; what really happens, only the played turn
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 
 from config_admin.health.diagnosis import Witness
@@ -22,6 +22,7 @@ from config_admin.health.rules.mentions import (
 from config_admin.health.rules.values import NOTHING, list_candidates, order_combinations, sample_field
 from config_admin.health.texts.predicate import FITS, FITS_CASE, Text, TextPredicate, find_text
 from config_admin.validation import relations
+from convengine.engine.cached_property import cached_property
 from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_GREETING, REGEX_NEGATE
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.session_form import find_schema, set_form_facts

@@ -6,11 +6,11 @@ jsonschema validates single values; this module decides which values are missing
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from jsonschema import Draft202012Validator
 from referencing.exceptions import Unresolvable
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.composed_schemas import list_required, sort_declared, write_out
 from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.words import Words, split_name, split_words

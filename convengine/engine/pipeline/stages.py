@@ -63,13 +63,15 @@ ENGINE_KNOWN_FAILURE = declare_stage(
 ENGINE_UNKNOWN_FAILURE = declare_stage(
     "ENGINE_UNKNOWN_FAILURE",
     Family.FRAME,
-    "The turn failed unexpectedly, or the process that ran it died.",
+    "The turn failed unexpectedly, or the process that ran it ended.",
     keys="exception message recoverable incidentId reason",
     always_recorded=True,
     whole_meta=True,
     sentences=(
         SentenceTemplate(
-            "The turn failed: {reason:phrase failure}. Nothing was saved.", {"reason": "LEASE_EXPIRED"}, Tone.ERROR
+            "The turn failed: {reason:phrase failure}. Nothing was saved.",
+            {"reason": frozenset({"LEASE_EXPIRED", "TURN_TIMEOUT"})},
+            Tone.ERROR,
         ),
         SentenceTemplate(
             "The turn failed unexpectedly with {exception}[: {message}]. Nothing was saved.", tone=Tone.ERROR

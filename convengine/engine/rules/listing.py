@@ -7,8 +7,9 @@ others (paths, other targets, custom types) are tested one by one.
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.rules.conditions.rule import find_fault, get_target
 from convengine.engine.rules.text_bank import REGEX, RULE_EXACT, TextBank, get_bank
 from convengine.engine.rules.verdict import count_excluded_rules

@@ -7,11 +7,12 @@ Before RE2 reads a pattern it is translated: `\w` and `\W` mean letters, marks a
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 import re2
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.live_settings import Setting

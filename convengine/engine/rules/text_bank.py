@@ -1,11 +1,12 @@
 """Test many text patterns at once, in a time that does not grow with their number."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
 
 import re2
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.rules.patterns import PatternError, build_options, compile_pattern, prepare_subject
 from convengine.engine.text.compare import blank, norm
 from convengine.engine.turn.fault import Fault

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import cached_property
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.text.compare import shorten
 from convengine.json_value import Json
 

@@ -7,9 +7,9 @@ not know the difference.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.errors import ReplayMismatch
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.labels import purpose_label

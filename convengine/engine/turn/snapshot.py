@@ -6,10 +6,10 @@ edit of one row costs the indexes of one table.
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm

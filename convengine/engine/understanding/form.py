@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.span import Sort, list_sorts
 from convengine.engine.understanding.words import Lexicon, split_text

@@ -6,9 +6,9 @@ of words, a number or another phrase, and `~x` follows without a blank. `{name_2
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.words import Word, split_text
 from convengine.json_value import Json
 

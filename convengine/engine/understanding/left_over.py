@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, list_sentences, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart

@@ -3,8 +3,10 @@
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Protocol
+
+from convengine.engine.cached_property import cached_property
 
 #: No more characters and words of a message are read: what is longer is a letter, and no answer.
 MOST_CHARS, MOST_WORDS = 1000, 250

@@ -7,10 +7,12 @@ from typing import Any
 
 import orjson
 from django.http import Http404
+from rest_framework.exceptions import NotAcceptable
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.utils.mediatypes import media_type_matches
 
 from convengine.engine.errors import RequestInvalid, RequestTooLarge
 from convengine.engine.turn.codec import MAX_DEPTH, dumps, is_too_deep
@@ -104,6 +106,16 @@ class OnlyRenderer(DefaultContentNegotiation):
             known = ", ".join(str(renderer.format) for renderer in renderers)
             requested = str(request.query_params.get("format", ""))[:60]
             raise RequestInvalid(fields={"format": [f"There is no format {requested!r}. Known: {known}."]}) from None
+        except NotAcceptable:
+            if self._is_written_by_call(request):
+                return renderers[0], renderers[0].media_type
+            raise
+
+    def _is_written_by_call(self, request: Request) -> bool:
+        """Whether the call declares an answer of this kind in its schema, such as a file: it needs no renderer."""
+        call = getattr(request.parser_context["view"], str(request.method).lower(), None)
+        kinds = getattr(call, "media_types", ())
+        return any(media_type_matches(kind, wanted) for kind in kinds for wanted in self.get_accept_list(request))
 
 
 class OrjsonRenderer(BaseRenderer):

@@ -90,8 +90,11 @@ def extend_schema(*, example: Mapping[str, Json] | None = None, **described: Any
     """The library's decorator, for calls of this API: their descriptions extend ours, not that of the project.
 
     An `example` has a `response`, and a `request` if the call has a body; long ones are in `examples.json`.
+    The media types of the responses are those that callers may accept.
     """
     extend = describe(**described)
+    statuses = described.get("responses") or ()
+    media_types = [status[1].partition(";")[0] for status in statuses if isinstance(status, tuple)]
     if example is not None:
         EXAMPLES[described["operation_id"]] = dict(example)
 
@@ -99,6 +102,7 @@ def extend_schema(*, example: Mapping[str, Json] | None = None, **described: Any
         if isfunction(call) and not hasattr(call, "kwargs"):
             call.kwargs = {"schema": ApiSchema}  # type: ignore[attr-defined]
         decorated: F = extend(call)
+        decorated.media_types = media_types  # type: ignore[attr-defined]
         return decorated
 
     return decorate

@@ -19,6 +19,7 @@ from convengine.server.gateway.threads import RequestThreads
 from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
 from convengine.server.probes.addresses import ADDRESSES as PROBES
+from convengine.server.probes.addresses import ALL_THREADS_STAND
 from convengine.server.resilience.waiting import Overloaded
 from convengine.server.turns.failure import error_body
 
@@ -101,6 +102,7 @@ class Gateway:
                 log.error("request failed outside of the application", exc_info=error)
                 _deliver(loop, delivered, Answer(500, [(b"content-type", b"text/plain")], b"Internal Server Error"))
 
+        environ[ALL_THREADS_STAND] = self._threads.all_stand()
         self._probe_threads.get(environ["PATH_INFO"], self._threads).submit(run)
         return await delivered
 

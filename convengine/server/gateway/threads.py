@@ -3,6 +3,7 @@
 import contextvars
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 
@@ -14,6 +15,8 @@ log = structlog.get_logger(__name__)
 Work = Callable[[], None]
 #: An unused thread ends after these seconds.
 _IDLE_SECONDS = 30.0
+#: A thread that runs for this number of seconds without a wait stands.
+STANDING_SECONDS = 10.0
 
 
 class RequestThreads:
@@ -31,6 +34,8 @@ class RequestThreads:
         self._resuming: deque[threading.Event] = deque()
         self._idle: list[_Thread] = []
         self._threads = 0
+        #: By thread, since when it holds its slot.
+        self._since: dict[int, float] = {}
 
     def submit(self, work: Work) -> None:
         """Run it as soon as a slot is free.
@@ -49,6 +54,7 @@ class RequestThreads:
 
     def release(self) -> None:
         """Give the running slot of this thread to a thread that resumes, or to the next request."""
+        self.note_end()
         with self._lock:
             if self._resuming:
                 self._resuming.popleft().set()
@@ -61,12 +67,27 @@ class RequestThreads:
     def acquire(self) -> None:
         """Take a running slot, ahead of new requests."""
         with self._lock:
-            if self._free:
+            granted = None if self._free else threading.Event()
+            if granted:
+                self._resuming.append(granted)
+            else:
                 self._free -= 1
-                return
-            granted = threading.Event()
-            self._resuming.append(granted)
-        granted.wait()
+        if granted:
+            granted.wait()
+        self.note_start()
+
+    def note_start(self) -> None:
+        """This thread holds a slot from now on."""
+        self._since[threading.get_ident()] = time.monotonic()
+
+    def note_end(self) -> None:
+        """This thread holds its slot no longer."""
+        self._since.pop(threading.get_ident(), None)
+
+    def all_stand(self) -> bool:
+        """Whether every slot is held by a thread that stands: no other request can be answered."""
+        since = tuple(self._since.values())
+        return len(since) >= self._limit and time.monotonic() - max(since) > STANDING_SECONDS
 
     def count(self) -> Mapping[str, int]:
         """Requests that run, requests and threads that wait for a running slot, the limit, and all threads."""
@@ -137,8 +158,11 @@ class _Thread(threading.Thread):
 
     def _run_with_slot(self, work: Work) -> None:
         running_slots.set(self._all)
+        self._all.note_start()
         try:
             work()
         except BaseException as error:
             # The slot of a thread that dies would be lost.
             log.error("request ended its thread", exc_info=error)
+        finally:
+            self._all.note_end()

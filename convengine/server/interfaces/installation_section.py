@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.db.models import Model
 
+from convengine.engine.cached_property import cached_property
 from convengine.server.deployment import conf
 
 

@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 #: Seconds in which an answer is given, whatever hangs.
 SECONDS = 1.8
 OK, NO_ANSWER, UNREACHABLE, REFUSED = "ok", "no answer in time", "unreachable", "refuses user or password"
-READ_ONLY = "read-only"
+READ_ONLY, STANDING = "read-only", "all are busy with requests that do not end"
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,12 @@ class Readiness:
         self._broker = BoundedCheck("readiness of the broker", ping_broker)
         self._logged: Sequence[Part] = ()
 
-    def check(self) -> list[Part]:
-        """All parts, in time."""
+    def check(self, *, all_threads_stand: bool = False) -> list[Part]:
+        """All parts, in time. The server says whether all its threads stand."""
         ends = time.monotonic() + SECONDS
         runs = {"broker": self._broker.start()} if has_broker() else {}
         parts = describe_database(*self._wait_for_state(self._database.start(), ends))
+        parts.append(Part("threads", STANDING if all_threads_stand else OK))
         for name, run in runs.items():
             parts.append(Part(name, _wait(run, ends), is_required=False))
         self._log_change(parts)

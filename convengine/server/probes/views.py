@@ -10,6 +10,7 @@ from convengine import __version__
 from convengine.server.deployment import conf
 from convengine.server.observability import metrics
 from convengine.server.observability.scrape import CONTENT_TYPE, Readings, write_metrics
+from convengine.server.probes.addresses import ALL_THREADS_STAND
 from convengine.server.probes.database_state import DatabaseState
 from convengine.server.probes.readiness import Part, readiness
 
@@ -21,7 +22,7 @@ def show_alive(request: HttpRequest) -> HttpResponse:
 
 def show_ready(request: HttpRequest) -> HttpResponse:
     """200 when turns work, otherwise 503; each part by its name. `?strict=true`: 503 for every part."""
-    parts = readiness.check()
+    parts = readiness.check(all_threads_stand=request.META.get(ALL_THREADS_STAND, False))
     is_ready = all(part.is_ok for part in parts if part.is_required or request.GET.get("strict") == "true")
     body = {"status": _name_status(parts, is_ready), "parts": {part.name: part.text for part in parts}}
     return _answer(request, body, 200 if is_ready else 503)

@@ -34,6 +34,7 @@ from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import interrupt_running_turn
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
+from convengine.server.turns.watchdog import find_longest_seconds
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,17 @@ class LeaseRenewer:
             self._thread.start()
 
     def _run(self) -> None:
-        """Every third of the duration of a lease, renew the leases of turns that run for at least that long."""
+        """Every third of the duration of a lease, renew the leases of turns that run for at least that long.
+
+        The lease of a turn that should have been ended expires.
+        """
         while True:
             self._wake.wait()
             pause = lease_seconds() / 3
             time.sleep(pause)
+            now, longest = time.monotonic(), find_longest_seconds()
             with self._lock:
-                due = [token for token, since in self._running.items() if time.monotonic() - since >= pause]
+                due = [token for token, since in self._running.items() if pause <= now - since <= longest]
                 if not self._running:
                     self._wake.clear()
             if due:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person, is_with_person
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.engine import EngineOutcome

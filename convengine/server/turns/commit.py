@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from django.db import transaction
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.errors import TurnConflict, TurnInterrupted, TurnTimeout
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.redaction import Redaction

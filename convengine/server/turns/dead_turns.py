@@ -1,13 +1,13 @@
 """Records of turns that did not commit."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection, transaction
 
-from convengine.engine.errors import ConvEngineError
+from convengine.engine.errors import ConvEngineError, TurnTimeout
 from convengine.engine.pipeline.stages import ENGINE_UNKNOWN_FAILURE
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, build_event
@@ -21,7 +21,13 @@ from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.sessions.models import FREE_LEASE, TURN, CeConversation, CeConversationHistory
 
-_DIED = "The server process ended before the turn did."
+#: The codes of turns that did not end by themselves.
+LEASE_EXPIRED = "LEASE_EXPIRED"
+ENDED_CODES = (LEASE_EXPIRED, TurnTimeout.code)
+_MESSAGES = {
+    LEASE_EXPIRED: "The server process ended or stood still before the turn ended.",
+    TurnTimeout.code: "The turn did not end within its time limit, so the server ended the process that ran it.",
+}
 #: The columns of a conversation that decide about its release.
 _CHOSEN_BY = (
     *("workspace_id", "channel", "remote_jid", "intent_code", "state_code"),
@@ -35,6 +41,18 @@ def recover_expired_lease(conversation_id: str) -> bool:
     Returns false for a lease that is free or has not expired, and for a row that another transaction has locked.
     """
     sql = dialect()
+    is_expired = f"lease_token IS NOT NULL AND lease_expires_at < {sql.now()}"
+    return _record_dead_turn(conversation_id, is_expired, [], LEASE_EXPIRED)
+
+
+def end_overdue_turn(conversation_id: str, token: str) -> bool:
+    """Record that a turn did not end within its time limit, and free its lease, unless it has lost the lease."""
+    return _record_dead_turn(conversation_id, "lease_token = %s", [dialect().uuid_param(token)], TurnTimeout.code)
+
+
+def _record_dead_turn(conversation_id: str, condition: str, params: Sequence[Any], code: str) -> bool:
+    """Record the turn that holds a lease, and free the lease, if the row fulfils the condition and is not locked."""
+    sql = dialect()
     with transaction.atomic(), connection.cursor() as cursor:
         # A locked row is being committed or recovered: neither may delay readers.
         lock = " FOR UPDATE SKIP LOCKED" if sql.vendor == "postgresql" else ""
@@ -42,8 +60,8 @@ def recover_expired_lease(conversation_id: str) -> bool:
             f"""SELECT lease_info, context_epoch, intent_code, state_code, lease_interrupted_by IS NOT NULL,
                        {sql.now()}, chain_head
                   FROM ce_conversation
-                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {sql.now()}{lock}""",
-            [sql.uuid_param(conversation_id)],
+                 WHERE conversation_id = %s AND {condition}{lock}""",
+            [sql.uuid_param(conversation_id), *params],
         )
         row = cursor.fetchone()
         if row is None:
@@ -51,7 +69,7 @@ def recover_expired_lease(conversation_id: str) -> bool:
         info, epoch, intent, state, marked, now, head = row
         stood = (epoch, intent, state)
         new_head = _insert_turn_row(
-            conversation_id, load_column(info) or {}, stood, sql.read_time(now), head, is_marked=bool(marked)
+            conversation_id, load_column(info) or {}, stood, sql.read_time(now), head, code, is_marked=bool(marked)
         )
         cursor.execute(
             f"UPDATE ce_conversation SET chain_head = %s, {FREE_LEASE} WHERE conversation_id = %s",
@@ -98,10 +116,11 @@ def _insert_turn_row(
     stood: tuple[int, str, str],
     now: datetime,
     previous: bytes | None,
+    code: str,
     *,
     is_marked: bool,
 ) -> bytes:
-    """Write the FAILED row of a turn whose process died; returns the hash of its seal. Needs an open transaction.
+    """Write the FAILED row of a turn that did not end; returns the hash of its seal. Needs an open transaction.
 
     It has the events that the turn stored while it ran, its failure, and the interruption if a newer message had marked
     the turn before it died. The epoch, intent and state are those at which the session `stood`.
@@ -110,7 +129,7 @@ def _insert_turn_row(
     version = _find_release(conversation_id, str(info.get("head") or "0"))
     began = _read_beginning(info) or now
     epoch, intent, state = stood
-    failure = {"reason": "LEASE_EXPIRED", "message": _DIED, "recoverable": True, "worker": info.get("worker")}
+    failure = {"reason": code, "message": _MESSAGES[code], "recoverable": True, "worker": info.get("worker")}
     events: list[tuple[Stage, Mapping[str, Any]]] = [
         (USER_INPUT, {"text": info.get("userText"), "inputParamKeys": info.get("inputParamNames")}),
         (ENGINE_UNKNOWN_FAILURE, failure),
@@ -124,8 +143,8 @@ def _insert_turn_row(
         "created_at": began,
         "status": TurnStatus.FAILED.value,
         "source": TURN,
-        "error_code": "LEASE_EXPIRED",
-        "error_message": _DIED,
+        "error_code": code,
+        "error_message": _MESSAGES[code],
         "intent_before": intent,
         "state_before": state,
         "intent_code": intent,

@@ -39,6 +39,7 @@ from convengine.server.turns.commit import EndedTurn, StepFlush, commit_turn, re
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
 from convengine.server.turns.stored_conversation import StoredConversation
+from convengine.server.turns.watchdog import watchdog
 
 log = structlog.get_logger(__name__)
 #: How many tracebacks of one turn are stored.
@@ -65,7 +66,8 @@ def take_turn(
         except AlreadyAnswered as answered:
             observation.is_repeated = True
             return StoredAnswer(answered.body)
-        return _run(request, lease, key, observation)
+        with watchdog.watching(request.conversation_id, lease.turn_no, lease.token):
+            return _run(request, lease, key, observation)
 
 
 def _run(

@@ -249,7 +249,10 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (DISAMBIGUATION_RESOLVED, {"actionKey": "refund", "reply": "the second"},
      "The reply “the second” selects the action refund."),
     (ENGINE_UNKNOWN_FAILURE, {"reason": "LEASE_EXPIRED", "message": "gone"},
-     "The turn failed: the server process ended before the turn did. Nothing was saved."),
+     "The turn failed: the server process ended or stood still before the turn ended. Nothing was saved."),
+    (ENGINE_UNKNOWN_FAILURE, {"reason": "TURN_TIMEOUT", "message": "gone"},
+     "The turn failed: it did not end within its time limit, so the server ended the process that ran it. "
+     "Nothing was saved."),
     (ENGINE_UNKNOWN_FAILURE, {"exception": "KeyError", "message": "x"},
      "The turn failed unexpectedly with KeyError: x. Nothing was saved."),
     (ENGINE_KNOWN_FAILURE, {"errorCode": "TURN_INTERRUPTED"},

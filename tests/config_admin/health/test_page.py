@@ -1,15 +1,22 @@
 """The page of the health check: progress, findings with their rows, what was accepted and why."""
 
 import time
+import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from config_admin import models as m
 from config_admin.editing.links import health_url
 from config_admin.releases.change_set import change_set
+from convengine.server.turns.dead_turns import recover_expired_lease
 from tests.config_admin.builders import make
+from tests.convengine.server.turns.test_take_turn import hold_lease, say
+from tests.sign_in import sign_in
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -75,3 +82,25 @@ def test_who_only_reads_accepts_nothing(somebody: Any, idle_intent: Any) -> None
     assert "Accept" not in open_finished_check(quinn)
     assert quinn.post(health_url(), {"fingerprint": "x", "reason": "y"}).status_code == 403
     assert somebody("olga", "operator").get(health_url()).status_code == 403
+
+
+def test_turns_that_did_not_end_are_listed_for_a_day_for_those_who_may_read_them(
+    ben: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    title = "Turns of the last day that did not end in time"
+    assert title not in open_finished_check(ben)
+    create_help_desk()
+    conversation_id = str(uuid.uuid4())
+    say(conversation_id)
+    hold_lease(conversation_id, -1)
+    assert recover_expired_lease(conversation_id)
+
+    page = open_finished_check(ben)
+    assert title in page
+    assert f"/{conversation_id}/turn/2/" in page
+    reader_of_rules = sign_in("eve")
+    User.objects.get(username="eve").user_permissions.set(Permission.objects.filter(codename="view_cerule"))
+    assert title not in open_finished_check(reader_of_rules)
+    # Rows of turns cannot be changed, so the day ends at once.
+    monkeypatch.setattr("config_admin.health.page._ENDED_TURNS_SHOWN", timedelta())
+    assert title not in open_finished_check(ben)

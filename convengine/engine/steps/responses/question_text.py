@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.dialogue.hand_over import find_hand_over_intent
 from convengine.engine.forms.asking import (
     ASK,

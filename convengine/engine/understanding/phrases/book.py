@@ -2,8 +2,9 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.scope import ANY, UNKNOWN

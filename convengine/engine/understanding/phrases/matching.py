@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
+from convengine.engine.cached_property import cached_property
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn

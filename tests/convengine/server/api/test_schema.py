@@ -202,6 +202,24 @@ def test_calls_are_verbs_with_a_tag_and_a_summary() -> None:
     assert len({operation["operationId"] for operation in operations}) == len(operations)
 
 
+@pytest.mark.django_db
+def test_every_call_accepts_the_media_types_of_its_answers() -> None:
+    create_help_desk()
+    caller = Caller(make_key(scopes=[name for name, _ in SCOPES]))
+    refused = []
+    for path, operations in read_document()["paths"].items():
+        address = re.sub("{.*?}", str(uuid.uuid4()), path)
+        for method, operation in operations.items():
+            for status, response in operation["responses"].items():
+                for kind in response.get("content", {}) if status < "300" else ():
+                    headers = {"Authorization": f"Api-Key {caller.secret}", "Accept": kind}
+                    if caller.client.generic(method.upper(), address, headers=headers).status_code == 406:
+                        refused.append((method, path, kind))
+
+    assert refused == []
+    assert caller.client.get("/api/v1/audit/turns", headers={**headers, "Accept": "image/png"}).status_code == 406
+
+
 def test_no_call_takes_a_field_that_it_does_not_know() -> None:
     """A misspelt field that is passed over does what nobody asked for."""
     document = read_document()

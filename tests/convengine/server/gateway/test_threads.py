@@ -157,3 +157,27 @@ def test_without_another_thread_of_the_system_a_request_is_refused_and_no_slot_i
     go.set()
     wait_until(lambda: done == ["resumed", "queued"])
     wait_until(lambda: threads.count()["running"] == 0)
+
+
+def test_threads_stand_when_each_slot_is_held_for_long_without_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STANDING_SECONDS", 0.05)
+    threads, go, wait = RequestThreads(2, 10), threading.Event(), threading.Event()
+
+    def waits() -> None:
+        slots = running_slots.get()
+        assert slots
+        slots.release()
+        wait.wait()
+        slots.acquire()
+        go.wait()
+
+    threads.submit(go.wait)
+    assert not threads.all_stand()
+    threads.submit(waits)
+    time.sleep(0.1)
+    assert not threads.all_stand(), "one waits for something outside"
+    wait.set()
+    wait_until(threads.all_stand)
+    go.set()
+    wait_until(lambda: not threads.all_stand())
+    wait_until(lambda: threads.count()["running"] == 0)

@@ -63,6 +63,14 @@ def test_a_database_that_hangs_does_not_hang_the_answer(monkeypatch: pytest.Monk
     assert texts(parts)["database"] == "no answer in time"
 
 
+def test_threads_that_stand_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DatabaseState, "read", lambda self: None)
+
+    assert texts(Readiness().check())["threads"] == "ok"
+    (part,) = [part for part in Readiness().check(all_threads_stand=True) if part.name == "threads"]
+    assert (part.text, part.is_required) == ("all are busy with requests that do not end", True)
+
+
 def test_a_database_that_refuses_the_password_is_not_taken_for_one_that_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: DatabaseState) -> None:
         raise OperationalError('connection failed: FATAL:  password authentication failed for user "convengine"')

@@ -16,7 +16,7 @@ TOKEN = "a-token-of-sixteen-and-more"
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
     parts: list[Part] = []
-    monkeypatch.setattr(Readiness, "check", lambda self: parts)
+    monkeypatch.setattr(Readiness, "check", lambda self, **given: parts)
     return parts
 
 

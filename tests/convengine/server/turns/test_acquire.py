@@ -121,6 +121,16 @@ def test_a_turn_that_is_over_is_left_alone(renewed: list[str]) -> None:
     assert renewed == []
 
 
+def test_the_lease_of_a_turn_that_should_have_been_ended_is_not_renewed(
+    renewed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acquire, "find_longest_seconds", lambda: 0.0)
+    with LeaseRenewer().renewing("t"):
+        time.sleep(0.3)
+
+    assert renewed == []
+
+
 def test_one_thread_serves_all_turns_of_the_process(renewed: list[str]) -> None:
     renewer = LeaseRenewer()
     before = threading.active_count()

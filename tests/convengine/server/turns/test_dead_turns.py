@@ -9,7 +9,8 @@ from config_admin.models import CeDraft, CeResponse
 from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
 from config_admin.releases.head import read
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.dead_turns import end_overdue_turn
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
 from tests.worlds import create_help_desk
 
@@ -35,6 +36,23 @@ def test_a_dead_turn_leaves_its_record_and_the_conversation_goes_on() -> None:
     events = CeAudit.objects.filter(turn_no=2).order_by("seq")
     assert [event.stage for event in events] == ["USER_INPUT", "ENGINE_UNKNOWN_FAILURE"]
     assert events[1].payload_json["reason"] == "LEASE_EXPIRED"
+
+
+def test_a_turn_that_outlasts_its_limit_is_ended_by_its_lease_alone() -> None:
+    create_help_desk()
+    conversation_id = str(uuid.uuid4())
+    say(conversation_id)
+    hold_lease(conversation_id, 60)
+    row = CeConversation.objects.get(pk=conversation_id)
+
+    assert not end_overdue_turn(conversation_id, str(uuid.uuid4()))
+    assert end_overdue_turn(conversation_id, str(row.lease_token))
+    assert not end_overdue_turn(conversation_id, str(row.lease_token))
+
+    assert say(conversation_id, "fees").turn_no == 3
+    ended = CeConversationHistory.objects.get(turn_no=2)
+    assert (ended.status, ended.error_code, ended.user_input) == ("FAILED", "TURN_TIMEOUT", "lost words")
+    assert "within its time limit" in ended.error_message
 
 
 def test_a_dead_turn_names_the_release_that_it_ran_on() -> None:
