@@ -241,7 +241,7 @@ class ChannelMessageAdmin(ByConversation):
     error_start = excerpt_column("error", "last error", 80)
     fields = (
         *("status", "receipt", "channel_name", "conversation_page", "shown_recipient", "shown_text", "content"),
-        *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "sent_at"),
     )
     readonly_fields = ("channel_name", "conversation_page", "shown_recipient", "shown_text", "content")
     content = masked_column("body", "message")

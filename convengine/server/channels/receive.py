@@ -1,6 +1,5 @@
 """The address of a channel: requests of its provider are verified, read and answered at once."""
 
-import hashlib
 import time
 from collections.abc import Mapping
 
@@ -14,7 +13,15 @@ from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api.clean_input import clean_texts
-from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused
+from convengine.server.channels.contract import (
+    LONGEST_NAME,
+    Arrival,
+    Incoming,
+    Received,
+    RequestRefused,
+    are_names,
+    fit_name,
+)
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.opt_out import find_fixed_answer
 from convengine.server.channels.providers import find_provider, read_secrets
@@ -30,7 +37,7 @@ from convengine.server.turns.idempotency import IdempotencyKey
 log = structlog.get_logger(__name__)
 #: A channel's page says when something came and was refused; this often at most, it is written.
 _NOTE_SECONDS = 60.0
-_LONGEST_NAME = 128
+_LONGEST_KEY = 128
 #: What people send without writing it, and what it is for the engine.
 _COMMANDS = {"/start": "hello"}
 _noted: dict[tuple[int, str], float] = {}
@@ -46,8 +53,7 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
     try:
         arrival = _read(request, channel)
     except RequestRefused as refused:
-        log.warning("request of a channel refused", channel=name, reason=str(refused))
-        _note(channel, "refused_at", refusal=storable(str(refused))[:500])
+        _note_refusal(channel, str(refused))
         return _refuse(403, "REQUEST_REFUSED", str(refused))
     except ToolFault as fault:
         log.error("channel not ready", channel=name, reason=fault.message)
@@ -82,8 +88,12 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
 
     A text that is longer than MAX_MESSAGE_BYTES is cut.
     """
-    key = IdempotencyKey.of(channel.owner, _shorten_name(storable(message.message_id)), None)
+    key = IdempotencyKey.of(channel.owner, fit_name(message.message_id, _LONGEST_KEY), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
+    if not are_names(thread.remote_jid):
+        # The other messages of the request are taken.
+        _note_refusal(channel, f"The name of the user, or of the thread, is longer than {LONGEST_NAME} characters.")
+        return
     if CeQueuedMessage.objects.filter(message_id=key.call).exists():
         return
     if message.needs_conversation and not is_known(thread):
@@ -100,11 +110,6 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
         acknowledge(channel, message)
 
 
-def _shorten_name(name: str) -> str:
-    """A name that fits into the column of keys: the same for the same one."""
-    return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
-
-
 def _read_text(message: Incoming) -> str:
     text = _COMMANDS.get(message.text) or storable(message.text or describe_attachment(message.attachment))
     return text.encode()[: conf.get("MAX_MESSAGE_BYTES")].decode(errors="ignore")
@@ -115,6 +120,11 @@ def describe_attachment(attachment: Mapping[str, object]) -> str:
     size = attachment.get("bytes")
     parts = [attachment.get("kind") or "attachment", attachment.get("type"), f"{size} bytes" if size else None]
     return f"[{', '.join(str(part) for part in parts if part)}]"
+
+
+def _note_refusal(channel: CeChannel, reason: str) -> None:
+    log.warning("request of a channel refused", channel=channel.name, reason=reason)
+    _note(channel, "refused_at", refusal=reason[:500])
 
 
 def _note(channel: CeChannel, column: str, **values: str) -> None:

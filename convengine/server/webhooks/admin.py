@@ -171,7 +171,7 @@ class WebhookDeliveryAdmin(ByConversation):
     ordering = ("-delivery_id",)
     fields = (
         *("status", "event", "webhook_name", "conversation_page", "event_id", "content"),
-        *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "sent_at"),
     )
     readonly_fields = ("webhook_name", "conversation_page", "content")
     error_start = excerpt_column("error", "last error", 80)
