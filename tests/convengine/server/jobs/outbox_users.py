@@ -16,6 +16,7 @@ from convengine.server.queued import answer as queued
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.webhooks import send as webhooks
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
+from convengine.server.webhooks.signature import create_secret
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def create_queued(text: str, person: str, now: datetime) -> CeQueuedMessage:
     return CeQueuedMessage.objects.create(
         message_id=uuid.uuid4(),
         owner="1",
-        key=text,
+        key=str(uuid.uuid4()),
         body_hash="",
         workspace_id="default",
         conversation_id=key,
@@ -44,7 +45,8 @@ def create_queued(text: str, person: str, now: datetime) -> CeQueuedMessage:
 
 
 def create_delivery(text: str, person: str, now: datetime) -> CeWebhookDelivery:
-    webhook, _ = CeWebhook.objects.get_or_create(name="desk", url="https://desk.example.com", secret="s" * 32)
+    values = {"url": "https://desk.example.com", "secret": create_secret()}
+    webhook, _ = CeWebhook.objects.get_or_create(name="desk", defaults=values)
     return CeWebhookDelivery.objects.create(
         webhook=webhook,
         event_id=uuid.uuid4(),
