@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn.codec import clean_texts
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.api.clean_input import clean_texts
 from convengine.server.channels.contract import (
     LONGEST_NAME,
     Arrival,
