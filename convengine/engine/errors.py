@@ -88,8 +88,8 @@ class ConversationPersistFailed(ConvEngineError):
 class MessageAbandoned(ConvEngineError):
     """The server could not answer this queued message. It is not tried again.
 
-    The message of the error says why, and so does the page *Queued messages*. If the server process ended during several
-    attempts, the message itself may be what ends it: the server log of that time helps.
+    The error says why, and so does the page *Queued messages*. If the server process ended during several attempts, the
+    message itself may be what ends it: read the server log of that time.
     """
 
     code = "MESSAGE_ABANDONED"

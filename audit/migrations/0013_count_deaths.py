@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0011_listed_rows'),
+        ('audit', '0012_views_anew'),
     ]
 
     operations = [
