@@ -205,7 +205,8 @@ def execute_all(statements: Sequence[Statement]) -> None:
 
 def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
     """All statements as one, which is a transaction of its own and fails when one that must match a row does not."""
-    parts, counts, params = [], ["1"], []
+    parts, counts = [], ["1"]
+    params: list[Any] = []
     for number, statement in enumerate(statements):
         parts.append(f"s{number} AS ({statement.sql}{' RETURNING 1' * statement.must_match})")
         params += statement.params

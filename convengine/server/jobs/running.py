@@ -165,7 +165,8 @@ def _claim(job: Job, by: str) -> _Holder | None:
 
 def get_lease_end(now: datetime, failures: int = 0) -> datetime:
     """When a lease ends that is taken or renewed now. It doubles, so that a job ends processes ever more rarely."""
-    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS")) * 2 ** min(max(failures - 1, 0), _MOST_DOUBLINGS)
+    doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
+    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS") * 2**doublings)
 
 
 def _run_held_job(job: Job, holder: _Holder) -> CeJobRun:
