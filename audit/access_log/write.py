@@ -5,7 +5,7 @@ from typing import Any
 
 from audit.models import CeAccessLog
 from convengine.engine.redaction import Redaction
-from convengine.engine.text.compare import shorten, storable
+from convengine.engine.text.compare import shorten
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 
@@ -33,9 +33,9 @@ def log_access(
         kind=kind,
         conversation_id=conversation_id,
         turn_no=turn_no,
-        search=shorten(storable(Redaction.of(configuration().latest).text(search)), MAX_SEARCH_LENGTH),
-        address=storable(request.META.get("REMOTE_ADDR", "") or ""),
-        path=storable(request.path),
+        search=shorten(Redaction.of(configuration().latest).text(search), MAX_SEARCH_LENGTH),
+        address=request.META.get("REMOTE_ADDR", "") or "",
+        path=request.path,
     )
 
 

@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from audit.reports.measures import MEASURES, NOT_UNDERSTOOD_TURNS
-from convengine.engine.text.compare import code, storable
+from convengine.engine.text.compare import code
 from convengine.server.deployment import conf
 from convengine.server.executors.notification import may_write_to
 
@@ -80,13 +80,7 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
             )
 
     def clean_intent_code(self) -> str:
-        return code(storable(self.cleaned_data["intent_code"]))
-
-    def clean_workspace_id(self) -> str:
-        return storable(self.cleaned_data["workspace_id"]).strip()
-
-    def clean_channel(self) -> str:
-        return storable(self.cleaned_data["channel"]).strip()
+        return code(self.cleaned_data["intent_code"])
 
     def clean(self) -> dict[str, Any]:
         """Raises ValidationError for a limit that the number cannot reach."""

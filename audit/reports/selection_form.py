@@ -9,7 +9,7 @@ from django.utils.timezone import localdate
 
 from audit.record.last_days import choose_days
 from audit.reports.report import Selection, choose_dates
-from convengine.engine.text.compare import code, storable
+from convengine.engine.text.compare import code
 from convengine.engine.text.times import FIRST_YEAR, OUT_OF_RANGE
 
 DAYS = ((1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))
@@ -62,9 +62,9 @@ class ReportForm(forms.Form):
         return Selection(
             since,
             until,
-            workspace or storable(cleaned.get("workspace") or ""),
-            channel=storable(cleaned.get("channel") or ""),
-            intent=code(storable(cleaned.get("intent") or "")),
+            workspace or cleaned.get("workspace") or "",
+            channel=cleaned.get("channel") or "",
+            intent=code(cleaned.get("intent")),
             release=cleaned.get("release"),
         )
 

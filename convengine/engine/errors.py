@@ -85,6 +85,16 @@ class ConversationPersistFailed(ConvEngineError):
     code, status, recoverable = "CONVERSATION_PERSIST_FAILED", 503, True
 
 
+class MessageAbandoned(ConvEngineError):
+    """The server could not answer this queued message. It is not tried again.
+
+    The error says why, and so does the page *Queued messages*. If the server process ended during several attempts, the
+    message itself may be what ends it: read the server log of that time.
+    """
+
+    code = "MESSAGE_ABANDONED"
+
+
 class IdempotencyKeyReused(ConvEngineError):
     """This Idempotency-Key was used with another body. Use a new key for a new message."""
 

@@ -26,12 +26,16 @@ class ConvEngineConfig(AppConfig):
             _check_app_name(name)
 
     def ready(self) -> None:
-        """Register the checks, find the log, and collect garbage from now on: nearly everything is imported."""
+        """Register what checks, cleans and embeds, find the log, and collect garbage: nearly everything is imported."""
+        from django.db.backends.signals import connection_created
+
         from convengine.engine.understanding.phrases.encoders import use_service
+        from convengine.server.database.storable_values import clean_statements
         from convengine.server.deployment.logs import use_project_logging
         from convengine.server.startup import checks
 
         checks.register()
+        connection_created.connect(clean_statements)
         use_service(_embed)
         use_project_logging()
         if not gc.isenabled():  # by `convengine.cli` or `convengine.wsgi`; other entry points keep their ways

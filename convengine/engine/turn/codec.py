@@ -47,18 +47,18 @@ def _convert_any(value: Any) -> Any:
         return f"<unserializable {type(value).__name__}>"
 
 
-def _clean_texts(value: Any) -> Any:
+def clean_texts(value: Any) -> Any:
     """The value with storable texts, and without numbers that JSON does not have."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):
-        return {storable(str(key)): _clean_texts(item) for key, item in value.items()}
+        return {storable(str(key)): clean_texts(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_clean_texts(item) for item in value]
+        return [clean_texts(item) for item in value]
     if is_dataclass(value):
-        return {field.name: _clean_texts(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: clean_texts(getattr(value, field.name)) for field in fields(value)}
     return value
 
 
@@ -72,10 +72,10 @@ def dumps(value: Any) -> str:
         # Only a string can contain NUL; this test is cheaper than cleaning every value.
         if b"\\u0000" not in text:
             return text.decode()
-        return orjson.dumps(_clean_texts(orjson.loads(text))).decode()
+        return orjson.dumps(clean_texts(orjson.loads(text))).decode()
     except TypeError:
         # Lone surrogates, and whole numbers beyond 64 bits, which orjson does not accept.
-        return json.dumps(_clean_texts(value), default=_convert_any, separators=(",", ":"), ensure_ascii=False)
+        return json.dumps(clean_texts(value), default=_convert_any, separators=(",", ":"), ensure_ascii=False)
 
 
 def dump_unchanged(value: Any) -> bytes:

@@ -26,7 +26,7 @@ class QueuedMessageAdmin(ByConversation):
     error_start = excerpt_column("error", "last error", 80)
     fields = (
         *("status", "conversation_page", "message_id", "workspace_id", "content", "stored"),
-        *("attempts", "error", "next_attempt_at", "created_at", "ended"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "ended"),
     )
     readonly_fields = ("conversation_page", "content", "stored", "ended")
     content = masked_column("request", "message")

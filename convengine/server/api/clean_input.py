@@ -86,15 +86,6 @@ def _refuse(value: Any, is_wrong: Callable[[Any], bool], reason: str) -> None:
         raise RequestInvalid(fields={".".join(map(storable, path)) or "body": [reason]})
 
 
-def clean_texts(value: Any) -> Any:
-    """A JSON value, in whose texts and keys U+FFFD takes the place of what cannot be stored."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {storable(key): clean_texts(item) for key, item in value.items()}
-    return [clean_texts(item) for item in value] if isinstance(value, list) else value
-
-
 def _is_ours(request: HttpRequest) -> bool:
     """Whether the page is one of the admin or of ours: a project has its own beside them."""
     match = request.resolver_match

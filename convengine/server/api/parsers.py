@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.utils.mediatypes import media_type_matches
 
 from convengine.engine.errors import RequestInvalid, RequestTooLarge
-from convengine.engine.turn.codec import MAX_DEPTH, dumps, is_too_deep
-from convengine.server.api.clean_input import clean_texts, refuse_lossy_numbers, refuse_unstorable_texts
+from convengine.engine.turn.codec import MAX_DEPTH, clean_texts, dumps, is_too_deep
+from convengine.server.api.clean_input import refuse_lossy_numbers, refuse_unstorable_texts
 from convengine.server.deployment import conf
 
 _NUL = b"\\u0000"

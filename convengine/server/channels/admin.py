@@ -17,7 +17,6 @@ from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from convengine.engine.redaction import MASK
-from convengine.engine.text.compare import storable
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
@@ -68,9 +67,6 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
             if field and variable not in dict(field.choices):
                 field.choices = [*field.choices, (variable, f"{variable} (missing in this installation)")]
 
-    def clean_workspace_id(self) -> str:
-        return storable(self.cleaned_data["workspace_id"]).strip()
-
     def _post_clean(self) -> None:
         if self.provider_kind:
             self._store_fields_of_provider(self.provider_kind)
@@ -80,7 +76,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         self.instance.provider = provider.name
         for kind in ("secret", "setting"):
             names = [name for name in self.cleaned_data if name.startswith(f"{kind}_")]
-            values = {name.removeprefix(f"{kind}_"): storable(self.cleaned_data[name]).strip() for name in names}
+            values = {name.removeprefix(f"{kind}_"): self.cleaned_data[name].strip() for name in names}
             setattr(self.instance, f"{kind}s", {name: value for name, value in values.items() if value})
 
 
@@ -181,7 +177,7 @@ class ChannelAdmin(PagesAdmin):
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Send a message to somebody; its page shows what came back."""
         channel = get_object_or_404(CeChannel, pk=pk)
-        recipient, text = (storable(request.POST.get(name, "")).strip()[:400] for name in ("recipient", "text"))
+        recipient, text = (request.POST.get(name, "").strip()[:400] for name in ("recipient", "text"))
         problem = "" if recipient and text else "A test message needs a recipient and a text."
         problem = problem or _find_problem(channel) or ("" if channel.is_enabled else "The channel is off.")
         if problem:
@@ -241,7 +237,7 @@ class ChannelMessageAdmin(ByConversation):
     error_start = excerpt_column("error", "last error", 80)
     fields = (
         *("status", "receipt", "channel_name", "conversation_page", "shown_recipient", "shown_text", "content"),
-        *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "sent_at"),
     )
     readonly_fields = ("channel_name", "conversation_page", "shown_recipient", "shown_text", "content")
     content = masked_column("body", "message")

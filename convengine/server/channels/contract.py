@@ -13,13 +13,13 @@ from datetime import timedelta
 from enum import Enum
 from typing import ClassVar
 
-from convengine.engine.text.compare import shorten
+from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import load_mended
 from convengine.json_value import Json
 from convengine.server.channels.details import MessageDetails
 
 #: The longest name of a person or a message.
-_LONGEST_NAME = 400
+LONGEST_NAME = 400
 
 
 class RequestRefused(Exception):
@@ -277,7 +277,13 @@ def read_part(value: Json, *names: str) -> Mapping[str, Json]:
 
 def are_names(*values: Json) -> bool:
     """Whether all are texts or whole numbers, as the names of people and messages are."""
-    return all(type(value) in (str, int) and 0 < len(str(value)) <= _LONGEST_NAME for value in values)
+    return all(type(value) in (str, int) and 0 < len(str(value)) <= LONGEST_NAME for value in values)
+
+
+def fit_name(name: str, longest: int) -> str:
+    """A name as a column stores it. A longer one is its hash, so that it is found again."""
+    name = storable(name)
+    return name if len(name) <= longest else hashlib.sha256(name.encode()).hexdigest()
 
 
 def split_text(text: str, most: int, unit: Unit = Unit.CHARACTERS) -> list[str]:

@@ -2,13 +2,12 @@
 
 from django.db import transaction
 
-from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
-from convengine.server.channels.contract import Receipt
+from convengine.server.channels.contract import LONGEST_NAME, Receipt, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider
 from convengine.server.database.sql import database_time
-from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.jobs.outbox import OutboxStatus, start_anew
 from convengine.server.webhooks.write import store_undelivered_event
 
 #: Receipts may come in any order: none takes the place of a later one.
@@ -17,14 +16,14 @@ _ORDER = ("", "sent", "delivered", "read", "failed")
 
 def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
     """Store what became of a message that was sent. What came too late is sent in its other form, if it has one."""
-    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=storable(receipt.message_id))
+    name = fit_name(receipt.message_id, LONGEST_NAME)
+    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=name)
     row = rows.first() if receipt.message_id and receipt.state in _ORDER else None
     if row is None:
         return
-    row.error = storable(receipt.error)[:1000]
+    row.error = receipt.error[:1000]
     if receipt.is_too_late and (late := find_late_body(row)):
-        again = {"status": OutboxStatus.PENDING, "provider_message_id": "", "body": late}
-        rows.update(**again, attempts=0, error=row.error, next_attempt_at=database_time())
+        rows.update(**start_anew(), provider_message_id="", body=late, error=row.error)
         return
     earlier = _ORDER[: _ORDER.index(receipt.state)]
     values = {"status": OutboxStatus.FAILED, "error": row.error} if receipt.state == "failed" else {}

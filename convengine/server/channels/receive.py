@@ -1,7 +1,6 @@
 """The address of a channel: requests of its provider are verified, read and answered at once."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Mapping
 from datetime import timedelta
@@ -15,9 +14,18 @@ from django.views.decorators.http import require_http_methods
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn.codec import clean_texts
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.api.clean_input import clean_texts
-from convengine.server.channels.contract import Arrival, Incoming, Received, RequestRefused, Unit
+from convengine.server.channels.contract import (
+    LONGEST_NAME,
+    Arrival,
+    Incoming,
+    Received,
+    RequestRefused,
+    Unit,
+    are_names,
+    fit_name,
+)
 from convengine.server.channels.details import PARAM, describe_media, join_details
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.opt_out import find_fixed_answer
@@ -36,7 +44,7 @@ from convengine.server.turns.idempotency import IdempotencyKey
 log = structlog.get_logger(__name__)
 #: A channel's page says when something came and was refused; this often at most, it is written.
 _NOTE_SECONDS = 60.0
-_LONGEST_NAME = 128
+_LONGEST_KEY = 128
 #: What people send without writing it, and what it is for the engine.
 _COMMANDS = {"/start": "hello"}
 #: How long the answer to a picture waits for the next one: albums come as one message for each picture.
@@ -54,8 +62,7 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
     try:
         arrival = _read(request, channel)
     except RequestRefused as refused:
-        log.warning("request of a channel refused", channel=name, reason=str(refused))
-        _note(channel, "refused_at", refusal=storable(str(refused))[:500])
+        _note_refusal(channel, str(refused))
         return _refuse(403, "REQUEST_REFUSED", str(refused))
     except ToolFault as fault:
         log.error("channel not ready", channel=name, reason=fault.message)
@@ -90,8 +97,12 @@ def take_in(channel: CeChannel, message: Incoming) -> None:
 
     What is no text gets the channel's answer to attachments. A text that is longer than MAX_MESSAGE_BYTES is cut.
     """
-    key = IdempotencyKey.of(channel.owner, _shorten_name(storable(message.message_id)), None)
+    key = IdempotencyKey.of(channel.owner, fit_name(message.message_id, _LONGEST_KEY), None)
     thread = Thread(channel.workspace_id, channel.name, storable(message.sender))
+    if not are_names(thread.remote_jid):
+        # The other messages of the request are taken.
+        _note_refusal(channel, f"The name of the user, or of the thread, is longer than {LONGEST_NAME} characters.")
+        return
     if CeQueuedMessage.objects.filter(message_id=key.call).exists():
         return
     if message.needs_conversation and not is_known(thread):
@@ -141,9 +152,9 @@ def _join_media(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[
     return {**leading, "input_params": params, **({"message": describe_media(joined)} if is_described else {})}
 
 
-def _shorten_name(name: str) -> str:
-    """A name that fits into the column of keys: the same for the same one."""
-    return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
+def _note_refusal(channel: CeChannel, reason: str) -> None:
+    log.warning("request of a channel refused", channel=channel.name, reason=reason)
+    _note(channel, "refused_at", refusal=reason[:500])
 
 
 def _note(channel: CeChannel, column: str, **values: str) -> None:

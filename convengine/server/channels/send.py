@@ -13,7 +13,7 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import load_mended
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.json_value import Json
-from convengine.server.channels.contract import Call, Incoming, Provider
+from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
 from convengine.server.channels.receipts import find_late_body, report_failure
@@ -52,7 +52,7 @@ async def send_message(row: CeChannelMessage) -> None:
     call = provider.build_call(row.body, row.recipient, read_secrets(channel), channel.settings)
     result = provider.read_result(*await _call(channel, provider, call))
     if result.message_id:
-        row.provider_message_id = result.message_id
+        row.provider_message_id = fit_name(result.message_id, LONGEST_NAME)
         return
     late = find_late_body(row) if result.is_too_late else None
     row.body = late or row.body

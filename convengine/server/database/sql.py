@@ -15,7 +15,6 @@ from typing import Any
 
 from django.db import DataError, IntegrityError, connection, transaction
 
-from convengine.engine.text.compare import storable
 from convengine.server.deployment import conf
 
 
@@ -181,13 +180,9 @@ class StatementRefused(Exception):
 
 
 def execute(statement: Statement) -> bool:
-    """Execute one statement; true when it matched a row. Needs an open transaction.
-
-    Characters that no database takes in a text are replaced here, wherever the text came from.
-    """
-    params = [storable(value) if isinstance(value, str) else value for value in statement.params]
+    """Execute one statement; true when it matched a row. Needs an open transaction."""
     with connection.cursor() as cursor:
-        cursor.execute(statement.sql, params)
+        cursor.execute(statement.sql, statement.params)
         return bool(cursor.rowcount)
 
 
@@ -210,10 +205,11 @@ def execute_all(statements: Sequence[Statement]) -> None:
 
 def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
     """All statements as one, which is a transaction of its own and fails when one that must match a row does not."""
-    parts, counts, params = [], ["1"], []
+    parts, counts = [], ["1"]
+    params: list[Any] = []
     for number, statement in enumerate(statements):
         parts.append(f"s{number} AS ({statement.sql}{' RETURNING 1' * statement.must_match})")
-        params += [storable(value) if isinstance(value, str) else value for value in statement.params]
+        params += statement.params
         if statement.must_match:
             counts.append(f"ce_require_match((SELECT count(*) FROM s{number}))")
     inside_another = transaction.atomic() if connection.in_atomic_block else nullcontext()

@@ -1,7 +1,7 @@
 """Run jobs: leases, batches, and records of runs.
 
 A process holds a job by a lease in `ce_job`, so only one worker runs it. If the process dies, the lease expires, and
-the next process continues after the last committed batch.
+the next process continues after the last committed batch. A death counts as a failure.
 """
 
 import os
@@ -31,6 +31,8 @@ log = structlog.get_logger(__name__)
 SCHEDULE = "schedule"
 #: After a failure a job is tried again after this time, doubled each time, at the latest at its scheduled time.
 _RETRY = timedelta(seconds=60)
+#: How often the lease of a job doubles that fails or ends its process: up to an hour.
+_MOST_DOUBLINGS = 5
 #: The pause between two batches: this multiple of the last batch's time, with a maximum in seconds, because turns write
 #: meanwhile. On SQLite waiting turns poll the single lock ever more rarely, so it must be free most of the time.
 _RESTS = {"postgresql": (1, 1.0), "sqlite": (10, 0.1)}
@@ -106,12 +108,14 @@ class _Holder:
     job: Job
     token: uuid.UUID
     record: CeJobRun
+    #: Since the last success.
+    failures: int
     counts: Counter[str] = field(default_factory=Counter)
 
     def goes_on(self) -> None:
         """Store the counts so far and renew the lease. Raises _Lost."""
         with transaction.atomic():
-            if not self._row().update(lease_expires_at=get_lease_end(database_time())):
+            if not self._row().update(lease_expires_at=get_lease_end(database_time(), self.failures)):
                 raise _Lost
             CeJobRun.objects.filter(pk=self.record.pk).update(counts=dict(self.counts))
 
@@ -149,18 +153,20 @@ def _claim(job: Job, by: str) -> _Holder | None:
         if dead and row.last_run_id:
             interrupted_run = CeJobRun.objects.filter(pk=row.last_run_id, status=JobStatus.RUNNING.value)
             interrupted_run.update(status=JobStatus.LOST.value, finished_at=now, error="The process that ran it ended.")
+        row.failures += int(dead)
         record = CeJobRun.objects.create(
             job_name=job.name, started_at=now, started_by=by, worker=f"{socket.gethostname()}:{os.getpid()}"
         )
-        row.lease_token, row.lease_expires_at, row.last_run = uuid.uuid4(), get_lease_end(now), record
+        row.lease_token, row.lease_expires_at, row.last_run = uuid.uuid4(), get_lease_end(now, row.failures), record
         row.due_at = job.schedule.after(now, get_default_timezone())
         row.save()
-    return _Holder(job, row.lease_token, record)
+    return _Holder(job, row.lease_token, record, row.failures)
 
 
-def get_lease_end(now: datetime) -> datetime:
-    """When a lease ends that is taken or renewed now."""
-    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS"))
+def get_lease_end(now: datetime, failures: int = 0) -> datetime:
+    """When a lease ends that is taken or renewed now. It doubles, so that a job ends processes ever more rarely."""
+    doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
+    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS") * 2**doublings)
 
 
 def _run_held_job(job: Job, holder: _Holder) -> CeJobRun:

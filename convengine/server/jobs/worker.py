@@ -23,9 +23,9 @@ app.conf.update(
     task_ignore_result=True,
     task_serializer="json",
     accept_content=["json"],
-    # A message is acknowledged after its work, so another worker gets the message of one that dies.
+    # A message is acknowledged after its work, so another worker gets the message of a machine that fails. Work that
+    # ends its own process is not sent again: it would end all others.
     task_acks_late=True,
-    task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,

@@ -15,7 +15,7 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from convengine.engine.errors import ConvEngineError, TurnConflict, TurnInterrupted
+from convengine.engine.errors import ConvEngineError, MessageAbandoned, TurnConflict, TurnInterrupted
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job
@@ -109,10 +109,11 @@ def store_failure(row: CeQueuedMessage, error: ConvEngineError, body: Mapping[st
 def _store_answer(row: CeQueuedMessage, answer: dict[str, Any], status: OutboxStatus) -> None:
     # The answer to a message of a thread has its turn in it.
     now, turn = database_time(), answer.get("turn") or answer
-    values = {"conversation_id": turn["conversationId"]} if turn["conversationId"] else {}
+    values: dict[str, Any] = {"conversation_id": turn["conversationId"]} if turn["conversationId"] else {}
+    values |= {"status": status, "answer": answer, "sent_at": now, "error": turn.get("message") or ""}
     with transaction.atomic():
-        unanswered = CeQueuedMessage.objects.filter(pk=row.pk, status=OutboxStatus.PENDING)
-        if unanswered.update(status=status, answer=answer, sent_at=now, error=turn.get("message") or "", **values):
+        unanswered = CeQueuedMessage.objects.filter(pk=row.pk, answer__isnull=True)
+        if unanswered.update(**values, deaths=row.deaths):
             store_answer_event(str(row.message_id), row.workspace_id, row.thread, turn, now)
             for listen in answer_listeners:
                 listen(row, turn, now)
@@ -123,6 +124,7 @@ outbox = Outbox(
     _answer,
     "workspace_id",
     lambda workspace: _AT_ONCE,
+    lambda row, fault: store_failure(row, MessageAbandoned(fault.message)),
     handed_as="queued_messages",
     # A turn ends by itself; this is longer, with the wait for the turn before.
     seconds=lambda: conf.get("TURN_TIMEOUT_SECONDS") + 120,

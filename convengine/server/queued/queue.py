@@ -18,7 +18,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.jobs.outbox import OutboxStatus, start_anew
 from convengine.server.queued.answer import FIXED_ANSWER, outbox, store_failure
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import ENDED, CeConversation
@@ -81,8 +81,8 @@ def queue_message(
     if known.body_hash != key.body_hash:
         raise IdempotencyKeyReused()
     if known.status == OutboxStatus.FAILED:
-        again = {"status": OutboxStatus.PENDING, "attempts": 0, "answer": None, "next_attempt_at": database_time()}
-        CeQueuedMessage.objects.filter(pk=known.pk, status=OutboxStatus.FAILED).update(**again)
+        failed = CeQueuedMessage.objects.filter(pk=known.pk, status=OutboxStatus.FAILED)
+        failed.update(**start_anew(), answer=None)
         known.refresh_from_db()
     outbox.wake()
     return known

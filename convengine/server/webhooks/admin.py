@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from convengine.engine.text.compare import storable
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import loads
 from convengine.server.admin_site.pages import PagesAdmin, page
@@ -51,16 +50,13 @@ class WebhookForm(forms.ModelForm):
 
     def clean_url(self) -> str:
         """Raises ValidationError for an address that the deployment does not allow."""
-        url = storable(self.cleaned_data["url"]).strip()
+        url: str = self.cleaned_data["url"]
         try:
             check_address(url)
         except ToolFault as fault:
             if self.must_resolve or fault.code != "HOST_UNKNOWN":
                 raise ValidationError(fault.message) from fault
         return url
-
-    def clean_workspace_id(self) -> str:
-        return storable(self.cleaned_data["workspace_id"]).strip()
 
 
 @admin.register(CeWebhook)
@@ -171,7 +167,7 @@ class WebhookDeliveryAdmin(ByConversation):
     ordering = ("-delivery_id",)
     fields = (
         *("status", "event", "webhook_name", "conversation_page", "event_id", "content"),
-        *("attempts", "error", "next_attempt_at", "created_at", "sent_at"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "sent_at"),
     )
     readonly_fields = ("webhook_name", "conversation_page", "content")
     error_start = excerpt_column("error", "last error", 80)

@@ -100,7 +100,7 @@ def _read_pause(retry_after: str | None) -> timedelta | None:
         return min(timedelta(seconds=int(text[:9])), _LONGEST_PAUSE)
     try:
         pause = parsedate_to_datetime(text) - datetime.now(UTC)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return min(max(pause, timedelta()), _LONGEST_PAUSE)
 

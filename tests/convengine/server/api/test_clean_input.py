@@ -11,7 +11,8 @@ from rest_framework.exceptions import NotAuthenticated
 
 from audit.api.access_scope import require_signed_in_reader
 from convengine.engine.errors import RequestInvalid
-from convengine.server.api.clean_input import clean_texts, refuse_unstorable_texts
+from convengine.engine.turn.codec import clean_texts
+from convengine.server.api.clean_input import refuse_unstorable_texts
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk

@@ -43,6 +43,24 @@ def test_a_failure_is_in_the_row(runs: BackgroundRuns[CeTestRun]) -> None:
     assert (run.status, run.error) == (RunStatus.FAILED, "It failed: no rows")
 
 
+def test_a_run_whose_process_died_is_never_performed_again(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = create_run()
+    CeTestRun.objects.update(status=RunStatus.RUNNING, lease_expires_at=database_time() - timedelta(seconds=1))
+    runs.mark_lost()
+    with runs.perform(run.pk, str) as row:
+        assert row is None
+    run.refresh_from_db()
+    assert run.status == RunStatus.LOST
+
+
+def test_a_failure_whose_text_no_database_takes_is_in_the_row(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = create_run()
+    with runs.perform(run.pk, lambda error: f"It failed: {error}"):
+        raise ValueError("no rows \0\ud800")
+    run.refresh_from_db()
+    assert (run.status, run.error) == (RunStatus.FAILED, "It failed: no rows \ufffd\ufffd")
+
+
 def test_a_run_that_is_cancelled_ends_at_its_next_report(runs: BackgroundRuns[CeTestRun]) -> None:
     run = create_run()
     with runs.perform(run.pk, str):

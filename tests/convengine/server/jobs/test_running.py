@@ -178,3 +178,36 @@ def test_every_job_of_the_settings_is_told_and_runs_on_an_empty_database() -> No
         record = running.run(name, by="alice")
         assert record
         assert (record.status, any(record.counts.values())) == ("OK", False), name
+
+
+def test_a_job_that_ends_its_processes_is_taken_over_ever_more_rarely_and_counts_as_failing(
+    job: MakeJob, clock: Clock
+) -> None:
+    job(three)
+    seconds = 0
+    for failures, lease in enumerate((120, 120, 240, 480, 960)):
+        assert running.due() == ["chores"]
+        die(job)
+        assert CeJob.objects.get().failures == failures
+        clock(seconds + lease - 1)
+        assert running.due() == []
+        seconds += lease + 1
+        clock(seconds)
+    job(three)
+    running.run_due()
+
+    assert CeJob.objects.get().failures == 0
+    assert [run.status for run in CeJobRun.objects.order_by("pk")] == [*5 * ["LOST"], "OK"]
+
+
+def test_a_failure_whose_text_no_database_takes_is_noted_like_others(job: MakeJob) -> None:
+    def choke() -> Iterator[Counts]:
+        yield {"wash\0ed": 1}
+        raise OSError("the sink said \0\ud800")
+
+    job(choke)
+    record = running.run("chores")
+
+    assert record
+    record.refresh_from_db()
+    assert (record.status, record.error) == ("FAILED", "OSError: the sink said \ufffd\ufffd")
