@@ -2,9 +2,8 @@
 
 from django.db import transaction
 
-from audit.models import CeTurnCount, CeTurnIndex
-from audit.record.retention import remove_rows
-from convengine.server.sessions.models import SAMPLE, CeConversation, CeConversationHistory
+from audit.models import CeTurnCount
+from convengine.server.sessions.models import SAMPLE, CeConversation
 from convengine.server.sessions.old_turns import SESSIONS, remove_conversations
 
 
@@ -18,8 +17,6 @@ def remove_sample() -> int:
         with transaction.atomic():
             rows = CeConversation.objects.filter(channel=SAMPLE, lease_token=None).order_by("pk")
             keys = list(rows.values_list("pk", flat=True)[:SESSIONS])
-            turns = CeConversationHistory.objects.filter(conversation_id__in=keys)
-            remove_rows(CeTurnIndex.objects.filter(turn_id__in=list(turns.values_list("turn_id", flat=True))))
             remove_conversations(keys)
         if not keys:
             break

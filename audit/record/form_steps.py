@@ -13,7 +13,7 @@ from convengine.engine.stages import base_name
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED, CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_ACCEPT
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, PERSON_WANTED
 from convengine.engine.text.compare import code
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import Word
@@ -26,7 +26,7 @@ from convengine.engine.turn.turn import Turn
 
 #: The stages that may hold the steps, the usual one first.
 FORM_STAGES = tuple(map(str, (FIELDS_READ, SCHEMA_STATUS, FORM_LEFT, FORM_GIVEN_UP, FORM_CLEARED, CONVERSATION_RESET)))
-_WANTED = frozenset({*FORM_STAGES, str(FORM_REFUSED), str(CORRECTION_STEP_CONFIRM_ACCEPT)})
+_WANTED = frozenset({*FORM_STAGES, str(FORM_REFUSED), str(CORRECTION_STEP_CONFIRM_ACCEPT), str(PERSON_WANTED)})
 #: Their sessions are as stored.
 _LOADED = frozenset({str(CONVERSATION_CREATED), str(CONVERSATION_LOADED)})
 _SEPARATOR = "|"
@@ -170,9 +170,11 @@ class _FormTurn:
 
         Returns None if it did not end. A form that was cleared as done although its task failed counts as given up.
         """
-        if FORM_GIVEN_UP in self.stages or ClearCause.DONE in self.causes:
+        is_with_person = code(self.last.state) == HAND_OVER and code(self.first.state) != HAND_OVER
+        is_given_up = FORM_GIVEN_UP in self.stages and not (is_with_person and PERSON_WANTED in self.stages)
+        if is_given_up or ClearCause.DONE in self.causes:
             return FormStep.GAVE_UP
-        if code(self.last.state) == HAND_OVER and code(self.first.state) != HAND_OVER:
+        if is_with_person:
             return FormStep.HANDED_OVER
         is_left = FORM_LEFT in self.stages or ClearCause.CANCEL in self.causes
         return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None

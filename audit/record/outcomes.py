@@ -11,7 +11,16 @@ class Outcome(Word):
     """What became of a conversation. Each conversation has exactly one."""
 
     RESOLVED = "RESOLVED", "Resolved", "The bot answered or finished a form, and understood everything after it."
-    HANDED_OVER = "HANDED_OVER", "Handed over", "A person got the conversation, at any time."
+    HANDED_OVER = (
+        "HANDED_OVER",
+        "Handed over",
+        "A person got the conversation, because the user or the flow wanted one, or a person wrote.",
+    )
+    HANDED_OVER_FAILED = (
+        "HANDED_OVER_FAILED",
+        "Handed over after failures",
+        "A person got the conversation, because the bot did not understand, or gave a form up.",
+    )
     GIVEN_UP = "GIVEN_UP", "Given up", "A form was given up or left, and no other form began after it."
     NOT_UNDERSTOOD = "NOT_UNDERSTOOD", "Ended not understood", "The last message was not understood."
     OPEN = "OPEN", "Open", "A question waits for its answer, or the last message or its task failed."
@@ -45,6 +54,8 @@ class TurnResult(NamedTuple):
     is_committed: bool = True
     #: The conversation is with a person.
     is_handed_over: bool = False
+    #: It went to one because the bot gave up, and not because the user wanted it.
+    has_bot_failed: bool = False
     is_not_understood: bool = False
     #: A row answered for an intent that is known; thanks and greetings are no answer.
     is_answered: bool = False
@@ -62,8 +73,10 @@ class TurnResult(NamedTuple):
 
 def follow_conversation(outcome: Outcome, turn: TurnResult, ends: Set[FormOutcome], *, has_open_form: bool) -> Outcome:
     """The outcome after one more turn, with what became of forms in it; `has_open_form`: one is open after it."""
-    if outcome is Outcome.HANDED_OVER or turn.is_handed_over:
-        return Outcome.HANDED_OVER
+    if outcome in (Outcome.HANDED_OVER, Outcome.HANDED_OVER_FAILED):
+        return outcome
+    if turn.is_handed_over:
+        return Outcome.HANDED_OVER_FAILED if turn.has_bot_failed else Outcome.HANDED_OVER
     if has_open_form:
         return Outcome.NOT_UNDERSTOOD if turn.is_missed else Outcome.OPEN
     if ends:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Max
 
-from audit.models import CeChainBase, CeChainCut, CeLedger, CeMcpUserFeedback
+from audit.models import CeChainBase, CeChainCut, CeLedger, CeMcpUserFeedback, CeTurnIndex
 from audit.models.chained import ChainedRow
 from audit.models.ledger import hash_ids
 from audit.seal import HEADER, JSON_COLUMNS, WORDS, read_seal
@@ -116,7 +116,12 @@ def turns_leave(keys: Sequence[int]) -> None:
 
 
 def conversations_leave(keys: Sequence[uuid.UUID]) -> None:
-    """Record whole conversations that are about to be removed, with their feedback. Needs an open transaction."""
+    """Record whole conversations that are about to be removed, and remove what the record has besides their turns.
+
+    Needs an open transaction.
+    """
+    turns = CeConversationHistory.objects.filter(conversation_id__in=keys)
+    CeTurnIndex.objects.filter(turn_id__in=list(turns.values_list("turn_id", flat=True))).purge()
     reason = "conversations that nobody used"
     remove_entries(CeMcpUserFeedback, keys, Kind.RETENTION, RETENTION_BY, reason)
     note_removal(Kind.RETENTION, "ce_conversation", keys, RETENTION_BY, reason)

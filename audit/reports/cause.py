@@ -19,7 +19,7 @@ from audit.record.turn_index import has_stage
 from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from convengine.engine.forms.stages import FORM_LEFT
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.scope import HAND_OVER, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -52,13 +52,18 @@ def _with_stage(*stages: str) -> TurnKind:
 
 
 def _is_handed_over(played: PlayedResult) -> bool:
-    return not played.is_failed and played.state == HAND_OVER
+    """True where a person was wanted: a bot that gave up has other rates."""
+    has_bot_failed = not played.stages.isdisjoint(_FAILURES) and str(PERSON_WANTED) not in played.stages
+    return not played.is_failed and played.state == HAND_OVER and not has_bot_failed
 
+
+_FAILURES = (str(NOT_UNDERSTOOD), str(FORM_GIVEN_UP))
+_IS_HANDED_OVER = CONDITIONS[Milestone.HANDED_OVER] & (~Q(has_stage(*_FAILURES)) | Q(has_stage(str(PERSON_WANTED))))
 
 #: The turns that make a rate bad.
 _BAD_TURNS: Mapping[Measure, TurnKind] = {
     NOT_UNDERSTOOD_TURNS: _with_stage(str(NOT_UNDERSTOOD)),
-    HANDED_OVER: TurnKind(CONDITIONS[Milestone.HANDED_OVER], _is_handed_over),
+    HANDED_OVER: TurnKind(_IS_HANDED_OVER, _is_handed_over),
     FORMS_COMPLETED: _with_stage(str(FORM_LEFT), str(FORM_GIVEN_UP)),
     TASK_FAILED: TurnKind(
         CONDITIONS[Milestone.TASK_FAILED], lambda played: not played.stages.isdisjoint((*TASK_ERROR_STAGES, RULE_STAGE))

@@ -15,7 +15,7 @@ from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, f
 from audit.record.task_errors import TASK_STAGES, is_task_undone
 from audit.reports.count_batch import NEW_COUNTS, insert_rows
 from convengine.engine.steps.hand_over.stages import MESSAGE_PASSED_ON, PERSON_ANSWERED
-from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.text.compare import code
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
@@ -29,7 +29,7 @@ ANSWERING = ("ce_response", "ce_policy", "ce_pending_action")
 #: The stages that say that a person has the conversation.
 _WITH_PERSON = (str(MESSAGE_PASSED_ON), str(PERSON_ANSWERED))
 _STAGES = (
-    *(str(NOT_UNDERSTOOD), str(SESSION_LIFECYCLE)),
+    *(str(NOT_UNDERSTOOD), str(PERSON_WANTED), str(SESSION_LIFECYCLE)),
     *(*_WITH_PERSON, *TASK_STAGES, *FORM_STAGES),
 )
 _COLUMNS = (
@@ -189,6 +189,7 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
     return TurnResult(
         is_committed=is_committed,
         is_handed_over=is_committed and _is_with_person(turn, stages),
+        has_bot_failed=_has_bot_failed(stages),
         is_not_understood=NOT_UNDERSTOOD in stages,
         is_answered=has_answer and (turn.status == TurnStatus.BLOCKED or is_resolved(turn.intent_code)),
         has_task_failed=is_task_undone(stages.items()),
@@ -196,6 +197,10 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
         has_ended=stages.get(str(SESSION_LIFECYCLE)) in ENDED,
         steps=steps if is_committed else (),
     )
+
+
+def _has_bot_failed(stages: Mapping[str, str]) -> bool:
+    return PERSON_WANTED not in stages and (NOT_UNDERSTOOD in stages or FORM_GIVEN_UP in stages)
 
 
 def _is_with_person(turn: Any, stages: Mapping[str, str]) -> bool:

@@ -128,11 +128,12 @@ def _measure_outcome(outcome: Outcome, name: str, *, higher_is_worse: bool | Non
 
 RESOLVED = _measure_outcome(Outcome.RESOLVED, "resolved", higher_is_worse=False)
 HANDED_OVER = _measure_outcome(Outcome.HANDED_OVER, "handed_over", higher_is_worse=True)
+HANDED_OVER_FAILED = _measure_outcome(Outcome.HANDED_OVER_FAILED, "handed_over_failed", higher_is_worse=True)
 GIVEN_UP = _measure_outcome(Outcome.GIVEN_UP, "given_up", higher_is_worse=True)
 ENDED_NOT_UNDERSTOOD = _measure_outcome(Outcome.NOT_UNDERSTOOD, "ended_not_understood", higher_is_worse=True)
 OPEN = _measure_outcome(Outcome.OPEN, "open", higher_is_worse=None)
 #: They add up to the conversations.
-OUTCOMES = (RESOLVED, HANDED_OVER, GIVEN_UP, ENDED_NOT_UNDERSTOOD, OPEN)
+OUTCOMES = (RESOLVED, HANDED_OVER, HANDED_OVER_FAILED, GIVEN_UP, ENDED_NOT_UNDERSTOOD, OPEN)
 NOT_UNDERSTOOD_TURNS = Measure(
     "not_understood",
     "Not understood",

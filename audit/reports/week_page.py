@@ -11,7 +11,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from audit.access_log.write import log_row_access
-from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, GIVEN_UP, HANDED_OVER, TURNS
+from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, GIVEN_UP, HANDED_OVER, HANDED_OVER_FAILED, TURNS
 from audit.reports.page import ReportRow, build_row
 from audit.reports.report import Selection, Totals, list_groups
 from audit.reports.topics import INTENT, WORDINGS
@@ -25,7 +25,7 @@ from convengine.server.interfaces.turn_reports import WeekSummary
 MOST_FLOWS = 6
 _HOUR = timedelta(hours=1)
 _BEFORE = replace(TURNS, name="before", label="Before", help="Turns in the same days a week before.")
-_MEASURES = (TURNS, FORMS_STARTED, FORMS_COMPLETED, GIVEN_UP, HANDED_OVER)
+_MEASURES = (TURNS, FORMS_STARTED, FORMS_COMPLETED, GIVEN_UP, HANDED_OVER, HANDED_OVER_FAILED)
 
 
 @page("reports/week/", of="audit.CeAudit", name="week", from_replica=True, right=READ_TURNS)

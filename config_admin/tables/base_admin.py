@@ -31,6 +31,7 @@ from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import COLUMNS, mask_value
 from config_admin.workplace.recent_rows import note_opened_row
 from convengine.engine.rules.explain import find_row_fault
+from convengine.engine.turn import rows
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 from convengine.server.admin_site.record_columns import badge_column, json_column, turns_url
@@ -180,6 +181,15 @@ class RowAdmin(
         if not row.enabled:
             return "off", "off"
         return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive (intent disabled)")
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """The rows with the words, and those of the intents that have them in their names."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        words = search_term.lower().split()
+        is_of_intents = any(field.name == "intent_code" for field in self.opts.fields)
+        intents = get_editor_context(request).snapshot.rows(rows.Intent) if words and is_of_intents else ()
+        named = [row.intent_code for row in intents if all(word in row.name.lower() for word in words)]
+        return (found | queryset.filter(intent_code__in=named) if named else found), may_repeat
 
 
 class ScopedAdmin(RowAdmin):

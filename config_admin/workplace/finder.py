@@ -24,6 +24,7 @@ from config_admin.validation.labels import column_label
 from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import RowTexts, list_row_texts
 from config_admin.workplace.recent_rows import find_recent_rows
+from convengine.engine.text.compare import code
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
 from convengine.engine.text.whole_numbers import parse_whole_number
@@ -154,7 +155,7 @@ _IS, _BEGINS, _HAS, _SAYS, _MENTIONS = range(5)
 def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequence[Hit] = ()) -> SearchResults:
     """Everything with all words of a text, best first: pages, settings, then rows of the tables.
 
-    No query. Rows with the words in their name come first.
+    No query. Rows with the words in their name come first; the name of its intent counts as words of a row.
     """
     words = text.lower().split()
     if not words:
@@ -172,10 +173,12 @@ def _rank_rows(
     snapshot: Snapshot, words: Sequence[str], tables: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], RowTexts]]:
     whole = " ".join(words)
+    intents = {code(row.intent_code): row.name.lower() for row in snapshot.rows(rows.Intent)}
     for order, row_type in enumerate(rows.ROW_TYPES):
         if row_type.table in tables:
             for texts in list_row_texts(snapshot, row_type):
-                if _has_all(texts.folded, words):
+                intent = intents.get(code(getattr(texts.row, "intent_code", None) or ""), "")
+                if _has_all(f"{texts.folded}\n{intent}", words):
                     yield (_rank(texts, whole), order), texts
 
 

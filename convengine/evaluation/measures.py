@@ -1,7 +1,7 @@
 """What was decided rightly: per intent precision, recall, F1 and confusions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,10 +103,13 @@ def _find_recall_at(outcomes: Sequence[IntentOutcome], total: int) -> dict[str, 
 
 
 def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
-    """The intents, those with most faults first."""
-    total = Counter(outcome.intent for outcome in outcomes if outcome.intent)
-    right = Counter(outcome.intent for outcome in outcomes if outcome.intent and outcome.is_right)
-    near = Counter(outcome.intent for outcome in outcomes if outcome.is_near)
+    """The intents, those with most faults first. `right`, `asked`, `taken` and `missed` add up to the messages."""
+    meant = [outcome for outcome in outcomes if outcome.intent]
+    total = Counter(outcome.intent for outcome in meant)
+    right = _count_each(meant, lambda outcome: outcome.is_right)
+    asked = _count_each(meant, lambda outcome: outcome.decision.is_question)
+    taken = _count_each(meant, lambda outcome: bool(outcome.claimed) and not outcome.is_right)
+    near = _count_each(meant, lambda outcome: outcome.is_near)
     claimed = Counter(outcome.claimed for outcome in outcomes if outcome.claimed)
     listed = [
         {
@@ -114,6 +117,9 @@ def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
             "messages": total[intent],
             "right": right[intent],
             "near": near[intent],
+            "asked": asked[intent],
+            "taken": taken[intent],
+            "missed": total[intent] - right[intent] - asked[intent] - taken[intent],
             "claimed": claimed[intent],
             "precision": _share(right[intent], claimed[intent]),
             "recall": _share(right[intent], total[intent]),
@@ -123,6 +129,10 @@ def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
     ]
     faults = {intent: total[intent] + claimed[intent] - 2 * right[intent] for intent in {**total, **claimed}}
     return sorted(listed, key=lambda each: (-faults[each["intent"]], each["intent"]))
+
+
+def _count_each(outcomes: Iterable[IntentOutcome], is_counted: Callable[[IntentOutcome], bool]) -> Counter[str]:
+    return Counter(outcome.intent for outcome in filter(is_counted, outcomes))
 
 
 def _list_confusions(outcomes: Iterable[IntentOutcome]) -> list[dict[str, Any]]:

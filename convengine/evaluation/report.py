@@ -93,12 +93,13 @@ def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
         )
     yield from _format_confusions(intents["confusions"])
     yield from _format_undecided(intents["undecided"])
+    names = ("messages", "right", "asked", "taken", "missed")
     rows = [
-        [each["intent"], each["messages"], each["right"], each["near"], each["claimed"] - each["right"],
+        [each["intent"], *(each[name] for name in names), each["claimed"] - each["right"],
          *(_format_share(each[name]) for name in ("precision", "recall", "f1"))]
         for each in intents["intents"]
     ]  # fmt: skip
-    yield from _format_table(("intent", "messages", "right", "asked", "wrong", "precision", "recall", "F1"), rows)
+    yield from _format_table(("intent", *names, "wrong", "precision", "recall", "F1"), rows)
 
 
 def _format_confusions(confusions: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -124,7 +124,7 @@ class Bot:
 
     @now.setter
     def now(self, at: datetime) -> None:
-        self.player.at = at
+        self.player.at = at if at.tzinfo else at.replace(tzinfo=UTC)
 
     def travel(self, duration: str) -> None:
         """Move the clock, by a time such as `30m` or `7d 1s`."""

@@ -1,7 +1,8 @@
 """The help desk as customers talk to it over HTTP."""
 
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,12 +45,8 @@ def test_an_action_that_fails_says_that_nothing_was_changed(customer: Caller) ->
         ("are you open tomorrow?", "On Thursdays the shop is open from 9 am to 6 pm."),
     ],
 )
-def test_the_opening_hours_come_from_the_shop(
-    customer: Caller, monkeypatch: pytest.MonkeyPatch, asked: str, part: str
-) -> None:
-    from fixtures.demo import helpdesk
-
-    monkeypatch.setattr(helpdesk, "today", lambda: date(2026, 11, 18))
+def test_the_opening_hours_come_from_the_shop(customer: Caller, settings: Any, asked: str, part: str) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_AT": datetime(2026, 11, 18, 12, tzinfo=UTC)}
 
     talk(customer, [(asked, part, "IDLE")])
 

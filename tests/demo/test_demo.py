@@ -1,27 +1,38 @@
 """`make demo` as a newcomer runs it: a copy of the tree, a shell, and what README and the first hours say happens."""
 
 import json
+import os
 import re
 import shlex
+import signal
+import sqlite3
 import stat
+import sys
 import textwrap
+import time
 import urllib.parse
 import urllib.request
 import uuid
+from contextlib import closing, suppress
 from http.cookiejar import CookieJar
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.demo.conftest import ROOT
 from tests.demo.newcomer import Demo
 from tests.demo.test_readme import FIRST_HOUR as HOUR_OF_QA
 from tests.demo.test_readme import fits
-from tests.live.processes import free_port
+from tests.live.processes import free_port, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 FIRST_HOUR = (ROOT / "docs/first_hour_integrator.md").read_text()
 FIRST_START_SECONDS, SECOND_START_SECONDS = 90, 10
+_LONG_SECONDS = 300
 
 
 def functions(demo: Demo) -> str:
@@ -55,8 +66,46 @@ def test_it_says_what_it_does_and_how_long_that_takes(demo: Demo) -> None:
     assert lines == [
         "Preparing the database (up to half a minute the first time) …",
         "Loading the help desk (a few seconds) …",
+        "Playing the sample week: 72 conversations (a few seconds) …",
         "Starting the server (a few seconds) …",
     ]
+
+
+def test_a_start_that_is_killed_in_the_sample_week_goes_on_with_it(tmp_path: Path) -> None:
+    database_file = tmp_path / "convengine.sqlite3"
+    environment = os.environ | {"CE_VAR_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{database_file}"}
+    command = [sys.executable, "-m", "convengine", "demo", "--no-serve"]
+
+    def count_turns() -> int:
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(database_file)) as database:
+            return int(database.execute("SELECT count(*) FROM ce_conversation_history").fetchone()[0])
+        return 0
+
+    printed = ""
+    for turns in (1, 21, 60):
+        first = start(command, 0, environment)
+        while count_turns() < turns:
+            assert first.process.poll() is None, first.text()
+            time.sleep(0.01)
+        os.killpg(first.pid, signal.SIGKILL)
+        printed += first.text()
+        first.end()
+    last = start(command, 0, environment)
+    assert last.process.wait(_LONG_SECONDS) == 0, last.text()
+    printed += last.text()
+    last.end()
+
+    with closing(sqlite3.connect(database_file)) as database:
+        played = database.execute(
+            "SELECT c.conversation_id, h.user_input, h.status FROM ce_conversation_history h JOIN ce_conversation c"
+            " USING (conversation_id) ORDER BY c.created_at, h.turn_no"
+        ).fetchall()
+    week = yaml.safe_load((ROOT / "fixtures/demo/week.yaml").read_text())["conversations"]
+    assert [list(map(itemgetter(1), talk)) for _, talk in groupby(played, itemgetter(0))] == week
+    assert {status for _, _, status in played} == {"OK"}
+    assert not (tmp_path / "sample_week").exists()
+    assert len(re.findall(r"Going on with the sample week after \d+ of its 72 conversations", printed)) == 3
+    assert "Traceback" not in printed
 
 
 def test_the_curl_line_that_it_prints_answers(demo: Demo) -> None:

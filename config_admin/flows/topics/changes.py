@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from config_admin.drafts.models import ScheduleStatus
 from config_admin.flows.topics.mentions import replace_intents
 from config_admin.flows.topics.topic import Topic, has_rows_of
 from config_admin.releases.restore_checks import Wanted
@@ -43,8 +44,12 @@ def check_new_code(snapshot: Snapshot, topic: Topic, new_code: str, *, may_stay:
     """
     new = code(new_code)
     if CODE.fullmatch(new) is None or new in (ANY, UNKNOWN):
-        raise CodeRefused(f"{new} is not a valid code. Use capital letters, digits and underscores.")
+        raise CodeRefused(
+            f"{new} is not a valid code. Begin with a letter, and use capital letters, digits and underscores."
+        )
     if may_stay and new == topic.code:
+        if new_code.strip() != new:
+            raise CodeRefused(f"Codes are always in capitals, so {new_code.strip()} is the present code {new}.")
         return new
     for name in topic.rename_codes(new).values():
         if snapshot.row(rows.Intent, name):
@@ -101,8 +106,13 @@ def switch_topic(topic: Topic, *, enabled: bool) -> TopicChange:
 
 
 def delete_topic(topic: Topic) -> TopicChange:
-    """Nothing of it is left."""
-    return TopicChange({table: dict.fromkeys(members) for table, members in topic.own.items()})
+    """Nothing of it is left. A draft that is about to be published with rows of it prevents that."""
+    scheduled = [draft for draft in topic.list_drafts() if draft.schedules.filter(status=ScheduleStatus.WAITING)]
+    problems = [
+        f"The draft “{draft.title}” changes rows of {topic.code}, and is scheduled. Cancel its schedule or discard it."
+        for draft in scheduled
+    ]
+    return TopicChange({table: dict.fromkeys(members) for table, members in topic.own.items()}, tuple(problems))
 
 
 def _name_copies(topic: Topic, new_code: str) -> dict[str, str]:

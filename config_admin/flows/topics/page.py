@@ -46,7 +46,9 @@ COUNTED = 100
 class NameForm(forms.Form):
     """The new code and the title of a topic."""
 
-    code = forms.CharField(label="Code", max_length=120, help_text="Capital letters, digits and underscores.")
+    code = forms.CharField(
+        label="Code", max_length=120, help_text="A letter, then letters, digits and underscores. They become capitals."
+    )
     title = forms.CharField(
         label="Title", max_length=400, required=False, help_text="Shown to users. If empty, the title stays the same."
     )
@@ -205,7 +207,10 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
         if others
         else [],
         notes=[*_note_questions(snapshot, topic), *_note_mentions(snapshot, topic)],
-        warnings=_warn_of_conversations(topic, "Open conversations find no rows of it at their next message."),
+        warnings=[
+            *_warn_of_conversations(topic, "Open conversations find no rows of it at their next message."),
+            *(f"The draft “{draft.title}” changes rows of it." for draft in topic.list_drafts()),
+        ],
         reason=f"Delete {topic.code}",
     )
     return _confirm(request, question, delete_topic(topic), "")

@@ -1,8 +1,11 @@
 """The rows of a topic: those of its intent and of the questions beside its flow, and rows of others that name it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Q
+
+from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.flows.reading import list_question_codes
 from config_admin.flows.topics.mentions import mentions_intent, replace_intents
 from config_admin.releases.content import contents
@@ -45,6 +48,13 @@ class Topic:
     def codes(self) -> tuple[str, ...]:
         """The codes of all its intents."""
         return self.code, *self.question_codes
+
+    def list_drafts(self) -> Sequence[CeDraft]:
+        """The open drafts that edit rows of it, or add some. One query."""
+        is_own = Q(edits__after__intent_code__in=self.codes)
+        for table, members in self.own.items():
+            is_own |= Q(edits__table_name=table, edits__row_pk__in=list(map(str, members)))
+        return list(CeDraft.objects.filter(is_own, status=DraftStatus.OPEN).distinct().order_by("pk"))
 
     def rename_codes(self, new_code: str) -> dict[str, str]:
         """The new code of each intent: the questions keep their numbers."""

@@ -135,7 +135,7 @@ def _describe_change(wanted: Changed, *, is_removal: bool) -> str:
     count = sum(map(len, wanted.values()))
     verb = f"{'lose' if is_removal else 'get'}{pluralize(count, 's,')}"
     what = "the word where that leaves no hole in a sentence" if is_removal else "the other word"
-    return f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, names and tests are not changed."
+    return f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, codes and tests are not changed."
 
 
 def _note_holes(uses: list[Use]) -> list[Refusal]:

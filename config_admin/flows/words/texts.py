@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 
 #: Columns whose texts users, customers or models read, beside the notes of each table.
 _TEXTS: Mapping[str, tuple[str, ...]] = {
-    rows.Intent.table: ("description",),
+    rows.Intent.table: ("display_name", "description"),
     rows.Policy.table: ("response_text",),
     rows.PromptTemplate.table: ("system_prompt", "user_prompt"),
     rows.Planner.table: ("system_prompt", "user_prompt"),

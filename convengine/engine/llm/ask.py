@@ -44,7 +44,7 @@ class Question:
     want_json: bool = False
     #: Validate the answer by the schema, and ask the service to keep it.
     strict: bool = False
-    #: Ask the service to keep the schema, but do not validate: the caller has a fallback and reads what it can.
+    #: The same, but an answer that breaks the schema twice goes to the caller, who reads what it can.
     lenient: bool = False
     #: The temperature of a template. None for the setting of the purpose.
     temperature: float | None = None
@@ -76,16 +76,14 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
     """Call the model. Never raises for a fault: the reply has it.
 
     The error stage records the fault, except that nothing at all is recorded if no model is configured.
-    An unusable JSON answer goes back once, with its error, unless it is empty or the question is lenient.
+    An unusable JSON answer goes back once, with its error, unless it is empty.
     """
     if not turn.ports.model.configured:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
     _audit_stage(session, turn, question.stages.input, _describe_question(question))
     reply = _call_within_budget(session, turn, question, question.user)
-    if question.is_json and not question.lenient and reply.error and not blank(reply.text):
-        again = _call_within_budget(session, turn, question, _build_repair_prompt(question.user, reply))
-        # If there is no second answer, the first fault is reported.
-        reply = again if again.text or not again.error else reply
+    if question.is_json and reply.error and not blank(reply.text):
+        reply = _ask_again(session, turn, question, reply)
     if not blank(reply.text):
         answer = reply.text if reply.value is None else reply.value
         name = question.answered or ("json" if question.is_json else "output")
@@ -94,6 +92,13 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         details = {"errorCode": fault.code, "message": fault.message, "exception": fault.name}
         _audit_stage(session, turn, question.stages.error, details)
     return reply
+
+
+def _ask_again(session: Session, turn: Turn, question: Question, first: Reply) -> Reply:
+    """The second answer. If there is none, the first fault is reported."""
+    again = _call_within_budget(session, turn, question, _build_repair_prompt(question.user, first))
+    reply = again if again.text or not again.error else first
+    return replace(reply, error=None) if question.lenient and reply.value is not None else reply
 
 
 def _audit_stage(session: Session, turn: Turn, stage: Stage | None, payload: Mapping[str, Json]) -> None:
@@ -172,7 +177,7 @@ def _read_answer(whole_text: str, question: Question) -> Reply:
     value = None
     try:
         value = read_json(whole_text)
-        if question.strict and question.json_schema is not None:
+        if (question.strict or question.lenient) and question.json_schema is not None:
             validate_value(value, question.json_schema)
     except UnusableAnswer as unusable:
         return Reply(text, value, unusable.fault)

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.schemas.inspectors import ViewInspector
 from rest_framework.views import APIView
 
+from convengine.engine.errors import RequestInvalid
 from convengine.server.admin_site.pages import import_declarations
 from convengine.server.api import errors
 from convengine.server.api.authentication import ApiKeyAuthentication, HasScope, KeyThrottle
@@ -18,6 +19,10 @@ from convengine.server.api.clean_input import clean_query, refuse_unstorable_par
 from convengine.server.api.parsers import OnlyRenderer, OrjsonParser, OrjsonRenderer
 from convengine.server.api.schema import ApiSchema
 
+_NO_DRAFT = (
+    "This address takes no draft. Import into a draft with `draft` in the body of POST config/import. Try one with "
+    "`configuration`, such as draft:7, where a call has it."
+)
 #: The calls with an address, as they are declared.
 _CALLS: list[type["ApiView"]] = []
 
@@ -49,8 +54,11 @@ class ApiView(APIView):
             _CALLS.append(cls)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raises RequestInvalid for parameters that cannot be stored, and what the checks of a caller raise."""
+        """Raises RequestInvalid for parameters that cannot be used, and what the checks of a caller raise."""
         super().initial(request, *args, **kwargs)
+        if "draft" in request.query_params:
+            # A call that ignored it would change or show what is live.
+            raise RequestInvalid(fields={"draft": [_NO_DRAFT]})
         if self.cleans_texts:
             clean_query(request._request)
         refuse_unstorable_parameters(request._request, kwargs)

@@ -28,7 +28,7 @@ class Dialect:
         """The database's time, shifted, or fixed by tests and scenarios."""
         seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
         stands = conf.get("CLOCK_AT")
-        start = stands.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if stands else "now"
+        start = self.time_param(stands)[:-3] if stands else "now"
         return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', '{start}', '{seconds:+.3f} seconds')"
 
     def uuid_param(self, value: str | uuid.UUID) -> Any:

@@ -7,6 +7,7 @@ from audit.record.outcomes import FormOutcome, Outcome, TurnResult, follow_conve
 ANSWER, MISS, THANKS = TurnResult(is_answered=True), TurnResult(is_not_understood=True, is_answered=True), TurnResult()
 FAILED, TASK_FAILED = TurnResult(is_committed=False), TurnResult(is_answered=True, has_task_failed=True)
 PERSON, QUESTION = TurnResult(is_handed_over=True), TurnResult(is_answered=True, asks=True)
+FAILURE = MISS._replace(is_handed_over=True, has_bot_failed=True)
 #: A form begins, or goes on; and how it ends.
 FORM = "form"
 DONE, LEFT, GAVE_UP = FormOutcome.COMPLETED, FormOutcome.LEFT, FormOutcome.GAVE_UP
@@ -28,6 +29,9 @@ DONE, LEFT, GAVE_UP = FormOutcome.COMPLETED, FormOutcome.LEFT, FormOutcome.GAVE_
         ([ANSWER, FORM, LEFT, MISS], Outcome.GIVEN_UP),
         ([PERSON, ANSWER], Outcome.HANDED_OVER),
         ([FORM, GAVE_UP, PERSON], Outcome.HANDED_OVER),
+        ([MISS, MISS, FAILURE], Outcome.HANDED_OVER_FAILED),
+        ([FAILURE, PERSON], Outcome.HANDED_OVER_FAILED),
+        ([PERSON, FAILURE], Outcome.HANDED_OVER),
         ([THANKS], Outcome.OPEN),
         ([FORM], Outcome.OPEN),
         ([FORM, LEFT, FORM], Outcome.OPEN),

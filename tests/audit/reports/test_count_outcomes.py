@@ -36,7 +36,11 @@ TALKS = {
     "hi": "OPEN",
     "rent a bicycle|stop|what are your opening hours": "GIVEN_UP",
     "rent a bicycle|2|start over|hi": "GIVEN_UP",
-    "sell my bicycle|x|y|z|what are your opening hours": "HANDED_OVER",
+    "sell my bicycle|x|y|z|what are your opening hours": "HANDED_OVER_FAILED",
+    "I want to talk to a person|thanks": "HANDED_OVER",
+    "blah blub|I want to talk to a person": "HANDED_OVER",
+    "sell my bicycle|x|I want to talk to a person": "HANDED_OVER",
+    "blah blub|foo bar|quux zyzzy|thanks": "HANDED_OVER_FAILED",
     "what are your opening hours|blah blub": "NOT_UNDERSTOOD",
 }
 
@@ -84,7 +88,7 @@ def test_the_outcomes_add_up_and_each_is_a_list(client: Client, is_counted_each_
     assert sum(numbers.values()) == totals.conversations == len(TALKS)
     assert numbers == count_lists(client, OUTCOMES)
     completed = MEASURES["forms_completed"]
-    assert (MEASURES["forms_started"].count(totals), completed.count(totals)) == (7, 1)
+    assert (MEASURES["forms_started"].count(totals), completed.count(totals)) == (8, 1)
     assert count_lists(client, [completed]) == {"forms_completed": 1}
 
 
@@ -99,7 +103,7 @@ def test_a_form_card_adds_up() -> None:
     assert [(field.title, field.losses) for field in rent.fields if field.losses] == [
         ("Number of bicycles", 2), ("Start", 2), ("After the last field", 1)
     ]  # fmt: skip
-    assert (sell.started, sell.worst_field and sell.worst_field.path) == (1, "frameNumber")
+    assert (sell.started, sell.worst_field and sell.worst_field.path) == (2, "frameNumber")
 
 
 def test_an_outcome_that_changes_is_counted_where_its_conversation_began() -> None:

@@ -218,8 +218,8 @@ def test_the_outcomes_add_up_to_the_conversations_that_began() -> None:
         count("OUTCOME", outcome, number, days=1, release=1)
     week = summarise_week()
     assert [(each.label, each.number, each.share) for each in week.outcomes] == [
-        ("Resolved", 5, 50.0), ("Handed over", 3, 30.0), ("Given up", 0, 0.0), ("Ended not understood", 0, 0.0),
-        ("Open", 2, 20.0),
+        ("Resolved", 5, 50.0), ("Handed over", 3, 30.0), ("Handed over after failures", 0, 0.0),
+        ("Given up", 0, 0.0), ("Ended not understood", 0, 0.0), ("Open", 2, 20.0),
     ]  # fmt: skip
     assert week.conversations == 10
     assert "outcome=RESOLVED" in week.outcomes[0].url

@@ -56,7 +56,7 @@ def test_what_matters_is_on_it(week: int, monkeypatch: pytest.MonkeyPatch) -> No
     assert "Turns 300 300 before" in text
     assert "do you sell &lt;gift&gt; cards" in text
     (flow,) = context["flows"]
-    assert (flow.name, [number.value for number in flow.numbers.values()]) == ("HOURS", [300, 300, 20, 12, 2, 0])
+    assert (flow.name, [number.value for number in flow.numbers.values()]) == ("HOURS", [300, 300, 20, 12, 2, 0, 0])
     assert all(bool(number.url) == bool(number.value) for number in flow.numbers.values())
     assert (
         "Not understood: 26.7 % of 300 turns in these seven days, 6.7 % in the same days a week before. "

@@ -145,3 +145,15 @@ def test_an_intent_with_the_word_comes_before_its_phrases(ada: Client) -> None:
     make(m.CeIntent, intent_code="BOOK_TATTOO")
 
     assert names(ada, "tattoo")[0] == "Intent BOOK_TATTOO"
+
+
+@pytest.mark.parametrize("text", ["rent a bicycle", "Bicycle rent", "RENT A"])
+def test_the_name_of_a_flow_finds_its_rows(ada: Client, text: str) -> None:
+    make(m.CeIntent, intent_code="CYCLES", display_name="Rent a bicycle")
+    make(m.CeIntent, intent_code="CARS", display_name="Wash a car")
+    answer = a_response(intent_code="CYCLES", exact_text="It is ten a day.")
+    rule = make(m.CeRule, intent_code="CYCLES")
+    a_response(intent_code="CARS", exact_text="It is clean.")
+
+    assert set(names(ada, text)) >= {f"Answer {answer.pk}", f"Rule {rule.pk}"}
+    assert len([name for name in names(ada, text) if name.startswith("Answer")]) == 1

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from contextlib import nullcontext
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import call_command
+from django.db import transaction
 
-from config_admin.commands.management.commands.demo_week import DAYS, shift_clock
+from config_admin.commands.management.commands.demo_week import DAYS, set_clock, unfinished_week
 from config_admin.tables.intent.model import CeIntent
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
@@ -52,10 +53,11 @@ class Command(ExactCommand):
         if not no_serve:
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        with nullcontext() if empty else shift_clock(timedelta(days=-DAYS)):
-            is_new = self._prepare()
-        if is_new and not empty:
-            subprocess.Popen([sys.executable, "-m", "django", "demo_week"], stdout=subprocess.DEVNULL)
+        with nullcontext() if empty else set_clock(datetime.now(UTC) - timedelta(days=DAYS)):
+            self._prepare(empty=empty)
+        if unfinished_week().is_file() and not empty:
+            quiet = {"CE_LOG_LEVEL": "WARNING"} | os.environ
+            subprocess.run([sys.executable, "-m", "django", "demo_week"], env=quiet, check=False)
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)
@@ -65,16 +67,20 @@ class Command(ExactCommand):
             os.environ |= {"CE_CHAT": "true", "CE_DEMO": "true"}
             become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
 
-    def _prepare(self) -> bool:
-        """Migrate, and load the help desk once. Returns True if it was loaded now."""
+    def _prepare(self, *, empty: bool) -> None:
+        """Migrate, and load the help desk once, as a whole."""
         self._announce("Preparing the database (up to half a minute the first time)")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
         if CeIntent.objects.exists():
-            return False
+            return
         self._announce("Loading the help desk (a few seconds)")
-        add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
-        import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
-        return True
+        if empty:
+            unfinished_week().unlink(missing_ok=True)
+        else:
+            unfinished_week().write_text(datetime.now(UTC).isoformat())
+        with transaction.atomic():
+            add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
+            import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
 
     def _announce(self, phase: str) -> None:
         self.stdout.write(f"{phase} …")
@@ -133,9 +139,10 @@ def _facts(url: str) -> dict[str, Any]:
     path = Path(settings.VAR_DIR) / DEMO_FACTS
     known: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     facts = {"url": url, "api_key": _api_key(known.get("api_key")), "users": _people(known.get("users") or [])}
-    text = json.dumps(facts, indent=2) + "\n"
-    path.touch(mode=0o600)
-    path.write_text(text)
+    written = path.with_suffix(".new")
+    written.touch(mode=0o600)
+    written.write_text(json.dumps(facts, indent=2) + "\n")
+    written.replace(path)
     return facts
 
 

@@ -39,6 +39,13 @@ FORM_GIVEN_UP = declare_stage(
         SentenceTemplate("Gave up the form after {misses} failed answers for {field:field}.", tone=Tone.WARNING),
     ),
 )
+PERSON_WANTED = declare_stage(
+    "PERSON_WANTED",
+    Family.RESPONSE,
+    "The user asked for a person, in words that are no phrase of an intent, and the conversation is handed over.",
+    steps="ResponseResolutionStep",
+    sentences=(SentenceTemplate("The user asked for a person."),),
+)
 HAND_OVER_DISABLED = declare_stage(
     "HAND_OVER_DISABLED",
     Family.RESPONSE,

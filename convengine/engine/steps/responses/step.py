@@ -50,6 +50,7 @@ from convengine.engine.steps.responses.small_talk import (
 )
 from convengine.engine.steps.responses.stages import (
     HAND_OVER_DISABLED,
+    PERSON_WANTED,
     RESOLVE_RESPONSE,
     RESPONSE_EXACT,
     RESPONSE_MAPPING_NOT_FOUND,
@@ -227,6 +228,7 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     if not not_understood:
         return session, None
     if wants_person and (with_person := _hand_over(session, turn)):
+        turn.audit(session, PERSON_WANTED)
         return with_person, HAND_OVER
     if _only_person_helps(session, turn):
         return offer_hand_over(session, turn), HAND_OVER

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('ce_channels', '0001_initial'),
+        ('ce_channels', '0002_count_deaths'),
     ]
 
     operations = [

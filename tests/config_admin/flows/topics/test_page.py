@@ -1,13 +1,16 @@
 """A topic is renamed, copied, switched, exported and deleted: the preview, one release, and what is refused."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from config_admin import models as m
+from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftSchedule
 from config_admin.flows.mapping import write_rows
 from config_admin.flows.reading import read_flow
 from config_admin.releases.active import snapshots
@@ -435,3 +438,55 @@ def test_a_code_whose_questions_are_taken_is_refused(ben: Client) -> None:
     errors = ben.get(page("rename"), NAMES).context["form"].errors
 
     assert errors["code"] == ["The intent CREDIT_Q1 already exists. Choose another code."]
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("loan", "so loan is the present code LOAN"),
+        ("Loan", "so Loan is the present code LOAN"),
+        ("_LOAN", "Begin with a letter"),
+        ("2LOAN", "Begin with a letter"),
+        ("LOAN-2", "use capital letters, digits and underscores"),
+    ],
+)
+def test_a_code_that_cannot_be_given_says_why(ben: Client, typed: str, why: str) -> None:
+    make_topic()
+    assert why in ben.get(page("rename"), {"code": typed}).content.decode()
+
+
+@pytest.mark.parametrize(("typed", "new"), [("loan_2", "LOAN_2"), ("LOAN_", "LOAN_"), ("my_loan", "MY_LOAN")])
+def test_a_code_with_underscores_is_given(ben: Client, typed: str, new: str) -> None:
+    make_topic()
+    assert f"to {new}?" in ask(ben, "rename", code=typed).intro
+
+
+@pytest.mark.parametrize("is_scheduled", [True, False])
+@pytest.mark.parametrize("edited", ["phrase", "answer", "new row"])
+def test_an_intent_that_a_draft_changes_is_not_deleted_without_a_word(
+    ben: Client, edited: str, is_scheduled: bool
+) -> None:
+    make_topic()
+    draft = CeDraft.objects.create(title="Christmas")
+    row = {"phrase": m.CeIntentClassifier, "answer": m.CeResponse, "new row": m.CeResponse}[edited]
+    pk = 9999 if edited == "new row" else row.objects.filter(intent_code="LOAN").first().pk
+    CeDraftEdit.objects.create(
+        draft=draft, table_name=row._meta.db_table, row_pk=str(pk), after={"intent_code": "LOAN"}
+    )
+    if is_scheduled:
+        CeDraftSchedule.objects.create(draft=draft, publish_at=timezone.now() + timedelta(days=1), edits_hash="x")
+
+    question = ask(ben, "delete_all")
+
+    assert "The draft “Christmas” changes rows of it." in question.warnings
+    refused = "The draft “Christmas” changes rows of LOAN, and is scheduled." in " ".join(messages_of(question))
+    assert refused is is_scheduled
+
+
+def test_drafts_of_other_intents_and_ended_ones_do_not_matter(ben: Client) -> None:
+    make_topic()
+    for title, status, intent in (("Other", "OPEN", "OTHER"), ("Old", "PUBLISHED", "LOAN")):
+        draft = CeDraft.objects.create(title=title, status=status)
+        CeDraftEdit.objects.create(draft=draft, table_name="ce_response", row_pk="9999", after={"intent_code": intent})
+
+    assert not [text for text in ask(ben, "delete_all").warnings if "draft" in text]

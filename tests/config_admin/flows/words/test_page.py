@@ -116,3 +116,12 @@ def test_many_uses_have_pages(ben: Client, address: str, monkeypatch: pytest.Mon
     text = ben.get(address, {"word": "bike", "page": "2"}).content.decode()
     assert "Texts 3 to 3 of 3." in text
     assert "?word=bike&amp;page=1#uses-title" in text
+
+
+def test_the_name_of_a_flow_is_replaced_too(ben: Client, address: str) -> None:
+    intent = make(m.CeIntent, intent_code="MENDING", display_name="Mend a bike", description="")
+
+    ben.post(address, {"word": "bike", "new": "bicycle", "do": "replace", "reason": "one word", "in_force": newest()})
+
+    intent.refresh_from_db()
+    assert intent.display_name == "Mend a bicycle"

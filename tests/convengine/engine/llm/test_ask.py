@@ -11,6 +11,7 @@ from convengine.engine.steps.forms.stages import (
 )
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 from convengine.server.model_clients.offline import NoModel
 from tests.builders import make_config, make_session, make_snapshot, make_turn, payload, stages
 from tests.fakes.models import AnsweringModel
@@ -180,15 +181,23 @@ def test_without_a_model_nothing_is_asked_or_told() -> None:
     assert stages(turn) == []
 
 
-@pytest.mark.parametrize("reply_text", ["no json", '{"town": "Oslo"}'])
-def test_a_lenient_caller_gets_what_was_said_the_first_time(reply_text: str) -> None:
-    reply, _, model = ask_answering(replace(JSON, strict=False, lenient=True), reply_text, '{"city": "Oslo"}')
+LENIENT = replace(JSON, strict=False, lenient=True)
 
-    assert reply.text == reply_text
-    assert (model.requests[0].strict, len(model.requests)) == (True, 1)
-    assert (reply.value, reply.error is None) == (
-        ({"town": "Oslo"}, True) if reply_text.startswith("{") else (None, False)
-    )
+
+@pytest.mark.parametrize("first", ["no json", "{}", '{"town": "Oslo"}', "[]"])
+def test_a_lenient_caller_gets_the_second_answer(first: str) -> None:
+    reply, _, model = ask_answering(LENIENT, first, '{"city": "Oslo"}')
+
+    assert (reply.value, reply.error) == ({"city": "Oslo"}, None)
+    assert [request.strict for request in model.requests] == [True, True]
+
+
+@pytest.mark.parametrize(("second", "value"), [("{}", {}), ('{"town": "Oslo"}', {"town": "Oslo"}), ("no json", None)])
+def test_a_lenient_caller_reads_what_it_can_of_an_answer_that_is_wrong_twice(second: str, value: Json) -> None:
+    reply, _, model = ask_answering(LENIENT, "{}", second)
+
+    assert (reply.text, reply.value, reply.error is None) == (second, value, value is not None)
+    assert len(model.requests) == 2
 
 
 QUESTION = Question("RESPONSE_TEXT", "Be kind.", "Hello?")

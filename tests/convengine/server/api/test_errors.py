@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+from django.test import Client
 from structlog.testing import capture_logs
 
-from tests.api import Caller
+from tests.api import Caller, make_key
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +55,14 @@ def test_a_statement_that_is_wrong_is_no_failure_of_the_database(caller: Caller)
         response = caller.post({"message": "hours"})
 
     assert (response.status_code, response.json()["errorCode"]) == (500, "INTERNAL_ERROR")
+
+
+@pytest.mark.parametrize(
+    "address", ["config/bundle", "config-health", "config/topics", "config/ce_rule", "config/drafts"]
+)
+def test_a_draft_in_the_address_is_refused_because_no_call_takes_one_there(address: str) -> None:
+    key = make_key(scopes=["config"])
+    answer = Client().get(f"/api/v1/{address}?draft=7", headers={"Authorization": f"Api-Key {key}"})
+
+    assert answer.status_code == 400
+    assert "takes no draft" in answer.json()["fields"]["draft"][0]

@@ -1,10 +1,14 @@
 """What every write has in common."""
 
 import uuid
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from config_admin.models import CeResponse
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_help_desk
@@ -23,3 +27,11 @@ def test_a_text_that_no_database_takes_is_stored_without_it() -> None:
     assert (first["payload"]["value"], first["success"], second["turnNo"]) == ("q\ufffd \ufffd!", True, 2)
     assert "\x00" not in CeConversation.objects.get().context_summary
     assert set(CeConversationHistory.objects.values_list("status", flat=True)) == {"OK"}
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "UTC"])
+def test_a_clock_that_stands_may_have_any_zone(settings: Any, zone: str) -> None:
+    noon = datetime(2026, 7, 1, 12, tzinfo=ZoneInfo(zone))
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_AT": noon}
+
+    assert database_time() == noon

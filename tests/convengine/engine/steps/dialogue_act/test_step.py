@@ -345,7 +345,7 @@ def test_an_answer_that_cannot_be_used_leaves_the_patterns(answer: Any, exceptio
     assert payload(turn, "DIALOGUE_ACT_LLM_ERROR")["exception"] == exception
     assert stages(turn).count("DIALOGUE_ACT_LLM_ERROR") == 1
     assert ("DIALOGUE_ACT_LLM_OUTPUT" in stages(turn)) is expected
-    assert len(model.requests) == 1
+    assert len(model.requests) == 1 + expected
 
 
 def test_a_prompt_that_cannot_be_filled_in_leaves_the_patterns() -> None:

@@ -141,7 +141,7 @@ def test_IR_V20_prose_is_rejected_and_the_turn_goes_on() -> None:
 
     assert rejection(turn) == "invalid json"
     assert (session.last_llm_output, session.last_llm_stage) == ("I think FAQ", "INTENT_AGENT")
-    assert len(model.requests) == 1
+    assert len(model.requests) == 2
 
 
 def test_IR_V21_a_model_that_is_out_leaves_what_there_was() -> None:

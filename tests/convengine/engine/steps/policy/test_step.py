@@ -243,11 +243,19 @@ def test_where_failing_means_closed_it_blocks() -> None:
 
 @pytest.mark.parametrize("answer", ["no idea", '["violates"]', '{"confidence": 1}', '{"violates": null}'])
 def test_an_answer_that_judges_nothing_is_no_judgement_and_the_next_row_is_asked(answer: str) -> None:
-    outcome, turn, model = run_model_judge([answer, YES], MEDICAL, LEGAL)
+    outcome, turn, model = run_model_judge([answer, answer, YES], MEDICAL, LEGAL)
 
     assert isinstance(outcome, Stop)
-    assert (payload(turn, "POLICY_BLOCK")["policyId"], len(model.requests)) == (5, 2)
+    assert (payload(turn, "POLICY_BLOCK")["policyId"], len(model.requests)) == (5, 3)
     assert payload(turn, "DECISION")["candidates"][0] == {"id": 4, "matched": False, "reason": "LLM_ERROR"}
+
+
+@pytest.mark.parametrize("answer", ["no idea", "{}", '["violates"]', '{"violates": null}'])
+def test_an_answer_that_judges_nothing_is_asked_for_again(answer: str) -> None:
+    outcome, turn, _ = run_model_judge([answer, YES], MEDICAL)
+
+    assert isinstance(outcome, Stop)
+    assert payload(turn, "POLICY_BLOCK")["policyId"] == 4
 
 
 def test_a_row_without_a_criterion_is_not_asked() -> None:
