@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
     """No table changes."""
 
     dependencies: ClassVar = [
-        ("audit", "0011_listed_rows"),
+        ("audit", "0013_count_deaths"),
         ("ce_sessions", "0001_initial"),
     ]
     operations: ClassVar = [
