@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 
@@ -14,7 +15,6 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
         "intent": {"type": "string"},
-        "state": {"type": "string"},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "needsClarification": {"type": "boolean"},
         "clarificationResolved": {"type": "boolean"},
@@ -34,7 +34,7 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
         "followups": {"type": "array", "items": {"type": "string"}},
     },
     "required": [
-        "intent", "state", "confidence", "needsClarification", "clarificationResolved", "clarificationQuestion",
+        "intent", "confidence", "needsClarification", "clarificationResolved", "clarificationQuestion",
         "intentScores", "followups",
     ],
     "additionalProperties": False,
@@ -56,7 +56,6 @@ class AgentAnswer:
     """The model's answer. Codes are upper case; a blank text is the empty one."""
 
     intent: str
-    state: str
     confidence: float
     needs_clarification: bool
     question: str
@@ -66,6 +65,8 @@ class AgentAnswer:
     followups: tuple[str, ...]
     #: The scores that are too close, best first; its evaluation finds them.
     close: tuple[Score, ...] = ()
+    #: The best intents are too close.
+    is_collision: bool = False
 
 
 def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
@@ -80,13 +81,13 @@ def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
         confidence = next((score.confidence for score in scores if code(score.intent) == intent), 0.0)
     return AgentAnswer(
         intent=intent,
-        state=code(_read_text(answer.get("state"))),
         confidence=confidence,
         needs_clarification=truthy(answer.get("needsClarification")),
         question=_read_text(answer.get("clarificationQuestion")),
         clarification_resolved=truthy(answer.get("clarificationResolved")),
         scores=scores,
         followups=_read_texts(_get_either(answer, "followups", "follow_ups")),
+        is_collision=code(_read_text(answer.get("state"))) == INTENT_COLLISION,
     )
 
 

@@ -15,15 +15,15 @@ from convengine.engine.forms.leaving import (
     leave,
     stay,
 )
-from convengine.engine.forms.life import ClearCause, clear_form, read_on_no
+from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RUN_RULES, run_phase
+from convengine.engine.rules.apply import RUN_RULES
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
 from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row
-from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
+from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
 from convengine.engine.steps.intents.digression import (
     asks_for_field_options,
     digress,
@@ -34,6 +34,7 @@ from convengine.engine.steps.intents.digression import (
     list_answers,
 )
 from convengine.engine.steps.intents.earlier_message import carry_message
+from convengine.engine.steps.intents.enter_intent import enter_intent
 from convengine.engine.steps.intents.hold_intent import find_forcing_signal, find_keeping_stage
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES, USE_STANDALONE_QUERY
 from convengine.engine.steps.intents.stages import (
@@ -64,9 +65,8 @@ from convengine.engine.threads.new_task import BEGIN_TASK
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
-from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.reset import RESET, reset_session
-from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, UNKNOWN
+from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -175,7 +175,7 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     if row := find_offered_row(turn, following):
         return _move_by_classifier(leave(session, turn, following), turn, row)
     if following in map_spellings(turn.snapshot):
-        after = accept_intent(leave(session, turn, following), turn, following, IDLE, 1.0, (), by="OPTION").session
+        after = accept_intent(leave(session, turn, following), turn, following, 1.0, (), by="OPTION").session
         return _audit_resolution(after, turn, INTENT_RESOLVED_BY_AGENT, agent=after.intent)
     return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
 
@@ -308,25 +308,11 @@ def _classify_message(session: Session, turn: Turn) -> Classification:
 
 def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
     """Move to the intent and state of a phrase, and run the POST_CLASSIFIER_INTENT rules."""
-    moved = session.move_to(
-        intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
+    state, phase = choose_state(session, turn, row), RulePhase.POST_CLASSIFIER_INTENT
+    after = enter_intent(
+        session, turn, code(row.intent_code), state, "CLASSIFIER", phase, "IntentResolutionStep Classifier"
     )
-    moved = _clear_left_form(session, moved, turn)
-    moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")
-    moved = moved.with_values(RoutingParams(intent_resolved_by="CLASSIFIER"))
-    after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     return _audit_resolution(after, turn, INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
-
-
-def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another, or that begins again."""
-    last = DialogueState.of(before).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
-    if row is None or after is before:
-        return after
-    if code(row.intent_code) != code(after.intent):
-        return clear_form(after, turn, row, ClearCause.CANCEL)
-    return clear_form(after, turn, row, ClearCause.RESTART) if begins_again(before, turn, str(after.state)) else after
 
 
 def _audit_resolution(
