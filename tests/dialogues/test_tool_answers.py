@@ -17,7 +17,8 @@ pytestmark = pytest.mark.django_db
 SORRY, BLANK = "Sorry, not now.", "I am sorry, I have no answer to that right now."
 PLAIN = "Order {{ order }} is {{ tool_result.result.mapped.status }}."
 CHECKED = f"{{% if tool_status == 'ERROR' %}}{SORRY}{{% else %}}{PLAIN}{{% endif %}}"
-CAREFUL = "{% if tool_result.result.mapped.status %}It is {{ tool_result.result.mapped.status }}.{% else %}Unknown.{% endif %}"
+STATUS = "tool_result.result.mapped.status"
+CAREFUL = f"{{% if {STATUS} %}}It is {{{{ {STATUS} }}}}.{{% else %}}Unknown.{{% endif %}}"
 NOTED = "It is {{ tool_result.result.mapped.status }}. {{ tool_result.result.mapped.note }}"
 
 
