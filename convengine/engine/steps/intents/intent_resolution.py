@@ -13,6 +13,7 @@ from convengine.engine.forms.leaving import (
     find_doubtful_subject,
     find_left_schema,
     leave,
+    may_want_to_leave,
     stay,
 )
 from convengine.engine.forms.life import read_on_no
@@ -25,7 +26,6 @@ from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, acc
 from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row
 from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
 from convengine.engine.steps.intents.digression import (
-    asks_for_field_options,
     digress,
     find_interruption,
     find_returning_row,
@@ -131,15 +131,15 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _settle_leaving(session, turn, decision)
     if accepts_offered_subject(session, turn) or fills_offered_form(session, turn):
         return _settle_leaving(session, turn, LeaveDecision.LEAVE)
-    session = close_leave_question(session)
+    may_leave, session = may_want_to_leave(session, turn), close_leave_question(session)
     if signal := find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
         return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
-    if kept_session := _keep_intent(session, turn):
+    if kept_session := _keep_intent(session, turn, may_leave=may_leave):
         return kept_session
     if _has_confirmed_form(session, turn):
         return _audit_no_change(session, turn, "FORM_CONFIRMED")
-    return _ask_resolvers(session, turn)
+    return _ask_resolvers(session, turn, may_leave=may_leave)
 
 
 def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
@@ -180,8 +180,11 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
 
 
-def _keep_intent(session: Session, turn: Turn) -> Session | None:
-    """The session whose intent is kept, or left for what the message asks for. Returns None if nothing keeps it."""
+def _keep_intent(session: Session, turn: Turn, *, may_leave: bool) -> Session | None:
+    """The session whose intent is kept, or left for what the message asks for. Returns None if nothing keeps it.
+
+    `may_leave`: the message may want to leave the form, unless a phrase takes it.
+    """
     stage = find_keeping_stage(session, turn)
     if stage is None:
         return None
@@ -189,9 +192,10 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
     if row is not None and leaves_form(row):
         return _drop_old_question(_move_by_classifier(_unlock(session), turn, row))
     session = (digress(session, turn, row) if row is not None else None) or session
-    may_change = stage is not INTENT_RESOLVE_SKIPPED_POLICY and not asks_for_field_options(session, turn)
-    if may_change and (subject := find_new_subject(session, turn)):
+    if stage is not INTENT_RESOLVE_SKIPPED_POLICY and (subject := find_new_subject(session, turn)):
         return _change_subject(session, turn, subject)
+    if may_leave and session.digression is None:
+        return _settle_leaving(session, turn, LeaveDecision.ASK)
     where: dict[str, Any] = {"intent": session.intent, "state": session.state}
     if stage is INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION:
         turn.audit(session, stage, **where, intentLocked=True, intentLockReason=session.intent_lock_reason)
@@ -231,8 +235,11 @@ def _unlock(session: Session) -> Session:
     return session.evolve(intent_locked=False, intent_lock_reason=None)
 
 
-def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Session:
-    """Ask the phrases, then the agent, then the user if neither could decide. `forced`: nothing may hold it."""
+def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False, may_leave: bool = False) -> Session:
+    """Ask the phrases, then the agent, then the user if neither could decide. `forced`: nothing may hold it.
+
+    `may_leave`: the message may want to leave the form, unless a phrase takes it.
+    """
     classification = _classify_message(session, turn)
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
@@ -245,6 +252,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
             return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
+    if may_leave and not classification.hits:
+        return _settle_leaving(session, turn, LeaveDecision.ASK)
     collided = classification.intents if classification.has_collision else ()
     agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
     return _follow_agent(agent_result, turn) or _leave_unresolved(agent_result, turn, classification)
