@@ -4,10 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from convengine.engine.clarification.settings import SYSTEM_PROMPT, USER_PROMPT
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
 #: The answer schema that the model sees. The reader accepts more than this.
@@ -39,6 +42,10 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
     ],
     "additionalProperties": False,
 }  # fmt: skip
+
+
+#: The part of another answer in which a model scores the intents, too.
+SCORES_SCHEMA: Mapping[str, Json] = ANSWER_SCHEMA["properties"]["intentScores"]
 
 
 class Score(NamedTuple):
@@ -127,3 +134,12 @@ def _read_text(value: Json) -> str:
 def _read_texts(value: Json) -> tuple[str, ...]:
     entries = value if isinstance(value, list) else [value]
     return tuple(entry.strip() for entry in entries if isinstance(entry, str) and not blank(entry))
+
+
+def scores_intents(session: Session, turn: Turn) -> bool:
+    """True when the model that is asked for the dialogue act scores the intents, too.
+
+    Not while something holds the intent, and not with prompts of the deployment's own for the intent.
+    """
+    built_in = all(turn.config(session, setting) == setting.default for setting in (SYSTEM_PROMPT, USER_PROMPT))
+    return built_in and bool(turn.snapshot.allowed_intents) and not session.intent_locked

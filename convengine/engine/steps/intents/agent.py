@@ -7,20 +7,18 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import ANSWER_SCHEMA, AgentAnswer, Score, map_spellings, read_answer
+from convengine.engine.clarification.settings import AGENT_FAMILY, SYSTEM_PROMPT, USER_PROMPT
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.steps.intents.classifiers import choose_first_state
 from convengine.engine.steps.intents.enter_intent import enter_intent, find_first_state
 from convengine.engine.steps.intents.settings import (
-    AGENT_FAMILY,
     COLLISION_GAP_THRESHOLD,
     COLLISION_MIN_CONFIDENCE,
     FAIL_TURN_ON_LLM_ERROR,
     MIN_CONFIDENCE,
     RESET_STATE_ON_SAME_INTENT,
-    SYSTEM_PROMPT,
-    USER_PROMPT,
 )
 from convengine.engine.steps.intents.stages import (
     INTENT_AGENT_ACCEPTED,
@@ -110,8 +108,12 @@ def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
 def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     """Ask the model and act on its answer; an unreadable answer is rejected, a fault reported.
 
-    Raises the fault if FAIL_TURN_ON_LLM_ERROR is set.
+    The model that named the dialogue act is not asked again if it scored the intents, too. Raises the fault if
+    FAIL_TURN_ON_LLM_ERROR is set.
     """
+    if (scores := session.dialogue.dialogue_act_llm_intents) is not None:
+        answer = read_answer({"intentScores": scores}, turn.snapshot)
+        return evaluate_agent_answer(session, turn, answer, may_stay=may_stay)
     try:
         question = _build_agent_question(session, turn)
     except ConvEngineError as error:

@@ -25,7 +25,7 @@ from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, ResponseType, RoutingDecision, RulePhase
 from convengine.engine.turn.owned_params import ToolParams
-from convengine.engine.turn.scope import is_resolved, rank_specificity
+from convengine.engine.turn.scope import Scoped, is_resolved, rank_specificity
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -165,7 +165,7 @@ def _check_answer(session: Session, turn: Turn) -> Skip | None:
     fixed answer ends needs none, unless the answer or a rule reads what the planner leaves, or the user confirmed.
     """
     intent, state = session.intent, session.state
-    tools = (*turn.snapshot.in_scope(rows.Tool, intent, state), *list_servers_in_scope(session, turn))
+    tools: list[Scoped] = [*turn.snapshot.in_scope(rows.Tool, intent, state), *list_servers_in_scope(session, turn)]
     if not is_resolved(intent) or any(map(rank_specificity, tools)) or is_confirmed(session):
         return None
     answer = choose_response(turn.snapshot, intent, state).winner
