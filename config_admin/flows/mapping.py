@@ -133,11 +133,20 @@ def _choose(key: str) -> Part:
     return Part(key, default=lambda _: get_flow_schema()["properties"][key]["default"])
 
 
+def _list_names(flow: Document) -> list[str]:
+    return [field["name"] for field in flow.get("fields", ())]
+
+
+def _no_fields(_: Document) -> list[Values]:
+    """The fields of a lookup whose tool needs no argument."""
+    return []
+
+
 #: The form of a flow.
 FORM: Mapping[str, Column] = {
     "type": "object",
-    "properties": Part("fields", _write_properties, _read_properties),
-    "required": Part("fields", _write_required, _read_required),
+    "properties": Part("fields", _write_properties, _read_properties, _no_fields),
+    "required": Part("fields", _write_required, _read_required, _no_fields),
     "x-clear": ["DONE", "CANCEL", "RESTART"],
     "x-on-no": _choose("on_no"),
     "x-on-leave": _choose("on_leave"),
@@ -310,7 +319,7 @@ FLOW_ROWS: Sequence[RowShape] = (
         rows.DirectTool.table, (_LOOKUP,),
         {
             "state_code": DONE, "tool_group": _find_tool_group, "tool_code": Part("tool"),
-            "args_template": lambda flow: {field["name"]: f"{{{{ {field['name']} }}}}" for field in flow["fields"]},
+            "args_template": lambda flow: {name: f"{{{{ {name} }}}}" for name in _list_names(flow)},
             "description": "call the tool",
         },
         telling=("state_code",),

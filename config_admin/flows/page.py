@@ -257,9 +257,10 @@ class _FlowPage:
         self._find_gone_fields(forms)
         if self.gone_fields:
             return False
-        if forms.flow.cleaned_data["kind"] not in ASKING:
+        kind = forms.flow.cleaned_data["kind"]
+        if kind not in ASKING:
             return True
-        if not list_filled(forms.fields):
+        if kind == FlowKind.collect and not list_filled(forms.fields):
             self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
             return False
         flow = read_document(*forms, stored=self.stored)

@@ -97,7 +97,7 @@ def _write_questions(flow: Document) -> Mapping[str, str]:
     """The question of each field; one that is left blank is made from the name."""
     schema = next(row["json_schema"] for row in write_rows(flow)["ce_output_schema"])
     language = find_language(flow.get("locale") or "")
-    own = {field["name"]: field.get("question") for field in flow["fields"]}
+    own = {field["name"]: field.get("question") for field in flow.get("fields", ())}
     return {field.path: own[field.path] or write_question(field, language) for field in Form(schema).fields}
 
 

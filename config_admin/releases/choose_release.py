@@ -10,7 +10,7 @@ from config_admin.releases.queries import NoSuchRelease
 from convengine.engine.forms.life import asks_for_consent, is_in_form
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.record import LIVE, RECORD
-from convengine.engine.steps.responses.choose_row import choose_response
+from convengine.engine.rules.choose_answer import choose_response
 from convengine.engine.text.compare import code
 from convengine.engine.threads.lifecycle import AWAITING_USER, CLOSED, INTERRUPTED
 from convengine.engine.turn import live_settings

@@ -31,6 +31,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.engine.understanding.encoder import Vector
 from convengine.server.confirmed_actions.run_once import Executions
+from convengine.server.database import throttle
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.finders import Finders
@@ -181,7 +182,7 @@ def ports(
             tape,
         ),
         servers=TapedServers(
-            outside.servers or McpServers(read_policy(), wait=for_tools.hold),
+            outside.servers or McpServers(read_policy(), wait=for_tools.hold, outages=throttle),
             tape,
         ),
         pace=TapedPace(clock, tape, _pause),

@@ -34,11 +34,11 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
     schema = as_json(draft.row.json_schema)
     if schema is UNREADABLE:
         return
-    if not (isinstance(schema, dict) and schema.get("type") == "object" and relations.get_properties(schema)):
+    if not (isinstance(schema, dict) and schema.get("type") == "object" and isinstance(schema.get("properties"), dict)):
         yield draft.error(
             "SCHEMA_SHAPE",
             "json_schema",
-            'The JSON Schema must be an object with "type": "object" and a non-empty "properties".',
+            'The JSON Schema must be an object with "type": "object" and "properties".',
         )
         return
     yield from check_json_schema(draft, "json_schema", schema)
@@ -147,7 +147,7 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
 
 def _check_required(draft: Schema) -> Iterator[Finding]:
     schema = as_json(draft.row.json_schema)
-    if not schema.get("required"):
+    if schema["properties"] and not schema.get("required"):
         yield draft.warning(
             "SCHEMA_NO_REQUIRED",
             "json_schema",

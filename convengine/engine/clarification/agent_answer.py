@@ -4,9 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from convengine.engine.clarification.settings import SYSTEM_PROMPT, USER_PROMPT
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
 #: The answer schema that the model sees. The reader accepts more than this.
@@ -14,7 +18,6 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
     "type": "object",
     "properties": {
         "intent": {"type": "string"},
-        "state": {"type": "string"},
         "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         "needsClarification": {"type": "boolean"},
         "clarificationResolved": {"type": "boolean"},
@@ -34,11 +37,15 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
         "followups": {"type": "array", "items": {"type": "string"}},
     },
     "required": [
-        "intent", "state", "confidence", "needsClarification", "clarificationResolved", "clarificationQuestion",
+        "intent", "confidence", "needsClarification", "clarificationResolved", "clarificationQuestion",
         "intentScores", "followups",
     ],
     "additionalProperties": False,
 }  # fmt: skip
+
+
+#: The part of another answer in which a model scores the intents, too.
+SCORES_SCHEMA: Mapping[str, Json] = ANSWER_SCHEMA["properties"]["intentScores"]
 
 
 class Score(NamedTuple):
@@ -56,7 +63,6 @@ class AgentAnswer:
     """The model's answer. Codes are upper case; a blank text is the empty one."""
 
     intent: str
-    state: str
     confidence: float
     needs_clarification: bool
     question: str
@@ -66,6 +72,8 @@ class AgentAnswer:
     followups: tuple[str, ...]
     #: The scores that are too close, best first; its evaluation finds them.
     close: tuple[Score, ...] = ()
+    #: The best intents are too close.
+    is_collision: bool = False
 
 
 def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
@@ -80,13 +88,13 @@ def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
         confidence = next((score.confidence for score in scores if code(score.intent) == intent), 0.0)
     return AgentAnswer(
         intent=intent,
-        state=code(_read_text(answer.get("state"))),
         confidence=confidence,
         needs_clarification=truthy(answer.get("needsClarification")),
         question=_read_text(answer.get("clarificationQuestion")),
         clarification_resolved=truthy(answer.get("clarificationResolved")),
         scores=scores,
         followups=_read_texts(_get_either(answer, "followups", "follow_ups")),
+        is_collision=code(_read_text(answer.get("state"))) == INTENT_COLLISION,
     )
 
 
@@ -126,3 +134,12 @@ def _read_text(value: Json) -> str:
 def _read_texts(value: Json) -> tuple[str, ...]:
     entries = value if isinstance(value, list) else [value]
     return tuple(entry.strip() for entry in entries if isinstance(entry, str) and not blank(entry))
+
+
+def scores_intents(session: Session, turn: Turn) -> bool:
+    """True when the model that is asked for the dialogue act scores the intents, too.
+
+    Not while something holds the intent, and not with prompts of the deployment's own for the intent.
+    """
+    built_in = all(turn.config(session, setting) == setting.default for setting in (SYSTEM_PROMPT, USER_PROMPT))
+    return built_in and bool(turn.snapshot.allowed_intents) and not session.intent_locked

@@ -5,6 +5,7 @@ from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.message import (
     find_open_form,
     find_open_schema,
+    is_same_phrase,
     match_message,
     read_message,
     understand_message,
@@ -24,10 +25,12 @@ from convengine.engine.understanding.phrases.settings import VERY_SURE
 
 
 def is_explained(session: Session, turn: Turn) -> bool:
-    """True for a message that is a phrase of an intent, and while something is open for a plain answer to it.
+    """True for a message that means an intent by its phrases, and while something is open for a plain answer to it.
 
     Also while a form is filled that asks the model itself for the words which the tables leave open.
     """
+    if is_same_phrase(session, turn):
+        return True
     row, form, state = find_open_schema(session, turn), find_open_form(session, turn), DialogueState.of(session)
     if row is not None and form is not None:
         if _asks_for_words(session, turn, form):

@@ -204,7 +204,7 @@ class Form:
     def problem(self) -> Fault | None:
         """Why the schema is unusable. Returns None if it is usable."""
         if not is_usable(self.schema):
-            remedy = 'Write {"type": "object", "properties": {…}} with at least one property.'
+            remedy = 'Write {"type": "object", "properties": {…}}.'
             content = type(self.schema).__name__ if not isinstance(self.schema, Mapping) else ", ".join(self.schema)
             return Fault("json_schema must be an object schema with properties", "json_schema", content, remedy)
         error = next(iter(_META.iter_errors(self.schema)), None)

@@ -45,9 +45,7 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
         return _decide_asked(session, turn, following, wants=wants)
     if session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION:
         return None
-    decision = decide_on_leave(session, turn, row)
-    asks = decision is not None and not wants and _may_want_to_leave(session, turn, row)
-    return LeaveDecision.ASK if asks else decision if wants else None
+    return decide_on_leave(session, turn, row) if wants else None
 
 
 def _decide_asked(session: Session, turn: Turn, following: str, *, wants: bool) -> LeaveDecision | None:
@@ -63,11 +61,17 @@ def _decide_asked(session: Session, turn: Turn, following: str, *, wants: bool) 
     return LeaveDecision.LEAVE if answer else LeaveDecision.STAY
 
 
-def _may_want_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
+def may_want_to_leave(session: Session, turn: Turn) -> bool:
     """True for a message that gives the form nothing and may want to stop, or to talk to a person.
 
-    Goodbye may say that, too. Where a model is asked for the words of the message, it decides instead.
+    Goodbye may say that, too. Where a model is asked for the words of the message, it decides instead. A message that
+    answers "Do you want to stop?", or that a phrase takes, is not asked back.
     """
+    row, routed = find_left_schema(session, turn), session.routing.policy_decision
+    if row is None or DialogueState.of(session).leaving is not None or says(session, turn, MoveKind.PERSON):
+        return False
+    if routed == PolicyDecision.EXECUTE_PENDING_ACTION or decide_on_leave(session, turn, row) is None:
+        return False
     is_doubtful = (
         says(session, turn, MoveKind.FAREWELL)
         or may_say(session, turn, MoveKind.LEAVE)

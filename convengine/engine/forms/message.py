@@ -29,7 +29,7 @@ from convengine.engine.understanding.kinds.days import find_now, read_day
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
-from convengine.engine.understanding.phrases.matching import PhraseMatches, match_in_turn
+from convengine.engine.understanding.phrases.matching import PhraseMatches, find_same_phrases, match_in_turn
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
@@ -68,8 +68,9 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     by_tables = turn.memo.get(
         ("by tables", text, form, tables), lambda: _understand_by_tables(session, turn, form, tables, text)
     )
-    # An intent that takes the message goes before what is learned, outside of forms.
-    is_taken = bool(session.intent_source) or (form is None and bool(match_message(session, turn).hits))
+    # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
+    is_taken = bool(session.intent_source or is_same_phrase(session, turn))
+    is_taken = is_taken or (form is None and bool(match_message(session, turn).hits))
     key = "understanding", by_tables, is_taken
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
 
@@ -191,6 +192,18 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
     return any(
         match.is_identical or (match.confidence >= VERY_SURE and match.intent != code(session.intent)) for match in hits
     )
+
+
+@once_per_moment
+def is_same_phrase(session: Session, turn: Turn) -> bool:
+    """True when the message is a phrase of an intent, so that nothing that is only likely counts against it."""
+    return bool(find_same_phrases(turn.snapshot, session.user_text))
+
+
+def is_more_than_values(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True for a phrase as a whole that is not only values of the form: its intent takes the message."""
+    reading = read_message(session, turn, row)
+    return is_same_phrase(session, turn) and (bool(reading.unexplained) or not reading.taken)
 
 
 def match_message(session: Session, turn: Turn) -> PhraseMatches:

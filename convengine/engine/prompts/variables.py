@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DIALOGUE, DialogueState
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.params import hide_internal
@@ -33,6 +33,7 @@ ALIASES: tuple[tuple[str, ...], ...] = (
         "standalone_query", "standaloneQuery", "rewritten_query", "rewrittenQuery", "query_rewrite", "queryRewrite",
     ),
     ("context", "contextJson", "context_json"),
+    ("known_facts",),
     ("json_schema", "jsonSchema", "data_schema", "dataSchema"),
     ("schema", "schemaJson", "schema_json"),
     ("container_data", "containerData"),
@@ -48,11 +49,16 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("current_system_datetime", "currentSystemDatetime", "currentSystemDateTime"),
     ("current_system_timezone", "currentSystemTimezone"),
     ("context_summary", "contextSummary"),
+    ("older_turns",),
     ("session_units", "sessionUnits"),
     ("memory",),
     ("derivation_hint", "derivationHint"),
     *((name,) for name in _FORM_NAMES),
 )  # fmt: skip
+#: Branches of the context that say what other names say, or how the engine got there.
+_KEPT_BY_ENGINE = frozenset({DIALOGUE, "pending_clarification", "intent_lock", "memory", "session_units", "mcp"})
+#: What is a fact of a call.
+_CALL = ("toolCode", "args", "status", "result")
 #: How much of each message and answer of an earlier turn a prompt shows.
 _SIDE = 2000
 _HISTORY = frozenset({"conversation_history", "conversationHistory", "history"})
@@ -112,6 +118,7 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "resolved_user_input": session.resolved_user_input,
         "standalone_query": session.standalone_query,
         "context": session.context,
+        "known_facts": _list_known_facts(session),
         "json_schema": schema.json_schema if schema else None,
         "schema": collect_schema_values(session),
         "container_data": session.context.get("container_data", session.container_data),
@@ -119,12 +126,21 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "pending_clarification": question and {"question": question.question, "reason": question.reason},
         "mcp_observations": session.tools.mcp_observations or [],
         "context_summary": session.context_summary,
+        "older_turns": max(session.turn_no - 1 - len(session.history), 0),
         "session_units": session.context.get("session_units", []),
         "memory": {**_NOTHING_REMEMBERED, **_get_memory(session)},
         "derivation_hint": "",
         **_describe_time(get_local_time(turn), turn.ports.clock.now()),
         **{name: value for name, value in _describe_question(session).items() if name not in session.context},
     }
+
+
+def _list_known_facts(session: Session) -> dict[str, Json]:
+    """The context without what the engine keeps there for itself, but with the last direct call of a tool."""
+    facts = {name: value for name, value in session.context.items() if name not in _KEPT_BY_ENGINE}
+    mcp = session.context.get("mcp")
+    execution = mcp.get("toolExecution") if isinstance(mcp, Mapping) else None
+    return {**facts, "tool": {key: execution.get(key) for key in _CALL}} if isinstance(execution, Mapping) else facts
 
 
 def _describe_question(session: Session) -> dict[str, Json]:

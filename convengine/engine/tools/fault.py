@@ -6,6 +6,7 @@ from convengine.json_value import Json
 
 #: All codes of the product's executors, with their text. Handlers and tasks may have codes of their own.
 FAULTS: Mapping[str, str] = {
+    "ANSWER_UNREADABLE": "The answer is cut off, is a page, or has another structure than the tool expects.",
     "BODY_TOO_LARGE": "The answer of an HTTP call is too large.",
     "CIRCUIT_OPEN": "The system behind the tool failed too often and is not called for some time.",
     "COLLECTION_REFUSED": "The tool may not search that collection of documents.",
@@ -47,6 +48,7 @@ FAULTS: Mapping[str, str] = {
     "SECRET_MISSING": "This installation has no secret of that name. The message has the variable to set.",
     "SQL_NOT_READONLY": "The statement must be one query that only reads. The message says why.",
     "TASK_FAILED": "The task failed.",
+    "TOOL_RESULT_INCOMPLETE": "The result lacks what the answer of the state prints. The message says what.",
     "UNKNOWN_TOOL": "No tool has this code.",
 }
 

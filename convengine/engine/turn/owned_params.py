@@ -77,6 +77,7 @@ class DialogueParams(OwnedParams):
     dialogue_act_llm_candidate: str | None = declare_param("E", "DialogueActStep", "rules")
     dialogue_act_llm_confidence: float | None = declare_param("E", "DialogueActStep", "rules")
     dialogue_act_llm_standalone_query: str | None = declare_param("E", "DialogueActStep", "rules")
+    dialogue_act_llm_intents: list[Json] | None = declare_param("E", "DialogueActStep", "IntentResolutionStep, rules")
     dialogue_act_guard_applied: bool | None = declare_param("E", "DialogueActStep", "rules")
     dialogue_act_guard_reason: str | None = declare_param("E", "DialogueActStep", "rules")
     standalone_query: Json = declare_param("ER", _ACT, "prompts, AddContainerDataStep")

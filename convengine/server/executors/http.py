@@ -1,12 +1,13 @@
 """The executor of group HTTP_API: the call of `ce_mcp_http_tool`, or one that code requested."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.rules.conditions.evaluate import compile_path
 from convengine.engine.rules.conditions.nodes import PathError
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import join_names
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
@@ -22,6 +23,8 @@ from convengine.server.executors.job import Job
 from convengine.server.extensions.http import HttpRequest
 
 Mappers = Mapping[str, Callable[[Json], Json]]
+#: What JSON and pages begin with; the first member that a path names; how much of an answer a fault shows.
+_BEGINS_DOCUMENT, _FIRST_MEMBER, _SHOWN = ("{", "[", "<"), re.compile(r"\$\.[A-Za-z_]\w*"), 200
 _ONE_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 
 
@@ -135,7 +138,8 @@ def _escape_for_json(value: Json) -> Json:
 def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:
     """What a mapping makes of the body of an answer; the whole document without a usable mapping.
 
-    A path without a match gives null. Raises ToolFault MAPPING_FAILED for an unreadable path and an unusable mapper.
+    A path without a match gives null, unless nothing of the paths is there. Raises ToolFault MAPPING_FAILED for an
+    unreadable path and an unusable mapper, and ANSWER_UNREADABLE for an answer of another shape.
     """
     text = body.decode("utf-8", "replace")
     how = MappingMode.read(mode) or MappingMode.RAW_JSON
@@ -143,25 +147,36 @@ def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: M
         return text
     document = _parse_document(text)
     if how == MappingMode.JSON_PATH and str(mapping.get("jsonPath") or "").strip():
+        _check_shape(document, [mapping["jsonPath"]])
         return _read_path(document, mapping["jsonPath"])
-    if how == MappingMode.FIELD_TEMPLATE:
-        paths = mapping.get("fieldPaths")
-        return (
-            {name: _read_path(document, path) for name, path in paths.items()}
-            if isinstance(paths, Mapping)
-            else document
-        )
+    if how == MappingMode.FIELD_TEMPLATE and isinstance(paths := mapping.get("fieldPaths"), Mapping):
+        _check_shape(document, list(paths.values()))
+        return {name: _read_path(document, path) for name, path in paths.items()}
     return _map_by_mapper(document, mapping.get("mapper"), mappers) if how == MappingMode.MAPPER_CLASS else document
 
 
 def _parse_document(text: str) -> Json:
-    """The body as JSON: `{}` for a blank one, `{text}` for one that is not JSON."""
+    """The body as JSON: `{}` for a blank one, `{text}` for plain text. Raises ToolFault ANSWER_UNREADABLE for a page,
+    and for JSON that is cut off or damaged.
+    """
     if not text.strip():
         return {}
     try:
         return loads(text)
-    except ValueError:
+    except ValueError as error:
+        if text.lstrip("\ufeff \t\r\n")[:1] in _BEGINS_DOCUMENT:
+            shown = shorten_line(text, _SHOWN)
+            raise ToolFault("ANSWER_UNREADABLE", f"The answer is not JSON. It begins with: {shown}") from error
         return {"text": text}
+
+
+def _check_shape(document: Json, paths: Sequence[Json]) -> None:
+    """Raises ToolFault ANSWER_UNREADABLE for a document with nothing of what the paths begin with."""
+    begins = [match[0] for path in paths if (match := _FIRST_MEMBER.match(str(path)))]
+    if begins and not any(compile_path(begin).first(document)[0] for begin in begins):
+        listed = join_names(begins)
+        shown = shorten_line(dumps(document), _SHOWN)
+        raise ToolFault("ANSWER_UNREADABLE", f"The answer has none of {listed}. It begins with: {shown}")
 
 
 def _read_path(document: Json, path: Json) -> Json:

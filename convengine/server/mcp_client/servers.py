@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.json_value import Json
+from convengine.server.database.release import release_connections
 from convengine.server.deployment import conf
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
@@ -32,6 +33,8 @@ MANIFEST_SECONDS = 600.0
 IDLE_SECONDS = 900.0
 #: Seconds after a call's own limit in which it is ended from outside.
 _MARGIN = 0.5
+#: Seconds in which no process asks a server that could not be asked.
+OUTAGE_SECONDS = 60
 #: Pause after a failed opening, doubled with each failure in a row, and its maximum.
 BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 60.0
 
@@ -75,6 +78,11 @@ class Pool:
         return await self._with(
             entry, target, seconds, lambda connection, seconds_left: connection.call(tool, args, seconds_left)
         )
+
+    def has_session(self, target: Target) -> bool:
+        """True when a call needs no new session."""
+        entry = self._entries.get(target)
+        return entry is not None and entry.connection is not None and entry.connection.alive
 
     async def close(self) -> None:
         open_ones = [entry.connection for entry in self._entries.values() if entry.connection]
@@ -156,15 +164,28 @@ def read_policy() -> Policy:
     return Policy(frozenset(conf.get("MCP_STDIO_COMMANDS")), hosts, conf.get("MCP_SECRETS"), private_hosts)
 
 
+class Outages(Protocol):
+    """The servers that could not be asked lately, as all processes know them."""
+
+    def remember(self, name: str, seconds: int) -> None: ...
+
+    def is_remembered(self, name: str) -> bool: ...
+
+
 class McpServers:
-    """External servers. Faults are answers; nothing is raised. The thread holds `wait` while it asks for tools."""
+    """External servers. Faults are answers; nothing is raised. The thread holds `wait` while it asks for tools.
+
+    `outages`: a server that gave no session or no list of tools is not asked again for OUTAGE_SECONDS, in no process.
+    """
 
     def __init__(
         self,
         policy: Policy,
         sessions: Pool | None = None,
         wait: Callable[[], AbstractContextManager[None]] = nullcontext,
+        outages: Outages | None = None,
     ) -> None:
+        self._outages = outages
         self._policy = policy
         self._wait = wait
         self._sessions = sessions
@@ -177,7 +198,7 @@ class McpServers:
 
         try:
             with self._wait():
-                return ServerTools(tuple(self._ask(server, ask, seconds)))
+                return ServerTools(tuple(self._ask(server, ask, seconds, is_list=True)))
         except Overloaded as error:
             return ServerTools(error_type=faults.UNAVAILABLE, error_message=str(error))
         except ServerFault as fault:
@@ -198,11 +219,32 @@ class McpServers:
         except ServerFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=f"MCP server {server.name}: {fault.message}")
 
-    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, T]], seconds: float) -> T:
+    def _ask(
+        self,
+        server: McpServer,
+        ask: Callable[[Pool, Target], Coroutine[Any, Any, T]],
+        seconds: float,
+        *,
+        is_list: bool = False,
+    ) -> T:
+        """The answer of a server, unless it could not be asked lately. Raises ServerFault."""
         try:
             target = self._policy.target(server)
         except NotAllowed as refused:
             raise ServerFault(faults.UNAVAILABLE, str(refused)) from None
+        name, outages = f"MCP server {target!r}", self._outages
+        if outages and not (self._sessions or pool()).has_session(target) and outages.is_remembered(name):
+            raise ServerFault(faults.UNAVAILABLE, f"It could not be asked within the last {OUTAGE_SECONDS} s.")
+        release_connections()
+        try:
+            return self._run(target, ask, seconds)
+        except ServerFault as fault:
+            if outages and (is_list or fault.code == faults.UNAVAILABLE):
+                outages.remember(name, OUTAGE_SECONDS)
+                release_connections()
+            raise
+
+    def _run(self, target: Target, ask: Callable[[Pool, Target], Coroutine[Any, Any, T]], seconds: float) -> T:
         try:
             # What the session says at its own limit is clearer.
             return outgoing.run(ask(self._sessions or pool(), target), seconds + _MARGIN)

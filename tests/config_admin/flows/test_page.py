@@ -134,6 +134,19 @@ def test_a_flow_is_opened_and_saved_without_a_change(ben: Client, kind: str) -> 
     assert read() == normalise_flow(KINDS[kind])
 
 
+def test_a_lookup_needs_no_field(ben: Client) -> None:
+    make(
+        m.CeMcpTool, tool_code="shop.news", tool_group="CALCULATOR_TRANSFORM", intent_code="BOOK_TABLE",
+        state_code="DONE", description="tells the news",
+    )  # fmt: skip
+    removed = {"field-0-DELETE": "on", "field-1-DELETE": "on"}
+    saved = send(ben, kind="lookup", tool="shop.news", answer="It is so.", _save="1", reason="news", **removed)
+
+    assert saved.status_code == 302, saved.context["problems"]
+    flow = read_flow(snapshots.current(), "BOOK_TABLE").document
+    assert (flow["kind"], flow.get("fields")) == ("lookup", None)
+
+
 def test_a_small_word_of_the_form_stays_when_the_flow_is_changed(ben: Client) -> None:
     create_flow(FULL, author="ada", reason="begin")
     row = m.CeOutputSchema.objects.get(intent_code="BOOKING")

@@ -77,6 +77,7 @@ def make_tool() -> None:
     [
         {**BASE, "kind": "answer"},
         {**BASE, "kind": "answer", "description": "Opening hours.", "questions_and_answers": QUESTIONS},
+        {**BASE, "kind": "lookup", "tool": "shop.sum"},
         {**BASE, "kind": "handover"},
         {**BASE, "kind": "collect", "fields": FIELDS[:1]},
         FULL,
@@ -89,7 +90,7 @@ def make_tool() -> None:
             "hand_over": "Call us.",
         },
     ],
-    ids=["answer", "answer with questions", "handover", "collect", "full collect", "lookup"],
+    ids=["answer", "answer with questions", "lookup without fields", "handover", "collect", "full collect", "lookup"],
 )
 def test_a_flow_is_read_back_as_it_was_written(flow: dict[str, Any]) -> None:
     make_tool()

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.clarification.agent_answer import SCORES_SCHEMA, scores_intents
+from convengine.engine.clarification.settings import SCORING
 from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
 from convengine.engine.dialogue.explained import confirms_own_form, is_explained
@@ -33,6 +35,7 @@ from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 REGEX_ONLY = "REGEX_ONLY"
 LLM_ONLY = "LLM_ONLY"
@@ -62,6 +65,8 @@ class ModelAct:
     act: ClassifiedAct
     query: str | None = None
     unsure: bool = False
+    #: The scores of the intents, if the model was asked for them, too.
+    intents: list[Json] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,7 @@ class ResolvedAct:
             dialogue_act_llm_candidate=self.candidate,
             dialogue_act_llm_confidence=model_act.act.confidence if model_act else None,
             dialogue_act_llm_standalone_query=model_act.query if model_act else None,
+            dialogue_act_llm_intents=model_act.intents if model_act else None,
             dialogue_act_guard_applied=self.is_guarded,
             dialogue_act_guard_reason=self.reason,
             dialogue_act=self.classified.act.value,
@@ -234,18 +240,30 @@ def ask_act(session: Session, turn: Turn) -> ModelAct | None:
 def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
     """The question to the model. Raises ConvEngineError for a prompt that cannot be filled."""
     system, user, schema = _REWRITING if rewriting else _PLAIN
-    prompts = fill_prompts(
-        session, turn, system=turn.config(session, system), user=turn.config(session, user), selected=user.name
-    )
+    system_prompt, answer_schema = turn.config(session, system), turn.config(session, schema)
+    if scores_intents(session, turn):
+        system_prompt, answer_schema = f"{system_prompt}\n{SCORING}", _add_scores(answer_schema)
+    prompts = fill_prompts(session, turn, system=system_prompt, user=turn.config(session, user), selected=user.name)
     # Lenient: after an unreadable answer the model is not asked again, because the patterns have an act already.
     return Question(
         "DIALOGUE_ACT",
         prompts.system,
         prompts.user,
-        json_schema=turn.config(session, schema),
+        json_schema=answer_schema,
         lenient=True,
         stages=_STAGES,
     )
+
+
+def _add_scores(schema: Json) -> Json:
+    """The schema of an answer with the scores of the intents."""
+    given = schema if isinstance(schema, Mapping) else {}
+    properties, required = given.get("properties"), given.get("required")
+    return {
+        **given,
+        "properties": {**(properties if isinstance(properties, Mapping) else {}), "intentScores": SCORES_SCHEMA},
+        "required": [*(required if isinstance(required, list) else ()), "intentScores"],
+    }
 
 
 def _read_answer(answer: Mapping[str, Any], session: Session, turn: Turn) -> ModelAct | None:
@@ -260,6 +278,7 @@ def _read_answer(answer: Mapping[str, Any], session: Session, turn: Turn) -> Mod
         ClassifiedAct(act, confidence),
         query.strip() or None if isinstance(query, str) else None,
         confidence < turn.config(session, catalogue.LLM_MIN_CONFIDENCE),
+        scores if isinstance(scores := answer.get("intentScores"), list) else None,
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import ask_to_leave
 from convengine.engine.forms.life import leave_old_form
-from convengine.engine.forms.message import find_value, read_message
+from convengine.engine.forms.message import find_value, is_more_than_values, read_message
 from convengine.engine.forms.offers import ask_what_is_meant
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
@@ -213,8 +213,12 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
 
 
 def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Session:
-    """Decide whether the message is a question in between: not if it gives values and asks nothing."""
+    """Decide whether the message is a question in between: a phrase as a whole is, unless it is nothing but values;
+    another message is none if it gives values and asks nothing.
+    """
     reading = read_message(session, turn, row)
+    if is_more_than_values(session, turn, row):
+        return session
     if not is_question(session, turn):
         return session.evolve(digression=None) if reading.gives_anything else session
     has_values = bool(reading.taken) or (session.digression is not None and session.digression.has_values)

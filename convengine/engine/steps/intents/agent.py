@@ -7,19 +7,18 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import ANSWER_SCHEMA, AgentAnswer, Score, map_spellings, read_answer
+from convengine.engine.clarification.settings import AGENT_FAMILY, SYSTEM_PROMPT, USER_PROMPT
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
-from convengine.engine.rules.apply import run_phase
+from convengine.engine.steps.intents.classifiers import choose_first_state
+from convengine.engine.steps.intents.enter_intent import enter_intent, find_first_state
 from convengine.engine.steps.intents.settings import (
-    AGENT_FAMILY,
     COLLISION_GAP_THRESHOLD,
     COLLISION_MIN_CONFIDENCE,
     FAIL_TURN_ON_LLM_ERROR,
     MIN_CONFIDENCE,
     RESET_STATE_ON_SAME_INTENT,
-    SYSTEM_PROMPT,
-    USER_PROMPT,
 )
 from convengine.engine.steps.intents.stages import (
     INTENT_AGENT_ACCEPTED,
@@ -38,7 +37,7 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.owned_params import RoutingParams
-from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, is_state_resolved
+from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -109,8 +108,12 @@ def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
 def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     """Ask the model and act on its answer; an unreadable answer is rejected, a fault reported.
 
-    Raises the fault if FAIL_TURN_ON_LLM_ERROR is set.
+    The model that named the dialogue act is not asked again if it scored the intents, too. Raises the fault if
+    FAIL_TURN_ON_LLM_ERROR is set.
     """
+    if (scores := session.dialogue.dialogue_act_llm_intents) is not None:
+        answer = read_answer({"intentScores": scores}, turn.snapshot)
+        return evaluate_agent_answer(session, turn, answer, may_stay=may_stay)
     try:
         question = _build_agent_question(session, turn)
     except ConvEngineError as error:
@@ -163,7 +166,7 @@ def _report_unavailable(
         raise error
     chosen = collision.find_chosen_intent(session, turn)
     if chosen is not None and chosen in map_spellings(turn.snapshot):
-        return accept_intent(session, turn, chosen, IDLE, 1.0, (), by="OPTION")
+        return accept_intent(session, turn, chosen, 1.0, (), by="OPTION")
     return AgentResult(session, AgentOutcome.UNAVAILABLE)
 
 
@@ -172,10 +175,9 @@ def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, 
     session = _store_scores(session, turn, answer)
     answer, session = _find_collision(answer, session, turn)
     if _is_held_by_schema(answer, turn.snapshot):
-        details = {"intent": answer.intent, "state": answer.state, "question": answer.question}
+        details = {"intent": answer.intent, "question": answer.question}
         turn.audit(session, INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW, **details)
-        state = IDLE if answer.state == INTENT_COLLISION else answer.state
-        answer = replace(answer, needs_clarification=False, question="", state=state)
+        answer = replace(answer, needs_clarification=False, question="", is_collision=False)
     else:
         answer = _ensure_question(answer, session, turn)
     if answer.needs_clarification:
@@ -190,20 +192,15 @@ def reject_answer(session: Session, turn: Turn, reason: str, **details: Any) -> 
 
 
 def accept_intent(
-    session: Session, turn: Turn, intent: str, state: str, confidence: float, scores: tuple[Score, ...], **details: Any
+    session: Session, turn: Turn, intent: str, confidence: float, scores: tuple[Score, ...], **details: Any
 ) -> AgentResult:
-    """Set the intent in its row's spelling and the state, drop questions, run POST_AGENT_INTENT rules, and record it.
+    """Set the intent in its row's spelling, in the state in which it begins, and record it.
 
     `intent` must be an allowed one. `details` are further keys of the event.
     """
-    wanted, note = _choose_state(session, turn, intent, state)
-    moved = session.move_to(intent=map_spellings(turn.snapshot)[intent], state=wanted, cause="INTENT_RESOLUTION")
-    moved = (
-        collision.drop_questions(moved)
-        .evolve(intent_source="AGENT")
-        .with_values(RoutingParams(intent_resolved_by="AGENT"))
-    )
-    after = run_phase(RulePhase.POST_AGENT_INTENT, RESOLVER, moved, turn)
+    spelled = map_spellings(turn.snapshot)[intent]
+    state = _choose_state(session, turn, intent)
+    after = enter_intent(session, turn, spelled, state, "AGENT", RulePhase.POST_AGENT_INTENT, RESOLVER)
     turn.audit(
         after,
         INTENT_AGENT_ACCEPTED,
@@ -212,7 +209,6 @@ def accept_intent(
         confidence=confidence,
         scores=[score.to_json() for score in scores[:_TOP]],
         **details,
-        **note,
     )
     return AgentResult(after, AgentOutcome.ACCEPTED)
 
@@ -239,7 +235,7 @@ def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[
     answer = replace(
         answer,
         close=close,
-        state=INTENT_COLLISION,
+        is_collision=True,
         needs_clarification=True,
         intent=answer.intent or code(close[0].intent),
         question=answer.question or _get_first_followup(answer) or _ask_which_intent(session, turn, scores),
@@ -250,7 +246,7 @@ def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[
         session,
         INTENT_AGENT_COLLISION,
         intent=answer.intent,
-        state=answer.state,
+        state=INTENT_COLLISION,
         question=answer.question,
         candidates=candidates,
         scores=[score.to_json() for score in scores],
@@ -270,17 +266,17 @@ def _ensure_question(answer: AgentAnswer, session: Session, turn: Turn) -> Agent
 
     An answer that needs no question is unchanged. A collision for which there is no question counts as none.
     """
-    needs_question = answer.needs_clarification or answer.state == INTENT_COLLISION
+    needs_question = answer.needs_clarification or answer.is_collision
     if answer.question or not needs_question:
         return replace(answer, needs_clarification=needs_question)
     if followup := _get_first_followup(answer):
         return replace(answer, needs_clarification=True, question=followup)
     scores = answer.scores
-    if answer.state == INTENT_COLLISION and len(scores) > 1 and not collision.is_pending(session):
+    if answer.is_collision and len(scores) > 1 and not collision.is_pending(session):
         question = _ask_which_intent(session, turn, scores)
         return replace(answer, needs_clarification=True, question=question, close=scores[:2])
     # A collision without a question is none, because the state would wait for an answer to nothing.
-    return replace(answer, state=IDLE if answer.state == INTENT_COLLISION else answer.state)
+    return replace(answer, is_collision=False)
 
 
 def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
@@ -290,7 +286,7 @@ def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
             session = session.evolve(clarification=None)
         return reject_answer(session, turn, "needsClarification without question")
     intent = map_spellings(turn.snapshot).get(answer.intent)
-    state, note = _choose_state(session, turn, answer.intent, answer.state)
+    state = INTENT_COLLISION if answer.is_collision else _choose_state(session, turn, answer.intent)
     clarification = Clarification(answer.question, collision.AGENT, collision.list_options(turn.snapshot, answer.close))
     session = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
     if state != INTENT_COLLISION and not _is_overridden(session):
@@ -302,7 +298,6 @@ def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
         state=session.state,
         question=answer.question,
         followups=list(answer.followups),
-        **note,
     )
     return AgentResult(session, AgentOutcome.ASKED)
 
@@ -313,26 +308,20 @@ def _accept_or_reject(answer: AgentAnswer, session: Session, turn: Turn, *, may_
     scores = [score.to_json() for score in answer.scores]
     if not answer.intent:
         return reject_answer(session, turn, "blank intent", allowedIntents=list(allowed.values()), scores=scores)
-    details = {"intent": answer.intent, "state": answer.state}
+    details = {"intent": answer.intent}
     if answer.intent not in allowed:
         return reject_answer(session, turn, "Intent not in allowed intents", **details)
     if answer.confidence < turn.config(session, MIN_CONFIDENCE):
         return reject_answer(session, turn, "low confidence", **details, confidence=answer.confidence)
     if may_stay and (staying := stay_at_question(session, turn, answer.intent)):
         return AgentResult(staying, AgentOutcome.STAYED)
-    return accept_intent(session, turn, answer.intent, answer.state, answer.confidence, answer.scores)
+    return accept_intent(session, turn, answer.intent, answer.confidence, answer.scores)
 
 
-def _choose_state(session: Session, turn: Turn, intent: str, wanted: str) -> tuple[str | None, dict[str, Any]]:
-    """The new state, or None to keep the state, and a note if the model wrote an unknown state."""
-    if wanted == INTENT_COLLISION:
-        return wanted, {}
-    known = wanted in turn.snapshot.known_states
-    note = {"unknownState": wanted} if wanted and not known else {}
-    same = code(session.intent) == intent and is_state_resolved(session.state)
-    if same and not turn.config(session, RESET_STATE_ON_SAME_INTENT):
-        return None, note
-    return (wanted if known else IDLE), note
+def _choose_state(session: Session, turn: Turn, intent: str) -> str | None:
+    """The state in which the intent begins. Returns None to keep the state: a model names no state."""
+    first = find_first_state(turn.snapshot, intent)
+    return choose_first_state(session, turn, intent, first, RESET_STATE_ON_SAME_INTENT)
 
 
 def _list_intents_with_schema(snapshot: Snapshot) -> frozenset[str]:

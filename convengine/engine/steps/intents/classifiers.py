@@ -26,6 +26,7 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import ClassifierType, DecisionKind
 from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.scope import ANY, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
@@ -289,14 +290,19 @@ def _audit_decision(session: Session, turn: Turn, text: str | None, result: Clas
 def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | None:
     """The new state after a match. Returns None to keep the state: a keyword must not restart a flow."""
     wanted = code(row.state_code) or UNKNOWN
-    same_intent = code(session.intent) == code(row.intent_code)
-    if wanted == ANY or (same_intent and wanted == UNKNOWN):
+    if wanted == ANY or (wanted == UNKNOWN and code(session.intent) == code(row.intent_code)):
         return None
-    if same_intent and begins_again(session, turn, wanted):
-        return wanted
-    if not same_intent or not is_state_resolved(session.state):
-        return wanted
-    return wanted if is_resolved(wanted) and turn.config(session, OVERRIDE_STATE_ON_SAME_INTENT) else None
+    return choose_first_state(session, turn, code(row.intent_code), wanted, OVERRIDE_STATE_ON_SAME_INTENT)
+
+
+def choose_first_state(session: Session, turn: Turn, intent: str, first: str, resets: Setting[bool]) -> str | None:
+    """The state after the intent was recognised, which begins in `first`. Returns None to keep the state.
+
+    `resets`: the setting by which an intent that is recognised again begins again.
+    """
+    if code(session.intent) != intent or begins_again(session, turn, first) or not is_state_resolved(session.state):
+        return first
+    return first if is_resolved(first) and turn.config(session, resets) else None
 
 
 def begins_again(session: Session, turn: Turn, state: str) -> bool:

@@ -6,7 +6,7 @@ from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import find_left_schema
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.message import find_open_schema, read_message, understand_message
+from convengine.engine.forms.message import find_open_schema, is_more_than_values, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.user_answer import find_questions, is_question, says, says_only
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
@@ -50,7 +50,8 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):
         return None
     own = turn.snapshot.list_questions_beside(session.intent)
-    return None if code(row.intent_code) not in own and asks_for_field_options(session, turn) else row
+    is_of_field = code(row.intent_code) not in own and classification.score < 1
+    return None if is_of_field and asks_for_field_options(session, turn) else row
 
 
 def asks_for_field_options(session: Session, turn: Turn) -> bool:
@@ -187,8 +188,12 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
 
     A name or another short text may be a phrase, too.
     """
-    field, reading = find_asked_field(session, turn), _read_open_form(session, turn)
-    if field is None:
+    field, reading, row = (
+        find_asked_field(session, turn),
+        _read_open_form(session, turn),
+        find_open_schema(session, turn),
+    )
+    if field is None or (row is not None and is_more_than_values(session, turn, row)):
         return False
     if field.spec.kind is Kind.TEXT:
         return field.spec.long or field.path in reading.cleared

@@ -13,19 +13,19 @@ from convengine.engine.forms.leaving import (
     find_doubtful_subject,
     find_left_schema,
     leave,
+    may_want_to_leave,
     stay,
 )
-from convengine.engine.forms.life import ClearCause, clear_form, read_on_no
+from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.apply import RUN_RULES, run_phase
+from convengine.engine.rules.apply import RUN_RULES
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, accept_intent, resolve_by_agent
 from convengine.engine.steps.intents.choose_by_values import fills_offered_form, find_offered_row
-from convengine.engine.steps.intents.classifiers import Classification, begins_again, choose_state, classify
+from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
 from convengine.engine.steps.intents.digression import (
-    asks_for_field_options,
     digress,
     find_interruption,
     find_returning_row,
@@ -34,6 +34,7 @@ from convengine.engine.steps.intents.digression import (
     list_answers,
 )
 from convengine.engine.steps.intents.earlier_message import carry_message
+from convengine.engine.steps.intents.enter_intent import enter_intent
 from convengine.engine.steps.intents.hold_intent import find_forcing_signal, find_keeping_stage
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES, USE_STANDALONE_QUERY
 from convengine.engine.steps.intents.stages import (
@@ -64,9 +65,8 @@ from convengine.engine.threads.new_task import BEGIN_TASK
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
-from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.reset import RESET, reset_session
-from convengine.engine.turn.scope import IDLE, INTENT_COLLISION, UNKNOWN
+from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -131,15 +131,15 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         return _settle_leaving(session, turn, decision)
     if accepts_offered_subject(session, turn) or fills_offered_form(session, turn):
         return _settle_leaving(session, turn, LeaveDecision.LEAVE)
-    session = close_leave_question(session)
+    may_leave, session = may_want_to_leave(session, turn), close_leave_question(session)
     if signal := find_forcing_signal(session, turn):
         turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
         return _drop_old_question(_ask_resolvers(_unlock(session), turn, forced=True))
-    if kept_session := _keep_intent(session, turn):
+    if kept_session := _keep_intent(session, turn, may_leave=may_leave):
         return kept_session
     if _has_confirmed_form(session, turn):
         return _audit_no_change(session, turn, "FORM_CONFIRMED")
-    return _ask_resolvers(session, turn)
+    return _ask_resolvers(session, turn, may_leave=may_leave)
 
 
 def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
@@ -175,13 +175,16 @@ def _settle_leaving(session: Session, turn: Turn, decision: LeaveDecision) -> Se
     if row := find_offered_row(turn, following):
         return _move_by_classifier(leave(session, turn, following), turn, row)
     if following in map_spellings(turn.snapshot):
-        after = accept_intent(leave(session, turn, following), turn, following, IDLE, 1.0, (), by="OPTION").session
+        after = accept_intent(leave(session, turn, following), turn, following, 1.0, (), by="OPTION").session
         return _audit_resolution(after, turn, INTENT_RESOLVED_BY_AGENT, agent=after.intent)
     return _audit_no_change(leave(session, turn), turn, "FORM_LEFT")
 
 
-def _keep_intent(session: Session, turn: Turn) -> Session | None:
-    """The session whose intent is kept, or left for what the message asks for. Returns None if nothing keeps it."""
+def _keep_intent(session: Session, turn: Turn, *, may_leave: bool) -> Session | None:
+    """The session whose intent is kept, or left for what the message asks for. Returns None if nothing keeps it.
+
+    `may_leave`: the message may want to leave the form, unless a phrase takes it.
+    """
     stage = find_keeping_stage(session, turn)
     if stage is None:
         return None
@@ -189,9 +192,10 @@ def _keep_intent(session: Session, turn: Turn) -> Session | None:
     if row is not None and leaves_form(row):
         return _drop_old_question(_move_by_classifier(_unlock(session), turn, row))
     session = (digress(session, turn, row) if row is not None else None) or session
-    may_change = stage is not INTENT_RESOLVE_SKIPPED_POLICY and not asks_for_field_options(session, turn)
-    if may_change and (subject := find_new_subject(session, turn)):
+    if stage is not INTENT_RESOLVE_SKIPPED_POLICY and (subject := find_new_subject(session, turn)):
         return _change_subject(session, turn, subject)
+    if may_leave and session.digression is None:
+        return _settle_leaving(session, turn, LeaveDecision.ASK)
     where: dict[str, Any] = {"intent": session.intent, "state": session.state}
     if stage is INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION:
         turn.audit(session, stage, **where, intentLocked=True, intentLockReason=session.intent_lock_reason)
@@ -231,8 +235,11 @@ def _unlock(session: Session) -> Session:
     return session.evolve(intent_locked=False, intent_lock_reason=None)
 
 
-def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Session:
-    """Ask the phrases, then the agent, then the user if neither could decide. `forced`: nothing may hold it."""
+def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False, may_leave: bool = False) -> Session:
+    """Ask the phrases, then the agent, then the user if neither could decide. `forced`: nothing may hold it.
+
+    `may_leave`: the message may want to leave the form, unless a phrase takes it.
+    """
     classification = _classify_message(session, turn)
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
@@ -245,6 +252,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False) -> Ses
             return _change_subject(session, turn, row)
     if row is not None:
         return _move_by_classifier(session, turn, row)
+    if may_leave and not classification.hits:
+        return _settle_leaving(session, turn, LeaveDecision.ASK)
     collided = classification.intents if classification.has_collision else ()
     agent_result = resolve_by_agent(session, turn, collided, may_stay=not forced)
     return _follow_agent(agent_result, turn) or _leave_unresolved(agent_result, turn, classification)
@@ -308,25 +317,11 @@ def _classify_message(session: Session, turn: Turn) -> Classification:
 
 def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
     """Move to the intent and state of a phrase, and run the POST_CLASSIFIER_INTENT rules."""
-    moved = session.move_to(
-        intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
+    state, phase = choose_state(session, turn, row), RulePhase.POST_CLASSIFIER_INTENT
+    after = enter_intent(
+        session, turn, code(row.intent_code), state, "CLASSIFIER", phase, "IntentResolutionStep Classifier"
     )
-    moved = _clear_left_form(session, moved, turn)
-    moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")
-    moved = moved.with_values(RoutingParams(intent_resolved_by="CLASSIFIER"))
-    after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     return _audit_resolution(after, turn, INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
-
-
-def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another, or that begins again."""
-    last = DialogueState.of(before).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
-    if row is None or after is before:
-        return after
-    if code(row.intent_code) != code(after.intent):
-        return clear_form(after, turn, row, ClearCause.CANCEL)
-    return clear_form(after, turn, row, ClearCause.RESTART) if begins_again(before, turn, str(after.state)) else after
 
 
 def _audit_resolution(

@@ -1,11 +1,11 @@
 """Settings of finding the intent."""
 
+from convengine.engine.clarification.settings import AGENT_FAMILY
 from convengine.engine.turn.enums import ClassifierType
-from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, decimal, declare, prompt, text_list
+from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, decimal, declare, text_list
 
 RESOLUTION_FAMILY = "IntentResolutionStep"
 CLASSIFIER_FAMILY = "ClassifierIntentResolver"
-AGENT_FAMILY = "AgentIntentResolver"
 
 STICKY_INTENT = declare(
     RESOLUTION_FAMILY,
@@ -123,38 +123,9 @@ RESET_STATE_ON_SAME_INTENT = declare(
     "RESET_STATE_ON_SAME_INTENT",
     boolean(),
     False,
-    "Use the state of the model even if the intent stays the same.",
+    "An intent that the model recognises again begins again, instead of going on in its state.",
     label="Set the state even for the same intent",
 )
-SYSTEM_PROMPT = declare(
-    AGENT_FAMILY,
-    "SYSTEM_PROMPT",
-    prompt(),
-    "You decide which of the allowed intents a message belongs to. Reply with JSON only:\n"
-    '{"intent": code, "state": "IDLE" or "INTENT_COLLISION", "confidence": 0 to 1, "needsClarification": true or '
-    'false, "clarificationResolved": true or false, "clarificationQuestion": text, "intentScores": [{"intent": code, '
-    '"confidence": 0 to 1}], "followups": [text]}\n'
-    "Rules:\n"
-    "- Use codes of the list only, and invent no facts.\n"
-    "- Score every intent that is plausible, the best first. For a question, keep intents that only inform in the "
-    "list.\n"
-    "- When the best two are close, the state is INTENT_COLLISION, needsClarification is true, and followups holds one "
-    "question that tells them apart. Otherwise the state is IDLE.\n"
-    "- When the message answers an open question, set clarificationResolved.",
-    "System prompt for recognising the intent.",
-)
-USER_PROMPT = declare(
-    AGENT_FAMILY,
-    "USER_PROMPT",
-    prompt(),
-    "Allowed intents:\n{{ allowed_intents }}\n\nCandidates so far: {{ intent_collision_candidates }}\n"
-    "Scores so far: {{ intent_scores }}\nOpen question: {{ pending_clarification }}\nKnown facts: {{ context }}\n\n"
-    "{% if context_summary %}Summary so far:\n{{ context_summary }}\n\n{% endif %}"
-    "{% if conversation_history %}Conversation so far, oldest first:\n{{ conversation_history }}\n\n{% endif %}"
-    "Message:\n{{ user_input }}{% if standalone_query %}\n\nIn full:\n{{ standalone_query }}{% endif %}",
-    "User prompt for recognising the intent.",
-)
-
 RESET_INTENT_CODES = declare(
     "ResetResolvedIntentStep",
     "RESET_INTENT_CODES",

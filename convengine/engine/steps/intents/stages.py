@@ -223,7 +223,7 @@ INTENT_AGENT_ACCEPTED = declare_stage(
     Family.INTENT,
     "The model's intent is accepted.",
     steps="IntentResolutionStep",
-    keys="intent state confidence scores by unknownState",
+    keys="intent state confidence scores by",
     sentences=(
         SentenceTemplate("Recognised the intent {intent} {by:phrase read_by}."),
         SentenceTemplate("Recognised the intent {intent} by the model[, confidence {confidence:percent}]."),

@@ -13,11 +13,16 @@ from convengine.engine.forms.leaving import (
     notices_other_subjects,
 )
 from convengine.engine.forms.life import find_ended_schema
-from convengine.engine.forms.message import read_message, understand_message
+from convengine.engine.forms.message import is_more_than_values, read_message, understand_message
 from convengine.engine.forms.user_answer import says
 from convengine.engine.steps.intents.choose_by_values import find_unnamed_row
 from convengine.engine.steps.intents.classifiers import Classification, classify
-from convengine.engine.steps.intents.digression import digress_by_agent, leaves_form, only_counts_persons
+from convengine.engine.steps.intents.digression import (
+    asks_for_field_options,
+    digress_by_agent,
+    leaves_form,
+    only_counts_persons,
+)
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
@@ -40,8 +45,9 @@ _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     """The phrase that the message matches while a form keeps the intent: of another intent, or of this one again.
 
-    A message that has values of the form is about the form. A text, which may be anything, counts less than a phrase
-    that matches as a whole. So does a message that corrects or refuses something.
+    A message that has values of the form, or asks for them, is about the form, unless it is a phrase as a whole and no
+    mere answer. A text, which may be anything, counts less than a phrase that matches as a whole. So does a message
+    that corrects or refuses something.
     """
     schema = find_left_schema(session, turn)
     if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session):
@@ -49,7 +55,9 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
     fields = [field for item in reading.taken if (field := form.field(item.field))]
-    if reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields):
+    is_of_form = reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields)
+    is_of_form = is_of_form or asks_for_field_options(session, turn)
+    if is_of_form and not is_more_than_values(session, turn, schema):
         return None
     classification = classify(session, turn, session.user_text)
     row = classification.winner

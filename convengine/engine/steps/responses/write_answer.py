@@ -1,7 +1,7 @@
 """Write the answer of a row: its rendered text, or a model's, after the transformers of the deployment."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -187,7 +187,7 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
                 row=row.response_id,
                 field="exact_text",
             )
-        if rendered.error or blank(text):
+        if rendered.error or blank(text) or _lacks_result(session, (*rendered.empty, *rendered.missing)):
             text, used = _choose_fallback(session, turn)
             error = rendered.error
             turn.audit(
@@ -206,6 +206,11 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
         return JsonPayload(json.loads(text))
     except (ValueError, RecursionError):
         return JsonPayload(text)
+
+
+def _lacks_result(session: Session, unprinted: Iterable[str]) -> bool:
+    """True where the result of a tool that failed should be printed: "Order 10005 is ."."""
+    return session.tools.tool_status == "ERROR" and any(name.startswith("tool_result.") for name in unprinted)
 
 
 def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:

@@ -20,14 +20,14 @@ def find_obstacle(session: Session, tool: rows.Tool, called: Collection[tuple[st
     """
     if tool.read_only:
         return None
-    if not _is_confirmed(session):
+    if not is_confirmed(session):
         return "CONFIRMATION_REQUIRED", f"{tool.tool_code} changes something; the user has to confirm it first."
     if code(tool.tool_code) in {tool_code for tool_code, _ in called}:
         return "ALREADY_RAN", f"{tool.tool_code} has run in this turn already."
     return None
 
 
-def _is_confirmed(session: Session) -> bool:
+def is_confirmed(session: Session) -> bool:
     """True when the user confirmed, or the caller approved, this turn's action."""
     approved = any(truthy(session.params.get(name)) for name in APPROVAL_KEYS)
     return approved or code(session.routing.routing_decision) == RoutingDecision.PROCEED_CONFIRMED

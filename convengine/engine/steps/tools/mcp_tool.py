@@ -3,11 +3,14 @@
 Stored turns name the module: recorded events would differ from replayed ones if it had another name.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
+from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.steps.tools.allowed_calls import is_confirmed
 from convengine.engine.steps.tools.planner import build_lifecycle, run_planner
 from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
 from convengine.engine.steps.tools.scope import list_servers_in_scope, list_tools_in_scope
@@ -20,13 +23,16 @@ from convengine.engine.steps.tools.stages import (
 )
 from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import DialogueAct, RoutingDecision, RulePhase
+from convengine.engine.turn.enums import DialogueAct, ResponseType, RoutingDecision, RulePhase
 from convengine.engine.turn.owned_params import ToolParams
+from convengine.engine.turn.scope import Scoped, is_resolved, rank_specificity
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
+#: Names of what the planner leaves, or of what holds it.
+_OF_PLANNER = re.compile(r"\bmcp|observations|agent\.|\binputParams\b(?!\.)|\bcontext\b(?!\.)", re.IGNORECASE)
 _REFUSING_ACTS = frozenset({DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.EDIT})
 
 
@@ -154,6 +160,26 @@ def _check_tools(session: Session, turn: Turn) -> Skip | None:
     return NO_TOOLS
 
 
+def _check_answer(session: Session, turn: Turn) -> Skip | None:
+    """Check that something needs the planner: where tools of every intent and state are all there is, a turn that a
+    fixed answer ends needs none, unless the answer or a rule reads what the planner leaves, or the user confirmed.
+    """
+    intent, state = session.intent, session.state
+    tools: list[Scoped] = [*turn.snapshot.in_scope(rows.Tool, intent, state), *list_servers_in_scope(session, turn)]
+    if not is_resolved(intent) or any(map(rank_specificity, tools)) or is_confirmed(session):
+        return None
+    answer = choose_response(turn.snapshot, intent, state).winner
+    if answer is None or code(answer.response_type) != ResponseType.EXACT or _reads_planner(answer.exact_text):
+        return None
+    rules = turn.snapshot.in_scope(rows.Rule, intent, state)
+    needed = any(code(rule.phase) == RulePhase.POST_AGENT_MCP or _reads_planner(rule.match_pattern) for rule in rules)
+    return None if needed else Skip("SKIPPED_ANSWERED", "ANSWERED")
+
+
+def _reads_planner(text: str | None) -> bool:
+    return bool(_OF_PLANNER.search(text or ""))
+
+
 def _check_model(session: Session, turn: Turn) -> Skip | None:
     return None if turn.ports.model.configured else Skip("NO_MODEL", "LLM_NOT_CONFIGURED")
 
@@ -172,4 +198,5 @@ _GATES: tuple[Callable[[Session, Turn], Skip | None], ...] = (
     _check_tools,
     _check_model,
     _check_override,
+    _check_answer,
 )

@@ -192,8 +192,8 @@ PLANNER_USER_PROMPT = declare(
     PLANNER_FAMILY,
     "USER_PROMPT",
     prompt(),
-    "Today: {{ current_date }}\nKnown facts: {{ context }}\nTool results so far: {{ mcp_observations }}\n\n"
-    "{% if context_summary %}Summary so far:\n{{ context_summary }}\n\n{% endif %}"
+    "Today: {{ current_date }}\nKnown facts: {{ known_facts }}\nTool results so far: {{ mcp_observations }}\n\n"
+    "{% if context_summary and older_turns %}Summary so far:\n{{ context_summary }}\n\n{% endif %}"
     "{% if conversation_history %}Conversation so far, oldest first:\n{{ conversation_history }}\n\n{% endif %}"
     "Message:\n{{ resolved_user_input }}",
     "User prompt of the planner if no planner prompt applies.",

@@ -6,7 +6,10 @@ from typing import Any
 
 from convengine.engine.forms.life import follows_ended_form
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.prompts.render import list_names, render_lenient
+from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.apply import RUN_RULES, run_phase
+from convengine.engine.rules.choose_answer import choose_response
 from convengine.engine.steps.tools.call import call_tool
 from convengine.engine.steps.tools.request import (
     BY_GUARDRAIL,
@@ -36,6 +39,10 @@ from convengine.engine.turn.enums import RulePhase, ToolGroup
 from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+
+#: The fault of a result without what the answer says of it, and the name by which texts read a result.
+RESULT_INCOMPLETE = "TOOL_RESULT_INCOMPLETE"
+_RESULT = "tool_result.result"
 
 
 class ToolOrchestrationStep(Step):
@@ -140,7 +147,30 @@ def _call_and_cap(
         error = answer.error_message or answer.error_type
         return ToolOutcome(ERROR, code, group, request.args, error=error, error_type=answer.error_type, tool=tool)
     result = cap_result(answer.result, turn.config(session, RESULT_MAX_BYTES))
-    return ToolOutcome(SUCCESS, code, group, request.args, result, tool=tool)
+    outcome = ToolOutcome(SUCCESS, code, group, request.args, result, tool=tool)
+    if lacking := _list_lacking(outcome, session, turn):
+        error = f"The result lacks what the answer of this state prints: {', '.join(lacking)}."
+        return replace(outcome, status=ERROR, result=None, error=error, error_type=RESULT_INCOMPLETE)
+    return outcome
+
+
+def _list_lacking(outcome: ToolOutcome, session: Session, turn: Turn) -> list[str]:
+    """What the answer of the state would print of the result, and the result has not; all that it prints may be null.
+
+    None if rules read the result, because they may choose another answer.
+    """
+    intent, state = session.intent, session.state
+    rules = turn.snapshot.in_scope(rows.Rule, intent, state)
+    row = choose_response(turn.snapshot, intent, state).winner
+    text = (row.exact_text or "") if row is not None else ""
+    names = {name for name in list_names(text) if name.startswith(_RESULT)}
+    if not names or any("tool_" in f"{rule.match_pattern} {rule.match_target}" for rule in rules):
+        return []
+    session = session.with_values(ToolParams(tool_status=SUCCESS, tool_result=outcome.to_result(session)))
+    rendered = render_lenient(text, build_variables(session, turn))
+    missing = [name for name in rendered.missing if name in names]
+    empty = [name for name in rendered.empty if name in names]
+    return missing or (empty if set(empty) == names else [])
 
 
 def _build_failure(request: ToolRequest, tool: rows.Tool | None, error: str) -> ToolOutcome:

@@ -82,6 +82,12 @@ def match_phrases(
     return _match(snapshot, _Message(get_phrase_book(snapshot), text or ""), interrupting=interrupting, own=own)
 
 
+def find_same_phrases(snapshot: Snapshot, text: str | None) -> frozenset[str]:
+    """The intents of the phrases that the text is, which needs no classifier."""
+    same = get_phrase_book(snapshot).find_identical(text or "")
+    return frozenset(phrase.intent for phrase in same if phrase.intent in snapshot.active_intents)
+
+
 def prepare_messages(snapshot: Snapshot, texts: Iterable[str]) -> None:
     """Have a service, if there is one, asked at once for all that several messages are compared by."""
     book = get_phrase_book(snapshot)

@@ -42,14 +42,18 @@ def test_other_schema_languages_are_refused() -> None:
         [],
         {},
         {"type": "object"},
-        {"type": "object", "properties": {}},
+        {"type": "object", "properties": []},
         {"type": "array", "properties": {"a": {}}},
     ],
 )
 def test_a_schema_is_an_object_with_properties(schema: Any) -> None:
     assert list_messages(replace(SCHEMA, json_schema=schema)) == [
-        ("SCHEMA_SHAPE", 'The JSON Schema must be an object with "type": "object" and a non-empty "properties".')
+        ("SCHEMA_SHAPE", 'The JSON Schema must be an object with "type": "object" and "properties".')
     ]
+
+
+def test_a_form_may_have_no_fields() -> None:
+    assert list_messages(replace(SCHEMA, json_schema={"type": "object", "properties": {}})) == []
 
 
 def test_a_schema_is_valid_in_its_own_language() -> None:

@@ -72,7 +72,7 @@ def test_an_answer_is_mapped_and_told_with_its_attempt(server: Server, connect: 
     ("mode", "mapping", "mapped"),
     [
         ("JSON_PATH", {"jsonPath": "$.events[0].text"}, "packed"),
-        ("JSON_PATH", {"jsonPath": "$.nothing"}, None),
+        ("JSON_PATH", {"jsonPath": "$.events[7].text"}, None),
         ("JSON_PATH", {}, {"status": "open", "events": [{"text": "packed"}]}),
         ("FIELD_TEMPLATE", {"fieldPaths": {"s": "$.status", "x": "$.none"}}, {"s": "open", "x": None}),
         ("TEXT", {}, '{"status": "open", "events": [{"text": "packed"}]}'),
@@ -94,6 +94,29 @@ def test_P2_3_4_V5_an_answer_that_is_no_json_is_an_object_with_its_text(connect:
         connect(server.address)
 
         assert call().result["mapped"] == mapped
+
+
+@pytest.mark.parametrize(
+    ("mode", "mapping", "body"),
+    [
+        ("RAW_JSON", {}, b'{"status": "op'),
+        ("RAW_JSON", {}, b"<!doctype html><title>Sign in</title>"),
+        ("RAW_JSON", {}, b" [1, 2"),
+        ("JSON_PATH", {"jsonPath": "$.status"}, b'{"error": "none"}'),
+        ("JSON_PATH", {"jsonPath": "$.status"}, b"open"),
+        ("JSON_PATH", {"jsonPath": "$.status"}, b"[]"),
+        ("FIELD_TEMPLATE", {"fieldPaths": {"s": "$.status", "x": "$.none"}}, b'{"error": "none"}'),
+        ("FIELD_TEMPLATE", {"fieldPaths": {"s": "$.status"}}, b"null"),
+        ("MAPPER_CLASS", {"mapper": "status"}, b'{"status": "open"'),
+    ],
+)
+def test_an_answer_of_another_shape_is_a_failure(connect: Any, mode: str, mapping: Any, body: bytes) -> None:
+    registry = Registry(http_mappers={"status": lambda body: body})
+    with serving(Reply(body=body)) as server:
+        connect(server.address)
+        answer = call(mapping_mode=mode, mapping_json=mapping, registry=registry)
+
+    assert (answer.error_type, answer.result) == ("ANSWER_UNREADABLE", None)
 
 
 def test_an_unknown_or_failing_mapper_is_no_fault_of_the_other_side(server: Server, connect: Any) -> None:

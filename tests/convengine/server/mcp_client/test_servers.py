@@ -9,11 +9,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from convengine.engine.turn.rows import McpServer
+from convengine.server.database import throttle
 from convengine.server.mcp_client.policy import Policy
 from convengine.server.mcp_client.servers import McpServers, Pool
 from convengine.server.outgoing.loop import outgoing
@@ -257,3 +259,50 @@ def test_what_the_deployment_does_not_allow_is_never_tried(servers: McpServers, 
 
     assert answer.error_type == "MCP_SERVER_UNAVAILABLE"
     assert message in str(answer.error_message)
+
+
+DOWN = {
+    "a process that ends": stdio_row("broken", args_json=["-c", "import sys; sys.exit(1)"]),
+    "a process that says nothing": stdio_row("mute", args_json=["-c", "import time; time.sleep(60)"], timeout_ms=700),
+    "an address without a server": http_row(1, timeout_ms=2000),
+    "a process that is no server": stdio_row("prints", args_json=["-c", "print('hello')"], timeout_ms=2000),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", DOWN)
+def test_a_server_that_failed_is_not_asked_for_a_minute_by_any_process(name: str) -> None:
+    row, pools = DOWN[name], [Pool(), Pool()]
+    first, second = (McpServers(POLICY, pool, outages=throttle) for pool in pools)
+    assert first.tools(row).error_type is not None
+
+    started = time.monotonic()
+    answers = [second.tools(row), second.call(row, "pid", {})]
+
+    assert [answer.error_type for answer in answers] == ["MCP_SERVER_UNAVAILABLE"] * 2
+    assert "within the last 60 s" in str(answers[0].error_message)
+    assert time.monotonic() - started < row.timeout_ms / 1000
+    for pool in pools:
+        outgoing.run(pool.close(), 10)
+
+
+@pytest.mark.django_db
+def test_a_server_that_failed_is_asked_again_after_a_minute_or_when_its_row_changes() -> None:
+    pool = Pool()
+    row = DOWN["a process that ends"]
+    McpServers(POLICY, pool, outages=throttle).tools(row)
+    later = SimpleNamespace(
+        remember=throttle.remember, is_remembered=lambda name: throttle.is_remembered(name, time.time() + 61)
+    )
+
+    assert "within the last" not in str(McpServers(POLICY, Pool(), outages=later).tools(row).error_message)
+    assert McpServers(POLICY, pool, outages=throttle).tools(replace(stdio_row(), name="broken")).error_type is None
+    outgoing.run(pool.close(), 10)
+
+
+@pytest.mark.django_db
+def test_a_session_that_works_is_used_although_a_call_failed(sessions: Pool) -> None:
+    servers = McpServers(POLICY, sessions, outages=throttle)
+    first = value(servers, stdio_row(), "pid")
+    assert servers.call(stdio_row(), "fail", {}).error_type is not None
+    assert value(servers, stdio_row(), "pid") == first

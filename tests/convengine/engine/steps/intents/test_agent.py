@@ -57,9 +57,12 @@ def rejection(turn: Turn) -> str:
 def test_R119_the_built_in_prompt_has_the_summary_and_the_last_turns_when_there_are_any() -> None:
     known = {"context_summary": "Wants a chair.", "history": (Exchange("hello", "What can I do?"),)}
     _, _, model = run(make_answer(FAQ=0.9), **known)
+    _, _, later = run(make_answer(FAQ=0.9), turn_no=9, **known)
     _, _, new = run(make_answer(FAQ=0.9))
 
-    assert "Summary so far:\nWants a chair." in model.requests[0].user
+    # The summary says what is not in the turns.
+    assert "Summary so far" not in model.requests[0].user
+    assert "Summary so far:\nWants a chair." in later.requests[0].user
     assert "What can I do?" in model.requests[0].user
     assert "so far, oldest" not in new.requests[0].user
     assert "Summary so far" not in new.requests[0].user
@@ -163,7 +166,7 @@ def test_IR_V23_a_form_asks_its_own_questions() -> None:
     session, turn, _ = run(answer | {"followups": ["Order or question?"]}, FORM)
 
     assert payload(turn, "INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW")["question"] == "Which?"
-    assert (session.intent, session.state, session.clarification) == ("ORDER", "IDLE", None)
+    assert (session.intent, session.state, session.clarification) == ("ORDER", "COLLECT", None)
 
 
 def test_IR_V24_a_question_is_put_once_and_its_answer_taken_even_if_close() -> None:
@@ -363,16 +366,31 @@ def test_A15_rules_after_the_agent_have_the_last_word() -> None:
     assert payload(turn, "INTENT_AGENT_ACCEPTED")["state"] == "START"
 
 
+@pytest.mark.parametrize("named", ["START", "LATER", "NOWHERE", "IDLE", "", None])
 @pytest.mark.parametrize(
-    ("raw_state", "state", "noted"),
-    [("START", "START", False), ("NOWHERE", "IDLE", True), ("", "IDLE", False), (None, "IDLE", False)],
+    ("rows", "state"),
+    [
+        (
+            [make_classifier("FAQ", "zzz", state_code="START"), make_classifier("FAQ", "yyy", state_code="LATER")],
+            "START",
+        ),
+        ([make_classifier("FAQ", "zzz", state_code="ANY"), make_classifier("FAQ", "yyy", state_code="LATER")], "LATER"),
+        ([make_classifier("FAQ", "zzz", state_code="START", enabled=False)], "IDLE"),
+        ([make_schema("FAQ", {"colour": {}}, state_code="START")], "START"),
+        (
+            [make_schema("FAQ", {"colour": {}}, state_code="START"), make_rule(intent_code="FAQ", state_code="IDLE")],
+            "IDLE",
+        ),
+        ([make_rule(intent_code="FAQ", state_code="START")], "IDLE"),
+        ([], "IDLE"),
+    ],
 )
-def test_a_state_that_no_row_knows_is_none(raw_state: Any, state: str, noted: bool) -> None:
-    known = make_classifier("FAQ", "zzz", state_code="START")
-    session, turn, _ = run({"intent": "FAQ", "state": raw_state, "confidence": 0.9}, known)
+def test_an_intent_begins_in_the_state_of_the_configuration_whatever_the_model_names(
+    rows: list[Row], state: str, named: Any
+) -> None:
+    session, _, _ = run({"intent": "FAQ", "state": named, "confidence": 0.9}, *rows)
 
     assert session.state == state
-    assert ("unknownState" in payload(turn, "INTENT_AGENT_ACCEPTED")) is noted
 
 
 def test_the_agent_sees_the_message_as_it_was_restated() -> None:

@@ -1,8 +1,9 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from convengine.engine.llm.scripted import ScriptedModel
+from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.steps.tools.mcp_tool import (
     McpToolStep,
     Skip,
@@ -12,11 +13,13 @@ from convengine.engine.steps.tools.mcp_tool import (
 )
 from convengine.engine.steps.tools.stages import MCP_NO_TOOLS_AVAILABLE
 from convengine.engine.turn import rows
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.session import FIELDS, Clarification, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
     TURN,
     make_intent,
+    make_response,
     make_rule,
     make_schema,
     make_session,
@@ -26,6 +29,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.convengine.engine.steps.tools.planning import answer
 
 LOAN = make_intent("LOAN")
 OPENS = make_rule(phase="PRE_AGENT_MCP", intent_code="LOAN", state_code="READY", action_value="PROCESS")
@@ -263,3 +267,41 @@ def test_a_turn_whose_answer_is_decided_plans_nothing() -> None:
     assert override is not None
     assert reset is not None
     assert (override.reason, reset.reason) == ("REPLY_OVERRIDE", "RESET_ONLY")
+
+
+FIXED = make_response(intent_code="LOAN", state_code="READY", exact_text="Your loan is ready.")
+EVERYWHERE = make_tool("sum", intent_code="ANY", state_code="ANY")
+SERVER = rows.McpServer(server_id=1, name="shop", transport="HTTP", url="http://127.0.0.1:9/mcp", timeout_ms=100)
+
+
+@pytest.mark.parametrize(
+    ("more", "fields", "asks"),
+    [
+        pytest.param((FIXED,), {}, False, id="a fixed answer"),
+        pytest.param((replace(FIXED, state_code="ANY"),), {}, False, id="a fixed answer of every state"),
+        pytest.param((FIXED, SERVER), {}, False, id="a fixed answer beside a server of every intent"),
+        pytest.param((replace(FIXED, exact_text="{{ context.name }}"),), {}, False, id="an answer with a value"),
+        pytest.param((), {}, True, id="no answer"),
+        pytest.param((replace(FIXED, response_type="DERIVED"),), {}, True, id="an answer of the model"),
+        pytest.param((replace(FIXED, exact_text="{{ context.mcp.finalAnswer }}"),), {}, True, id="its own answer"),
+        pytest.param((replace(FIXED, exact_text="{{ mcp_observations }}"),), {}, True, id="what tools returned"),
+        pytest.param((FIXED, make_rule(phase="POST_AGENT_MCP")), {}, True, id="a rule after it"),
+        pytest.param((FIXED, make_rule(match_pattern="mcp_status")), {}, True, id="a rule that reads it"),
+        pytest.param((FIXED, make_tool("a", intent_code="LOAN")), {}, True, id="a tool of the intent"),
+        pytest.param((FIXED, make_tool("a", state_code="READY")), {}, True, id="a tool of the state"),
+        pytest.param((FIXED,), {"intent": "UNKNOWN"}, True, id="an unknown intent"),
+        pytest.param((FIXED,), {"input_params": {"approval_granted": True}}, True, id="an approval"),
+        pytest.param((FIXED,), {"input_params": {"routing_decision": "PROCEED_CONFIRMED"}}, True, id="a confirmation"),
+    ],
+)
+def test_tools_of_every_intent_are_planned_only_where_something_needs_them(
+    more: tuple[rows.Row, ...], fields: dict[str, Any], asks: bool
+) -> None:
+    model = ScriptedModel([ScriptLine({"MCP_PLAN"}, dumps(answer("")))])
+    turn = make_turn(make_snapshot(LOAN, EVERYWHERE, *more), model=model)
+    session = make_session(**{"intent": "LOAN", "state": "READY", "user_text": "is it ready", **fields})
+
+    session = McpToolStep().execute(session, turn).session
+
+    assert (session.input_params["mcp_status"] == "SKIPPED_ANSWERED") is not asks
+    assert ("MCP_PLAN_LLM_INPUT" in stages(turn)) is asks

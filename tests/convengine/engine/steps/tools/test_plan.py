@@ -51,11 +51,14 @@ def test_without_a_row_the_settings_are_the_prompts_and_below_them_built_in_text
 
 def test_R119_the_built_in_prompt_has_the_summary_and_the_last_turns_when_there_are_any() -> None:
     known = {"context_summary": "Wants a chair.", "history": (Exchange("hello", "What can I do?"),)}
-    prompt = payload(run([answer("x")], **known).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+    prompt = payload(run([answer("x")], turn_no=9, **known).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+    second = payload(run([answer("x")], turn_no=2, **known).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
     new = payload(run([answer("x")]).turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
 
     assert "Summary so far:\nWants a chair." in prompt
     assert "What can I do?" in prompt
+    # The summary says what is not in the turns.
+    assert "Summary so far" not in second
     assert "Summary so far" not in new
     assert "so far, oldest" not in new
 

@@ -1,0 +1,53 @@
+"""Move to the intent that was recognised: the state in which it begins, and the form that is left for it."""
+
+from convengine.engine.clarification import collision
+from convengine.engine.forms.life import ClearCause, clear_form
+from convengine.engine.rules.apply import run_phase
+from convengine.engine.steps.intents.classifiers import begins_again, order_classifiers
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.owned_params import RoutingParams
+from convengine.engine.turn.scope import ANY, IDLE, is_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+
+
+def find_first_state(snapshot: Snapshot, intent: str) -> str:
+    """The state in which an intent begins: that of its first phrase, else IDLE, unless only its form has a state."""
+    phrases = (code(row.state_code) for row in order_classifiers(snapshot) if code(row.intent_code) == intent)
+    if state := next(filter(_is_concrete, phrases), None):
+        return state
+    if any(snapshot.has_scope(table, intent, IDLE) for table in (rows.Response, rows.Rule, rows.OutputSchema)):
+        return IDLE
+    forms = (row for row in snapshot.enabled_rows(rows.OutputSchema) if code(row.intent_code) == intent)
+    return next(filter(_is_concrete, (code(row.state_code) for row in forms)), IDLE)
+
+
+def _is_concrete(state: str) -> bool:
+    return is_resolved(state) and state != ANY
+
+
+def enter_intent(
+    session: Session, turn: Turn, intent: str, state: str | None, source: str, phase: RulePhase, origin: str
+) -> Session:
+    """The session in its new intent, without open questions and the form that it leaves; runs the rules of a phase.
+
+    `source`: what recognised the intent. `state`: None to keep the state.
+    """
+    moved = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION")
+    moved = collision.drop_questions(_clear_left_form(session, moved, turn)).evolve(intent_source=source)
+    return run_phase(phase, origin, moved.with_values(RoutingParams(intent_resolved_by=source)), turn)
+
+
+def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
+    """The session without the form of an intent that was left for another, or that begins again."""
+    last = DialogueState.of(before).last_schema
+    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    if row is None or after is before:
+        return after
+    if code(row.intent_code) != code(after.intent):
+        return clear_form(after, turn, row, ClearCause.CANCEL)
+    return clear_form(after, turn, row, ClearCause.RESTART) if begins_again(before, turn, str(after.state)) else after
