@@ -553,6 +553,21 @@ def test_a_text_that_is_not_the_rows_is_not_attributed_to_it() -> None:
     )
 
 
+def test_a_wish_for_a_person_is_no_misunderstanding_and_no_failed_answer() -> None:
+    misunderstood, given_up = event("NOT_UNDERSTOOD", 1, count=1), event("FORM_GIVEN_UP", 3, field="day", misses=1)
+    offered = event("HAND_OVER_OFFERED", 4, count=1)
+
+    assert narrate(misunderstood, event("PERSON_WANTED", 2), given_up, offered) == [
+        "The user asked for a person.",
+        "The form ended, so that a person can take over.",
+    ]
+    assert narrate(misunderstood, given_up, offered) == [
+        "The message was not understood.",
+        "Gave up the form after a failed answer for day.",
+        "A person is needed, because the message was not understood.",
+    ]
+
+
 def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:
     context = {"tariff": "Comfort", "email": "ann@example.com"}
     read = event("FIELDS_READ", asked="tariff", read=["tariff"], refused=[], by={"tariff": "OFFER"})

@@ -2,6 +2,8 @@
 
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
+#: The stage of a wish for a person: in such a turn, nothing was misunderstood.
+_PERSON_WANTED = "PERSON_WANTED"
 RESOLVE_RESPONSE = declare_stage(
     "RESOLVE_RESPONSE",
     Family.RESPONSE,
@@ -17,8 +19,10 @@ NOT_UNDERSTOOD = declare_stage(
     steps="ResponseResolutionStep",
     keys="count asked_field",
     sentences=(
-        SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING),
-        SentenceTemplate("The message was not understood; that makes {count} in a row.", tone=Tone.WARNING),
+        SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING, unless=(_PERSON_WANTED,)),
+        SentenceTemplate(
+            "The message was not understood; that makes {count} in a row.", tone=Tone.WARNING, unless=(_PERSON_WANTED,)
+        ),
     ),
 )
 DIGRESSION_ANSWERED = declare_stage(
@@ -36,11 +40,13 @@ FORM_GIVEN_UP = declare_stage(
     steps="ResponseResolutionStep",
     keys="field misses schemaId",
     sentences=(
+        SentenceTemplate("The form ended, so that a person can take over.", given=_PERSON_WANTED),
+        SentenceTemplate("Gave up the form after a failed answer for {field:field}.", {"misses": 1}, Tone.WARNING),
         SentenceTemplate("Gave up the form after {misses} failed answers for {field:field}.", tone=Tone.WARNING),
     ),
 )
 PERSON_WANTED = declare_stage(
-    "PERSON_WANTED",
+    _PERSON_WANTED,
     Family.RESPONSE,
     "The user asked for a person, in words that are no phrase of an intent, and the conversation is handed over.",
     steps="ResponseResolutionStep",
@@ -65,9 +71,16 @@ HAND_OVER_OFFERED = declare_stage(
     steps="ResponseResolutionStep",
     keys="count",
     sentences=(
-        SentenceTemplate("A person is needed, because the message was not understood.", {"count": 1}, Tone.WARNING),
         SentenceTemplate(
-            "A person is needed, because {count} messages in a row were not understood.", tone=Tone.WARNING
+            "A person is needed, because the message was not understood.",
+            {"count": 1},
+            Tone.WARNING,
+            unless=(_PERSON_WANTED,),
+        ),
+        SentenceTemplate(
+            "A person is needed, because {count} messages in a row were not understood.",
+            tone=Tone.WARNING,
+            unless=(_PERSON_WANTED,),
         ),
     ),
 )
