@@ -4,6 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+#: The tag of the system checks of a deployment's settings and code. Others load each page and its address.
+SETTINGS = "settings"
+
 
 class ExactParser(CommandParser):
     """A parser without abbreviated options; a command gives it to its actions (`add_subparsers`)."""
@@ -13,7 +16,9 @@ class ExactParser(CommandParser):
 
 
 class ExactCommand(BaseCommand):
-    """A management command without abbreviated options."""
+    """A management command without abbreviated options. It is checked for what it uses: a server says `__all__`."""
+
+    requires_system_checks = (SETTINGS,)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         """The parser of the command."""
