@@ -87,7 +87,7 @@ def _read_apart(name: str, content: bytes) -> LabelledFiles:
     try:
         return read_apart(content, read_upload, name, content)
     except Unreadable as error:
-        raise EvaluationError(f"{name} {error.problem}") from None
+        raise EvaluationError(f"{name}: {error.problem}") from None
 
 
 @page(

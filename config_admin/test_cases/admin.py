@@ -369,7 +369,7 @@ def _read_upload(data: bytes) -> str:
     try:
         return decode(data)
     except Unreadable as problem:
-        raise TestRefused(f"The file {problem}") from None
+        raise TestRefused(str(problem)) from None
 
 
 def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:

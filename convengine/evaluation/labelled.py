@@ -88,7 +88,7 @@ def _add(files: LabelledFiles, name: str, content: bytes, *, is_chosen: bool = T
         files.messages += islice(reader(decode(content), name, files.notes), MOST_MESSAGES - before + 1)
     except Unreadable as error:
         at = f"{name}, line {error.line}" if error.line else name
-        raise EvaluationError(f"{at}: the file is unreadable: {error.problem}") from None
+        raise EvaluationError(f"{at}: {error.problem[:1].lower()}{error.problem[1:]}") from None
     if len(files.messages) > MOST_MESSAGES:
         raise EvaluationError(f"{name}: more than {MOST_MESSAGES:,} messages are too many. Evaluate a part of them.")
     if is_chosen and len(files.messages) == before:

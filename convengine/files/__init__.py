@@ -1,1 +1,1 @@
-"""Reading what people upload: sizes before work, in time that grows with the text, long work in a process of its own."""
+"""Reads what people upload: sizes before work, and large files in a process of their own."""

@@ -55,7 +55,7 @@ def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options:
 
 
 def _make_refusal() -> Unreadable:
-    return Unreadable(f"takes more than {SECONDS} seconds or {MEMORY // 1024**3} GB to read. Split it.")
+    return Unreadable(f"The file takes more than {SECONDS} seconds or {MEMORY // 1024**3} GB to read. Split it.")
 
 
 def _is_small(data: bytes) -> bool:

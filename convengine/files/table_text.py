@@ -17,10 +17,11 @@ def decode(data: bytes) -> str:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"is not text in UTF-8 (byte {error.start}). Save it again in that encoding.") from None
+        raise Unreadable(f"The file is not UTF-8 text (byte {error.start}). Save it again in that encoding.") from None
     if "\0" in text:
         raise Unreadable(
-            "is not a text: it has NUL characters. Save it again as UTF-8.", text.count("\n", 0, text.index("\0")) + 1
+            "The file is not a text: it has NUL characters. Save it again as UTF-8.",
+            text.count("\n", 0, text.index("\0")) + 1,
         )
     return text
 
@@ -47,7 +48,7 @@ def _split(text: str, delimiter: str) -> list[Line]:
     try:
         return [(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
-        raise Unreadable(f"not valid CSV: {error}.", reader.line_num) from None
+        raise Unreadable(f"The file is not valid CSV: {error}.", reader.line_num) from None
 
 
 def _count_regular(lines: Sequence[Line]) -> int:
