@@ -21,6 +21,8 @@ _MESSAGE, _INTENT = ("message", "text", "say", "utterance"), ("intent", "label")
 _SITUATION = ("asked", "held", "offered", "question", "confirming", "now", "locale")
 #: The beginning of the name of a column with the values of a field.
 _VALUE = "values."
+#: Maximum characters of a message, as much as anybody sends.
+_LONGEST = 16_000
 #: Maximum messages of all files together.
 MOST_MESSAGES = 200_000
 
@@ -150,6 +152,8 @@ def _build(entry: Json, at: str) -> LabelledMessage:
     values = entry.get("values") or {}
     if not isinstance(message, str) or not isinstance(values, Mapping):
         raise EvaluationError(f"{at}: the message must be a text, and the values an object.")
+    if len(message) > _LONGEST:
+        raise EvaluationError(f"{at}: a message has at most {_LONGEST:,} characters.")
     intent_key = next((key for key in _INTENT if key in entry), None)
     intent = None if intent_key is None else str(entry[intent_key] or "").strip()
     situation = {key: entry[key] for key in _SITUATION if entry.get(key)}
