@@ -52,6 +52,6 @@ def _split(text: str, delimiter: str) -> list[Line]:
 
 
 def _count_regular(lines: Sequence[Line]) -> int:
-    """How many lines have as many cells as the first, if that has several."""
-    width = len(lines[0][1]) if lines else 0
+    """How many lines have as many cells as the first that is not blank, if that has several."""
+    width = next((len(cells) for _, cells in lines if any(cells)), 0)
     return sum(len(cells) == width for _, cells in lines) if width > 1 else 0

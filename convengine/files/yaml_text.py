@@ -20,7 +20,9 @@ def read_yaml(text: str, loader: type[Any]) -> Json:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = str(getattr(error, "problem", None) or error)
-        raise Unreadable(f"The file is not valid YAML: {problem}.", mark.line + 1 if mark else None) from None
+        raise Unreadable(
+            f"The file is not valid YAML: {problem}.", min(mark.line, text.count("\n")) + 1 if mark else None
+        ) from None
 
 
 def _measure(text: str) -> None:
