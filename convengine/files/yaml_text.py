@@ -1,5 +1,6 @@
 """YAML of people, measured before it is built: a short text with aliases may stand for more than fits into memory."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -30,7 +31,8 @@ def _measure(text: str) -> None:
     total, repeated, sizes = 0, 0, dict[str, int]()
     # The anchor of each open list and map, and the number of values before it.
     opened = list[tuple[str | None, int]]()
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+    events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
+    for event in events:
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 raise Unreadable(f"*{event.anchor} names nothing that ends before it.", event.start_mark.line + 1)

@@ -1,5 +1,6 @@
 """The base of our management commands: options are written in full, so that `--override` is not `--override-gate`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -18,7 +19,7 @@ class ExactParser(CommandParser):
 class ExactCommand(BaseCommand):
     """A management command without abbreviated options. It is checked for what it uses: a server says `__all__`."""
 
-    requires_system_checks = (SETTINGS,)
+    requires_system_checks: Sequence[str] | str = (SETTINGS,)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         """The parser of the command."""
