@@ -19,7 +19,7 @@ def read_yaml(text: str, loader: type[Any]) -> Json:
         _measure(text)
         return yaml.load(text, Loader=loader)  # noqa: S506 - the callers' loaders build texts, numbers, lists and maps
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
+        mark: Any = getattr(error, "problem_mark", None)
         problem = str(getattr(error, "problem", None) or error)
         raise Unreadable(
             f"The file is not valid YAML: {problem}.", min(mark.line, text.count("\n")) + 1 if mark else None

@@ -1,7 +1,6 @@
 """The base of our management commands: options are written in full, so that `--override` is not `--override-gate`."""
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -19,7 +18,7 @@ class ExactParser(CommandParser):
 class ExactCommand(BaseCommand):
     """A management command without abbreviated options. It is checked for what it uses: a server says `__all__`."""
 
-    requires_system_checks: Sequence[str] | str = (SETTINGS,)
+    requires_system_checks: list[str] | tuple[str, ...] | Literal["__all__"] = (SETTINGS,)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         """The parser of the command."""
