@@ -33,9 +33,10 @@ def _measure(text: str) -> None:
     opened = list[tuple[str | None, int]]()
     events: Iterator[Any] = yaml.parse(text, Loader=yaml.CSafeLoader)
     for event in events:
+        line = event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                raise Unreadable(f"*{event.anchor} names nothing that ends before it.", event.start_mark.line + 1)
+                raise Unreadable(f"*{event.anchor} names nothing that ends before it.", line)
             total, repeated = total + sizes[event.anchor], repeated + sizes[event.anchor]
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
@@ -48,11 +49,11 @@ def _measure(text: str) -> None:
             sizes[event.anchor] = 1
         total += isinstance(event, yaml.NodeEvent)
         if len(opened) > MAX_DEPTH:
-            raise Unreadable(TOO_DEEP, event.start_mark.line + 1)
+            raise Unreadable(TOO_DEEP, line)
         if repeated > _MOST_REPEATED:
             raise Unreadable(
                 f"Aliases such as *{event.anchor} stand for more than {_MOST_REPEATED:,} values. Write them out.",
-                event.start_mark.line + 1,
+                line,
             )
         if total > _MOST_VALUES:
             raise Unreadable(f"There are more than {_MOST_VALUES:,} values. Split the file.")
