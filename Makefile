@@ -117,7 +117,14 @@ lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 release: $(VENV)/develop  ## Write version, heading of the changelog and notes of a release (VERSION=0.9.0).
 	@$(BIN)/python -m tests.release $(VERSION)
 
-dist: $(VENV)/develop  ## Build wheel and source distribution into dist/.
+# What builds needs nothing else of what the tests need.
+$(BIN)/uv: requirements-dev.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
+	@$(PIP) -r $(VENV)/uv.txt
+	@touch $@
+
+dist: $(BIN)/uv  ## Build wheel and source distribution into dist/.
 	@$(BIN)/uv build --quiet --out-dir dist .
 
 assets:  ## Build the editors of the admin anew (needs Node; what is built is committed).

@@ -1,12 +1,16 @@
 """What the audit offers to the other apps, as the types of `convengine.server.interfaces`; settings name it."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.alerts.installation_section import ALERT_RULES
 from audit.feedback.store import rate_row
 from audit.inbox.status import note_taught
 from audit.inbox.teaching import count_message_texts, list_group_messages
-from audit.live import asgi
 from audit.live.hub import hub
 from audit.live.publish import send_progress
 from audit.narration.empty_values import list_empty_values
@@ -25,9 +29,8 @@ from audit.reports.job import count_stored_turns
 from audit.reports.release_sides import count_release_sides
 from audit.reports.traffic import read_traffic
 from audit.reports.week import summarise_week
-from audit.simulator.page import show_simulator
-from audit.what_if.page import show_unsaved
 from convengine.server.interfaces.access_log import AccessLog
+from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.interfaces.inbox import Inbox
 from convengine.server.interfaces.installation_section import InstallationSection
 from convengine.server.interfaces.live_streams import LiveStreams
@@ -35,7 +38,7 @@ from convengine.server.interfaces.sealed_states import SealedStates
 from convengine.server.interfaces.turn_log import TurnLog
 from convengine.server.interfaces.turn_reader import TurnReader
 from convengine.server.interfaces.turn_reports import TurnReports
-from convengine.server.interfaces.unsaved_form import Simulator, WhatIf
+from convengine.server.interfaces.unsaved_form import Simulator, UnsavedForm, WhatIf
 
 
 class _TurnLog:
@@ -90,15 +93,26 @@ class _LiveStreams:
     watches = staticmethod(hub.watches)
     send_progress = staticmethod(send_progress)
     wake = staticmethod(hub.wake)
-    serve_streams = staticmethod(asgi.serve_streams)
+
+    async def serve_streams(self, scope: Mapping[str, Any], receive: Any, send: Any, /) -> None:
+        from audit.live.asgi import serve_streams
+
+        await serve_streams(scope, receive, send)
 
 
+# Commands that read the record show no pages, which take longer to load than all else here.
 class _WhatIf:
-    show = staticmethod(show_unsaved)
+    def show(self, request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName, /) -> HttpResponse:
+        from audit.what_if.page import show_unsaved
+
+        return show_unsaved(request, form, configuration)
 
 
 class _Simulator:
-    show = staticmethod(show_simulator)
+    def show(self, request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName, /) -> HttpResponse:
+        from audit.simulator.page import show_simulator
+
+        return show_simulator(request, form, configuration)
 
 
 turn_log: TurnLog = _TurnLog()

@@ -10,9 +10,12 @@ class ConfigAdminConfig(AppConfig):
     verbose_name = "Configuration"
 
     def ready(self) -> None:
-        """Update triggers, head and releases after migrations."""
+        """Describe forms in their words, and update triggers, head and releases after migrations."""
+        from config_admin.editing.row_diff import DESCRIBERS
+        from config_admin.flows.summary import describe_form_difference
         from config_admin.releases.migrations_release import after_migrate
 
+        DESCRIBERS["ce_output_schema", "json_schema"] = describe_form_difference
         post_migrate.connect(after_migrate, sender=self)
 
     def requires_draft(self, config_version: int) -> bool:

@@ -56,7 +56,8 @@ SECURE_PROXY_SSL_HEADER = environment.https_header("CE_PROXY_SSL_HEADER")
 
 INSTALLED_APPS = [
     *embedding.BEFORE_ADMIN,
-    "django.contrib.admin",
+    # `convengine.urls` loads the pages of the admin: commands that show no page start without them.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -11,6 +11,8 @@ handler403 = "convengine.server.admin_site.error_pages.show_refusal"
 handler404 = "convengine.server.admin_site.error_pages.show_not_found"
 handler500 = "convengine.server.admin_site.error_pages.show_failure"
 
+admin.autodiscover()
+
 urlpatterns = [
     path("", show_front_page),
     path("favicon.ico", show_favicon),

@@ -202,6 +202,34 @@ def test_a_new_project_passes_its_tests_and_serves(installation: Installation, t
     assert installation.list_files() == before
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["clinic"],
+        ["clinic", "--empty"],
+        ["clinic", "--folder", "elsewhere"],
+        ["my-Clinic", "--empty", "--folder", "elsewhere"],
+    ],
+    ids=" ".join,
+)
+def test_a_project_of_every_kind_passes_its_own_tests_and_starts(
+    installation: Installation, tmp_path: Path, options: list[str]
+) -> None:
+    installation.run(tmp_path, "convengine", "init", *options)
+    (project,) = tmp_path.iterdir()
+
+    assert "passed, 0 failed" in installation.run(project, "make", "test")
+    with installation.serve(project, "make", "run", "PORT={port}") as port:
+        key = installation.run(project, "convengine", "key", "create", "website").strip()
+        assert _say(port, key, "The blue sky is wide")["payload"]["value"]
+
+
+def test_every_option_of_init_is_tried(installation: Installation, tmp_path: Path) -> None:
+    listed = set(re.findall(r"--\w[\w-]*", installation.run(tmp_path, "convengine", "init", "--help")))
+
+    assert listed == {"--help", "--folder", "--empty"}
+
+
 def test_the_demonstration_runs_in_an_empty_folder(installation: Installation, tmp_path: Path) -> None:
     before = installation.list_files()
     with installation.serve(tmp_path, "convengine", "demo", "--port", "{port}") as port:

@@ -173,6 +173,8 @@ def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -
 
 def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[Refusal]:
     """Why this user may not make these changes: rights that are missing, and rows that are reserved."""
+    # The pages of the rows decide. Commands and jobs have not loaded them.
+    admin.autodiscover()
     refusals: list[Refusal] = []
     for table, rows in by_table.items():
         model_admin: Any = admin.site.get_model_admin(control_plane()[table])

@@ -20,6 +20,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label, format_percent
 from convengine.evaluation.labelled import LabelledFiles, read_upload
 from convengine.evaluation.read import EvaluationError
+from convengine.files.apart import read_apart
+from convengine.files.unreadable import Unreadable
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -70,7 +72,7 @@ def _start(request: HttpRequest) -> HttpResponse:
         content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
             raise EvaluationError(f"{file.name}: a file has at most {_LARGEST_FILE // 1_000_000} MB. Split it.")
-        labelled = read_upload(storable(file.name or ""), content)
+        labelled = _read_apart(storable(file.name or ""), content)
         if len(labelled.messages) > _MOST_MESSAGES:
             raise EvaluationError(f"{file.name}: a file has at most {_MOST_MESSAGES:,} messages. Split it.")
     for note in labelled.notes:
@@ -78,6 +80,14 @@ def _start(request: HttpRequest) -> HttpResponse:
     user = request.user.get_username()
     run = start_evaluation(name, user, labelled.messages, storable(file.name or "") if file else "")
     return HttpResponseRedirect(_url(run))
+
+
+def _read_apart(name: str, content: bytes) -> LabelledFiles:
+    """The messages of a file. Raises EvaluationError."""
+    try:
+        return read_apart(content, read_upload, name, content)
+    except Unreadable as error:
+        raise EvaluationError(f"{name}: {error.problem}") from None
 
 
 @page(

@@ -1,6 +1,6 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -48,7 +48,7 @@ from config_admin.flows.forms import (
 from config_admin.flows.mapping import find_part, normalise_flow
 from config_admin.flows.page_forms import CARD_LISTS, TEXTS, PageForms, Problem, list_values, sort_forms
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
-from config_admin.flows.saving import create_flow, plan_flow, store_country, update_flow
+from config_admin.flows.saving import create_flow, list_flow_rights, list_rights, plan_flow, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
 from config_admin.releases.active import snapshots
@@ -76,8 +76,6 @@ from convengine.server.database.sql import database_time
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import inbox
 
-#: Rights to these tables are needed: to add rows, and for a flow that exists, to change and delete them.
-_TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
 #: How many stored messages that nobody understood are compared with the flow.
 _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
@@ -136,17 +134,6 @@ def find_editable_flow(request: HttpRequest, intent: str) -> str:
     snapshot = get_editor_context(request).snapshot
     flow_code = find_flow_of_question(snapshot, intent) or (code(intent) if read_flow(snapshot, intent) else "")
     return flow_page_url(flow_code) if flow_code else ""
-
-
-def list_flow_rights(*actions: str) -> list[str]:
-    """The rights to these actions on every table of a flow."""
-    return list_rights(_TABLES, *actions)
-
-
-def list_rights(tables: Iterable[str], *actions: str) -> list[str]:
-    """The rights to these actions on every one of the tables."""
-    metas = [control_plane()[table]._meta for table in tables]
-    return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 
 
 class _FlowPage:

@@ -1,6 +1,6 @@
 """Store a flow as one release: a new one, or the difference to the flow that exists."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,7 +17,20 @@ from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
+#: Rights to these tables are needed: to add rows, and for a flow that exists, to change and delete them.
+_TABLES = ("ce_intent", "ce_intent_classifier", "ce_rule", "ce_response", "ce_output_schema")
 _ABSENT = object()
+
+
+def list_flow_rights(*actions: str) -> list[str]:
+    """The rights to these actions on every table of a flow."""
+    return list_rights(_TABLES, *actions)
+
+
+def list_rights(tables: Iterable[str], *actions: str) -> list[str]:
+    """The rights to these actions on every one of the tables."""
+    metas = [control_plane()[table]._meta for table in tables]
+    return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 
 
 def create_flow(flow: Document, *, author: Author, reason: str) -> ImportResult:

@@ -1,6 +1,5 @@
 """The grid: its page, its rows a thousand at a time, and saving edits."""
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -30,6 +29,9 @@ from config_admin.transfer.values import get_default
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import mask_value
 from convengine.engine.turn.rows import Tool
+from convengine.files.apart import read_apart
+from convengine.files.json_text import read_json
+from convengine.files.table_text import decode
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.deployment import conf
@@ -225,7 +227,8 @@ class Grid:
             raise BadRequest(f"Send the edits as a file `edits` of at most {limit} bytes.")
         editable = {column.attname for column in self.columns if column.name not in self.admin.fixed_fields}
         try:
-            document = json.loads(sent.read())
+            data = sent.read()
+            document = read_apart(data, read_json, decode(data))
             edits = {key: self._read_edit(edit, editable) for key, edit in document.items()}
             return {key if edit.is_new else self._read_key(key): edit for key, edit in edits.items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:

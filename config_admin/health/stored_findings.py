@@ -1,20 +1,23 @@
 """`ce_health_report` and `ce_health_finding`: the findings of the last check, each with its age. No turn reads them."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import models, transaction
 from django.db.models import Case, Count, IntegerField, QuerySet, Subquery, Value, When, Window
 from django.utils import timezone
 
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
-from config_admin.health.background import Run
-from config_admin.health.check import Health
-from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.impact import Impact
 from config_admin.releases.row_history import find_last_versions
 from config_admin.releases.working_copy import find_working_copy
 from convengine.engine.turn.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    # Every process loads the tables of this module; few check the configuration.
+    from config_admin.health.background import Run
+    from config_admin.health.check import Health
+    from config_admin.health.diagnosis import Diagnosis
 
 _BATCH = 500
 
@@ -62,7 +65,7 @@ class CeHealthFinding(models.Model):
         return Impact(self.impact).label
 
 
-def store_findings(health: Health, snapshot: Snapshot) -> None:
+def store_findings(health: "Health", snapshot: Snapshot) -> None:
     """Store the result of a full check; nothing if that of a newer release is stored.
 
     Findings that are known keep their age. Those that are gone are removed, unless the check skipped something.
@@ -92,14 +95,14 @@ def store_findings(health: Health, snapshot: Snapshot) -> None:
         report.save()
 
 
-def store_run(run: Run) -> None:
+def store_run(run: "Run") -> None:
     """Store the findings of a check that ended, once."""
     if run.health is not None and not run.stored and not find_working_copy():
         run.stored = True
         store_findings(run.health, run.snapshot)
 
 
-def _build_row(finding: Diagnosis, snapshot: Snapshot, since: int) -> CeHealthFinding:
+def _build_row(finding: "Diagnosis", snapshot: Snapshot, since: int) -> CeHealthFinding:
     """The row to store for a finding that exists since a release."""
     return CeHealthFinding(
         key=finding.key,
@@ -113,7 +116,7 @@ def _build_row(finding: Diagnosis, snapshot: Snapshot, since: int) -> CeHealthFi
     )
 
 
-def _date_findings(findings: Iterable[Diagnosis], checked: int, current: int) -> dict[str, int]:
+def _date_findings(findings: "Iterable[Diagnosis]", checked: int, current: int) -> dict[str, int]:
     """The release that caused each new finding: the last one that changed its rows, after the last checked one."""
     last = find_last_versions({(key.table, key.pk) for finding in findings for key in finding.rows})
     changed = {row: version.config_version for row, version in last.items()}

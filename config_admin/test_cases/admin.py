@@ -39,8 +39,12 @@ from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.whole_numbers import parse_whole_number
-from convengine.engine.turn.codec import loads, to_strict
+from convengine.engine.turn.codec import to_strict
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.files.apart import read_apart
+from convengine.files.json_text import read_json
+from convengine.files.table_text import decode
+from convengine.files.unreadable import Unreadable
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.loading import parse_yaml
@@ -57,6 +61,8 @@ RESULT_LOOKS = {"PASSED": "success", "FAILED": "danger", "NONE": "default", "ERA
 RESULT_LABELS = {True: ("PASSED", "Passed"), False: ("FAILED", "Failed"), None: ("NONE", "Not run")}
 #: Messages that a new test may have at once, and results that the page of a test shows.
 _MESSAGES, _RESULTS = 50, 10
+#: Bytes of a scenario file that fills the form.
+_LARGEST_FILE = 2_000_000
 
 
 class FolderFilter(admin.SimpleListFilter):
@@ -356,13 +362,23 @@ def _start(request: HttpRequest, selection: Selection) -> HttpResponse:
     return run_pages.start(request, request.POST.get("configuration", "live"), selection, list_url())
 
 
+def _read_upload(data: bytes) -> str:
+    """The text of a file. Raises TestRefused."""
+    if len(data) > _LARGEST_FILE:
+        raise TestRefused(f"A file has at most {_LARGEST_FILE // 1_000_000} MB. Split it.")
+    try:
+        return decode(data)
+    except Unreadable as problem:
+        raise TestRefused(str(problem)) from None
+
+
 def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:
     """The document of a request, and what was left out of it. Raises TestRefused."""
     sent = request.POST
     head = {"title": sent.get("title", "").strip(), "covers": split_tags(sent.get("tags", ""))}
     text = sent.get("document", "").strip()
     if file := request.FILES.get("file"):
-        text = file.read(5_000_000).decode("utf-8", "replace")
+        text = _read_upload(file.read(_LARGEST_FILE + 1)).strip()
     if not text:
         lines = [line.strip() for line in sent.get("messages", "").splitlines() if line.strip()]
         if not lines:
@@ -372,7 +388,8 @@ def _read_posted(request: HttpRequest) -> tuple[dict[str, Any], list[str]]:
         turns = [{"user": line} for line in lines]
         return {"title": head["title"] or lines[0], "covers": head["covers"], "turns": turns}, []
     try:
-        document = to_strict(loads(text)) if text.startswith("{") else parse_yaml(text)
+        read = read_json if text.startswith("{") else parse_yaml
+        document = to_strict(read_apart(text.encode(), read, text))
     except (ValueError, TypeError) as error:
         raise TestRefused(f"The scenario cannot be read: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("turns"), list):

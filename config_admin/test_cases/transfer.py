@@ -13,6 +13,9 @@ from django.http import HttpResponse
 
 from config_admin.test_cases.documents import TestRefused, build_full_document, check_document, store_test
 from config_admin.test_cases.models import CeTestCase
+from convengine.files.apart import read_apart
+from convengine.files.table_text import decode
+from convengine.files.unreadable import Unreadable
 from convengine.play.loading import SUFFIXES, dump_yaml, parse_yaml
 from convengine.play.schema import ScenarioFileError
 
@@ -78,26 +81,40 @@ def _open_archives(files: Iterable[tuple[str, bytes]], report: ImportReport) -> 
         if not name.lower().endswith(".zip"):
             yield name, data
             continue
-        if len(data) > LARGEST_IMPORT:
-            report.refused.append((name, f"is larger than {LARGEST_IMPORT // 1_000_000} MB. Split it."))
-            continue
         try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                for entry in archive.infolist():
-                    if not entry.is_dir() and PurePosixPath(entry.filename).suffix.lower() in SUFFIXES:
-                        too_large = entry.file_size > _LARGEST
-                        yield entry.filename, b"\0" * (_LARGEST + 1) if too_large else archive.read(entry)
-        # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
-            # Broken, or protected by a password.
-            report.refused.append((name, "is not a readable archive."))
+            if len(data) > LARGEST_IMPORT:
+                raise Unreadable(f"is larger than {LARGEST_IMPORT // 1_000_000} MB. Split it.")
+            yield from read_apart(data, _unpack, data)
+        except Unreadable as problem:
+            report.refused.append((name, problem.problem))
+
+
+def _unpack(data: bytes) -> list[tuple[str, bytes]]:
+    """The scenario files of an archive. Raises Unreadable."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [
+                entry for entry in archive.infolist() if PurePosixPath(entry.filename).suffix.lower() in SUFFIXES
+            ]
+            # Their sizes are those that the archive declares; reading ends there.
+            if len(entries) > _MOST or sum(entry.file_size for entry in entries) > LARGEST_IMPORT:
+                raise Unreadable(
+                    f"unpacks to more than {LARGEST_IMPORT // 1_000_000} MB, or {_MOST:,} files. Split it."
+                )
+            too_large = b" " * (_LARGEST + 1)
+            return [
+                (entry.filename, too_large if entry.file_size > _LARGEST else archive.read(entry)) for entry in entries
+            ]
+    # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
+        raise Unreadable("is not a readable archive.") from None
 
 
 def _import_file(name: str, data: bytes, editor: str, folder: str, report: ImportReport, *, may_change: bool) -> None:
     try:
         if len(data) > _LARGEST:
             raise TestRefused(f"is larger than {_LARGEST // 1_000_000} MB.")
-        document = parse_yaml(data.decode("utf-8"))
+        document = read_apart(data, parse_yaml, decode(data))
         has_configuration = isinstance(document, dict) and bool(document.pop("configuration", None))
         check_document(document)
         case = CeTestCase.objects.filter(name=document["id"]).first()
@@ -106,8 +123,8 @@ def _import_file(name: str, data: bytes, editor: str, folder: str, report: Impor
         below = str(PurePosixPath(name).parent).strip("./")
         report.store(document, case, editor=editor, folder="/".join(part for part in (folder, below) if part))
         report.without_configuration += has_configuration
-    except UnicodeDecodeError:
-        report.refused.append((name, "is no UTF-8 text."))
+    except Unreadable as problem:
+        report.refused.append((name, problem.problem))
     except (TestRefused, ScenarioFileError) as refused:
         report.refused.append((name, str(refused)))
 

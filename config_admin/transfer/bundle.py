@@ -36,12 +36,13 @@ from config_admin.transfer.document import (
     locate_row,
     read_numbers,
 )
-from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows, suggest_table
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.files.json_text import MAX_DIGITS, read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Where editors find the JSON Schema, from the bundle: `manage.py config_schemas` writes it there.
@@ -268,7 +269,7 @@ def _parse_json(text: str) -> Json:
     """The value of a JSON text. Raises FileRefused."""
     try:
         return read_json(text)
-    except NoJson as error:
+    except Unreadable as error:
         if error.line is None:
             raise FileRefused("The file", error.problem) from None
         raise FileRefused(f"Line {error.line}, column {error.column}", f"not valid JSON: {error.problem}.") from None

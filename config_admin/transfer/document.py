@@ -26,6 +26,9 @@ class FileRefused(ValueError):
         self.problems = (f"{position}: {problem}", *further)
         super().__init__("\n".join(self.describe_problems()))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileRefused, (self.position, self.problem, self.problems[1:])
+
     def describe_problems(self) -> list[str]:
         """The errors, one per line; of very many the first."""
         more = len(self.problems) - MOST_TOLD

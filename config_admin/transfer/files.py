@@ -30,6 +30,8 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
+from convengine.files.apart import read_apart
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server.deployment import conf
 
@@ -73,7 +75,10 @@ def read_bytes(
     `undouble_backslashes`: two backslashes in a regular expression mean one. `merge`: changes since the file's base are
     merged with its own; `overwrite`: they are taken back, even if nothing here says what they are. Raises FileRefused.
     """
-    document = _read_document(name, data)
+    try:
+        document = read_apart(data, _read_document, name, data)
+    except Unreadable as error:
+        raise FileRefused(name, error.problem) from None
     if document.count > MOST_ROWS:
         raise FileRefused(name, f"has {document.count} rows; at most {MOST_ROWS} can be imported. Split it by tables.")
     if blank_as_any:

@@ -36,12 +36,12 @@ from config_admin.transfer.natural_keys import (
 from config_admin.transfer.values import ValueRefused, parse_text
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.files.table_text import Line, read_table
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: The value of a cell; None when it is empty.
 Cell = str | int | float | bool | None
-#: A line of a sheet: its number, and its cells as texts.
-Line = tuple[int, Sequence[str]]
 #: What a spreadsheet takes for the start of a formula; and our own mark.
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 #: The last cell of the first row: the number of the base release, and the hash of its content.
@@ -93,14 +93,10 @@ def read_csv(name: str, text: str) -> Document:
     """The rows of a file that has the name of its table. Raises FileRefused."""
     # Some spreadsheets write a first line about the delimiter.
     text = re.sub(r"\A\s*sep=[,;\t](?=[\r\n])", "", text)
-    first = re.search(r"[^\r\n]+", text)
-    delimiter = max(_DELIMITERS, key=first.group().count) if first else ","
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        lines = [(reader.line_num, cells) for cells in reader]
-    except csv.Error as error:
-        raise FileRefused(f"Line {reader.line_num}", f"not valid CSV: {error}.") from None
+        lines = read_table(text, _DELIMITERS)
+    except Unreadable as error:
+        raise FileRefused(f"Line {error.line}", error.problem) from None
     return read_tables(name, [(Path(name).stem, lines or [(1, [])])])
 
 

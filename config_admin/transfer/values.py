@@ -11,10 +11,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from config_admin.releases.content import as_json
-from config_admin.transfer.json_text import NoJson, read_json
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
 from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, RuleType, read_phase
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 _NO_TEXT = "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."
@@ -127,7 +128,7 @@ def _parse_document(text: str) -> Json:
     """The document in a text. Raises ValueRefused."""
     try:
         return read_json(text)
-    except NoJson as error:
+    except Unreadable as error:
         position = f" at line {error.line}, column {error.column}" if error.line else ""
         raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{position}.") from None
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from config_admin.transfer.document import MOST_ROWS, MOST_VALUES, BaseRelease, Document, FileRefused, locate_row
 from config_admin.transfer.natural_keys import Contents
-from config_admin.transfer.sheets import Cell, Line, list_cells, read_tables
+from config_admin.transfer.sheets import Cell, list_cells, read_tables
+from convengine.files.table_text import Line
 
 #: Limits of a workbook: unpacked bytes, parts, columns of a sheet.
 UNPACKED, PARTS, COLUMNS = 64 * 1024 * 1024, 1000, 200

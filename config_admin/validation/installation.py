@@ -1,6 +1,6 @@
 """What this process has installed, for the save checks."""
 
-from functools import cache, partial
+from functools import cache
 
 from config_admin.validation.world import World
 from convengine.engine.rules.conditions.rule import custom_matchers
@@ -36,7 +36,7 @@ def describe_installation() -> World:
         models=wiring.models().names,
         embedding_models=wiring.models().all_names,
         preferences=cache(lambda: list_known_preferences(None)),
-        empty_values=partial(turn_reports().list_empty_values, _GAPS_READ),
+        empty_values=lambda: turn_reports().list_empty_values(_GAPS_READ),
         model_configured=wiring.model().configured,
         finders=frozenset(registry.finders),
         mappers=frozenset(registry.http_mappers),

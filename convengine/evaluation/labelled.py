@@ -1,19 +1,19 @@
 """Labelled messages from files: CSV, JSON lines, YAML, and Rasa's `nlu.yml` and tests."""
 
-import csv
 import gzip
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
 from convengine.evaluation.read import UNREADABLE, EvaluationError, check_situation
+from convengine.files.table_text import decode, read_table
+from convengine.files.unreadable import Unreadable
+from convengine.files.yaml_text import read_yaml
 from convengine.json_value import Json
 
 #: The names of the columns and keys, in the order of preference.
@@ -21,6 +21,8 @@ _MESSAGE, _INTENT = ("message", "text", "say", "utterance"), ("intent", "label")
 _SITUATION = ("asked", "held", "offered", "question", "confirming", "now", "locale")
 #: The beginning of the name of a column with the values of a field.
 _VALUE = "values."
+#: Maximum characters of a message, as much as anybody sends.
+_LONGEST = 16_000
 #: Maximum messages of all files together.
 MOST_MESSAGES = 200_000
 
@@ -83,12 +85,12 @@ def _add(files: LabelledFiles, name: str, content: bytes, *, is_chosen: bool = T
     reader = _find_reader(name)
     if reader is None:
         raise EvaluationError(f"{name}: the name must end with {', '.join(_READERS)}.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise EvaluationError(f"{name}: the file is not text in UTF-8.") from None
     before = len(files.messages)
-    files.messages += islice(reader(text, name, files.notes), MOST_MESSAGES - before + 1)
+    try:
+        files.messages += islice(reader(decode(content), name, files.notes), MOST_MESSAGES - before + 1)
+    except Unreadable as error:
+        at = f"{name}, line {error.line}" if error.line else name
+        raise EvaluationError(f"{at}: {error.problem[:1].lower()}{error.problem[1:]}") from None
     if len(files.messages) > MOST_MESSAGES:
         raise EvaluationError(f"{name}: more than {MOST_MESSAGES:,} messages are too many. Evaluate a part of them.")
     if is_chosen and len(files.messages) == before:
@@ -103,25 +105,16 @@ def _find_reader(name: str) -> _Reader | None:
 
 
 def _read_csv(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
-    try:
-        dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(text.partition("\n")[0], ",;\t")
-    except csv.Error:
-        dialect = csv.excel
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=dialect.delimiter)
-    columns = [(column or "").strip() for column in rows.fieldnames or ()]
-    rows.fieldnames = columns
+    (_, heads), *lines = read_table(text, (",", ";", "\t")) or [(1, ())]
+    columns = [head.strip() for head in heads]
     _find_key(columns, _MESSAGE, f"{name}, line 1", "column")
-    for row in _iterate_rows(rows, name):
+    for number, cells in lines:
+        if not cells:
+            continue
+        row = dict(zip_longest(columns, cells[: len(columns)]))
         # A blank cell of an intent means none of them; a blank cell of a field is no label.
-        values = {key[len(_VALUE) :]: value for key, value in row.items() if (key or "").startswith(_VALUE) and value}
-        yield _build({**row, "values": values}, f"{name}, line {rows.line_num}")
-
-
-def _iterate_rows(rows: "csv.DictReader[str]", name: str) -> Iterator[dict[str, Any]]:
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise EvaluationError(f"{name}, line {rows.line_num}: {error}.") from None
+        values = {key[len(_VALUE) :]: value for key, value in row.items() if key.startswith(_VALUE) and value}
+        yield _build({**row, "values": values}, f"{name}, line {number}")
 
 
 def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
@@ -138,15 +131,8 @@ def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMess
 
 def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessage]:
     """A list of messages, or a file of Rasa. A file of Rasa with neither examples nor tests has no messages."""
-    try:
-        # Scalars stay as they are written: "yes", "no" and dates are what users say.
-        document = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506 - builds texts only
-    except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        at = f"{name}, line {mark.line + 1}" if mark else name
-        raise EvaluationError(
-            f"{at}: the file is not valid YAML: {getattr(error, 'problem', None) or error}."
-        ) from None
+    # Scalars stay as they are written: "yes", "no" and dates are what users say.
+    document = read_yaml(text, yaml.CBaseLoader)
     if isinstance(document, dict) and RASA_KEYS & document.keys():
         for example in read_rasa(document):
             yield LabelledMessage(example.text, example.intent, example.values, source=f"{name}, {example.position}")
@@ -166,6 +152,8 @@ def _build(entry: Json, at: str) -> LabelledMessage:
     values = entry.get("values") or {}
     if not isinstance(message, str) or not isinstance(values, Mapping):
         raise EvaluationError(f"{at}: the message must be a text, and the values an object.")
+    if len(message) > _LONGEST:
+        raise EvaluationError(f"{at}: a message has at most {_LONGEST:,} characters.")
     intent_key = next((key for key in _INTENT if key in entry), None)
     intent = None if intent_key is None else str(entry[intent_key] or "").strip()
     situation = {key: entry[key] for key in _SITUATION if entry.get(key)}

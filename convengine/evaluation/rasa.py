@@ -1,12 +1,12 @@
 """Rasa's files: the examples of `nlu.yml` and the messages of its tests, without marks of entities."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from convengine.evaluation.read import EvaluationError
+from convengine.files.json_text import read_json
 from convengine.json_value import Json
 
 #: The keys of a document of Rasa. Others than the first two have no messages.
@@ -79,20 +79,21 @@ def _list_examples(section: Mapping[str, Any]) -> Sequence[str]:
 
 def _read_marks(text: str, synonyms: Mapping[str, str]) -> RasaExample:
     """The message as somebody types it, and the values of its marks."""
-    values: dict[str, Json] = {}
+    marked: dict[str, list[Json]] = {}
     for mark in _MARK.finditer(text):
         words, about = mark["words"], _read_object(mark["object"], text)
         entity = about.get("role") or about.get("entity") or mark["entity"] or ""
         value = about.get("value") or mark["value"] or synonyms.get(words.casefold(), words)
-        known = values.get(entity, value)
         # An entity that is marked twice gives both values to its field.
-        values[entity] = value if known == value else [*(known if isinstance(known, list) else [known]), value]
+        if (given := marked.setdefault(entity, [])) != [value]:
+            given.append(value)
+    values = {entity: given[0] if len(given) == 1 else given for entity, given in marked.items()}
     return RasaExample(_MARK.sub(lambda mark: mark["words"], text), "", values)
 
 
 def _read_object(written: str | None, text: str) -> Mapping[str, Any]:
     try:
-        about = json.loads(written or "{}")
+        about = read_json(written or "{}")
     except ValueError:
         raise EvaluationError(f"The mark {written} in “{text}” is not a JSON object.") from None
     return about if isinstance(about, dict) else {}

@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps, to_strict
+from convengine.files import yaml_text
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play import schema, tables
 from convengine.play.scenario import (
@@ -209,7 +210,7 @@ def _build_edit(given: Json, location: str) -> Edit:
     )
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Dates stay texts, as in JSON, and so do yes, no, on and off: they are what users say."""
 
 
@@ -219,7 +220,7 @@ _Loader.yaml_implicit_resolvers = {
         for tag, pattern in resolvers
         if tag != "tag:yaml.org,2002:timestamp" and (tag != "tag:yaml.org,2002:bool" or letter in "tTfF")
     ]
-    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for letter, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 
 
@@ -241,48 +242,34 @@ def _construct_mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Jso
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _construct_mapping)
 
 
-class _DocumentLoader(_Loader):
-    """Refuses aliases: with them, a short text would stand for more than fits into memory."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
-            raise ScenarioFileError(f"line {line}", "aliases such as *name are not allowed. Write the value out.")
-        return super().compose_node(parent, index)
-
-
 def read_yaml(file: Path) -> Json:
     """The document of a YAML file. Raises ScenarioFileError."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioFileError("", f"cannot be read: {error}.") from None
-    return _load_yaml(text, _Loader)
+    return _load_yaml(text)
 
 
 def parse_yaml(text: str) -> Json:
     """The JSON value of a YAML text that somebody sent. Raises ScenarioFileError."""
-    return _load_yaml(text, _DocumentLoader, to_strict)
+    return _load_yaml(text, to_strict)
 
 
-def _load_yaml(text: str, loader: type[_Loader], convert: Callable[[Json], Json] = lambda value: value) -> Json:
+def _load_yaml(text: str, convert: Callable[[Json], Json] = lambda value: value) -> Json:
     """The converted value of a YAML text. Raises ScenarioFileError with the line."""
     try:
-        return convert(yaml.load(text, Loader=loader))  # noqa: S506 - a safe loader
+        return convert(yaml_text.read_yaml(text, _Loader))
     except ScenarioFileError:
         raise
+    except Unreadable as error:
+        raise ScenarioFileError(f"line {error.line}" if error.line else "", error.problem) from None
     except (TypeError, ValueError, OverflowError) as error:
         raise ScenarioFileError("", f"has a value that JSON cannot hold: {error}.") from None
-    except RecursionError:
-        raise ScenarioFileError("", "is nested too deeply.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        location = f"line {mark.line + 1}" if mark else ""
-        raise ScenarioFileError(location, f"is not valid YAML: {getattr(error, 'problem', None) or error}.") from None
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes shared values out: tests refuse aliases."""
+    """Writes shared values out: people read tests."""
 
     def ignore_aliases(self, data: Json) -> bool:
         return True

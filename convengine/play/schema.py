@@ -20,7 +20,11 @@ class ScenarioFileError(ValueError):
     """An invalid scenario file: the position in it, and the error."""
 
     def __init__(self, location: str, problem: str) -> None:
+        self.location, self.problem = location, problem
         super().__init__(f"{location}: {problem}" if location else problem)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.location, self.problem)
 
 
 def describe_unknown(word: Any, words: Iterable[str], what: str) -> str:

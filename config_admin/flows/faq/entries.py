@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 
-from config_admin.flows.faq.sheet import Line
 from config_admin.releases.blobs import hash_of
 from convengine.engine.text.compare import norm, shorten_line, storable
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.understanding.language import list_languages
+from convengine.files.table_text import Line
 
 #: Limits of a line: characters of a question and of an answer, and questions.
 MAX_QUESTION, MAX_ANSWER, MAX_QUESTIONS = 500, 4000, 50

@@ -15,7 +15,6 @@ from config_admin.flows.faq.entries import (
     read_entries,
     read_language,
 )
-from config_admin.flows.faq.sheet import Line
 from config_admin.flows.mapping import write_phrases, write_rows
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
@@ -31,6 +30,7 @@ from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import DEFAULT
+from convengine.files.table_text import Line
 
 #: The characters of an intent's name.
 _NAME = 200

@@ -2,18 +2,18 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.workbooks import read_sheets, write_sheets
+from convengine.files.apart import read_apart
+from convengine.files.table_text import Line, decode, read_table
+from convengine.files.unreadable import Unreadable
 
-#: A line: its number in the spreadsheet, and its cells.
-Line = tuple[int, Sequence[str]]
 #: Limits of a spreadsheet: bytes of a file, characters of a pasted text, and lines.
 MAX_BYTES, MAX_CHARS, MAX_LINES = 2 * 1024 * 1024, 1_000_000, 500
 _WORKBOOKS = (".xlsx", ".xlsm", ".xls")
-_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _TAB = "\t"
 _DELIMITERS = (";", ",")
 _TEMPLATE = (
@@ -30,20 +30,13 @@ def read_file(name: str, data: bytes) -> list[Line]:
     """
     if len(data) > MAX_BYTES:
         raise FileRefused(name, f"is larger than {MAX_BYTES // 1024 // 1024} MB. Split it into several files.")
-    if Path(name).suffix.lower() not in _WORKBOOKS:
-        return read_text(_decode(name, data))
-    lines = next((lines for _, lines in read_sheets(name, data, MAX_LINES + 2) if lines), [])
-    return _check_lines([(number, [*cells]) for number, cells in lines])
-
-
-def _decode(name: str, data: bytes) -> str:
-    """The text of a file, by its byte order mark, else UTF-8. Raises FileRefused."""
-    encoding = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
     try:
-        return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        problem = f"is not UTF-8 text (byte {error.start}). Save it as “CSV UTF-8” or as a workbook (.xlsx)."
-        raise FileRefused(name, problem) from None
+        if Path(name).suffix.lower() not in _WORKBOOKS:
+            return read_text(decode(data))
+        sheets = read_apart(data, read_sheets, name, data, MAX_LINES + 2)
+    except Unreadable as error:
+        raise FileRefused(name, error.problem) from None
+    return _check_lines(next((lines for _, lines in sheets if lines), []))
 
 
 def read_text(text: str) -> list[Line]:
@@ -54,32 +47,16 @@ def read_text(text: str) -> list[Line]:
         raise FileRefused("The text", "is empty. Paste the cells of a spreadsheet, or choose a file.")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     delimiters = (_TAB,) if _TAB in text else _DELIMITERS
-    readings = [lines for delimiter in delimiters if (lines := _split(text, delimiter)) is not None]
-    if not readings:
-        raise FileRefused(
-            "The text", "has a quote that is never closed. Remove it, or upload the spreadsheet as .xlsx."
-        )
-    return _check_lines(max(readings, key=_count_pairs))
-
-
-def _split(text: str, delimiter: str) -> list[Line] | None:
-    """The lines with that delimiter. Returns None if the quotes of a CSV file do not match."""
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     try:
-        return list(_number(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)))
-    except csv.Error:
-        if delimiter != _TAB:
-            return None
-    # A cell that only begins with a quote: spreadsheets quote cells with a tab or a line break.
-    return list(_number(csv.reader(io.StringIO(text, newline=""), delimiter=_TAB, quoting=csv.QUOTE_NONE)))
-
-
-def _number(lines: Iterable[list[str]]) -> Iterator[Line]:
-    return ((number, cells) for number, cells in enumerate(lines, 1) if any(cell.strip() for cell in cells))
-
-
-def _count_pairs(lines: Sequence[Line]) -> int:
-    return sum(len(cells) > 1 for _, cells in lines)
+        lines = [cells for _, cells in read_table(text, delimiters)]
+    except Unreadable:
+        if delimiters != (_TAB,):
+            raise FileRefused(
+                "The text", "has a quote that is never closed. Remove it, or upload the spreadsheet as .xlsx."
+            ) from None
+        # A cell that only begins with a quote: spreadsheets quote cells with a tab or a line break.
+        lines = [line.split(_TAB) for line in text.split("\n")]
+    return _check_lines([(n, cells) for n, cells in enumerate(lines, 1) if any(cell.strip() for cell in cells)])
 
 
 def _check_lines(lines: list[Line]) -> list[Line]:

@@ -10,4 +10,4 @@ class ApiConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
-        from convengine.server.api import cross_origin, schema  # noqa: F401
+        from convengine.server.api import cross_origin  # noqa: F401

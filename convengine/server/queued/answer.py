@@ -5,8 +5,8 @@ answer and its webhook event are stored in one transaction.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -26,7 +26,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.jobs.outbox import Outbox, OutboxStatus
 from convengine.server.outgoing.loop import run_in_thread
-from convengine.server.queued.models import CeQueuedMessage
+from convengine.server.queued.models import CeQueuedMessage, answer_listeners
 from convengine.server.threads.find_session import Thread
 from convengine.server.threads.take_message import record_message, take_message
 from convengine.server.turns.answer import TurnAnswer
@@ -45,8 +45,6 @@ _CLAIM = timedelta(seconds=15)
 _OVERTAKEN = (TurnInterrupted, TurnConflict)
 #: In a stored request: the answer to a message that the engine does not read.
 FIXED_ANSWER = "fixed_answer"
-#: Called in the transaction that stores an answer: the message, its turn or error, and when.
-answer_listeners: list[Callable[[CeQueuedMessage, Mapping[str, Any], datetime], None]] = []
 
 
 def select_next() -> QuerySet[CeQueuedMessage]:

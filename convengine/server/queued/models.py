@@ -1,5 +1,7 @@
 """Messages that wait for their turn, and the answers to those that had it."""
 
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -64,3 +66,7 @@ class CeQueuedMessage(OutboxRow):
     def most_attempts(self) -> int:
         """Fewer than for receivers outside: a user waits, and so do the later messages of the conversation."""
         return 8
+
+
+#: Called in the transaction that stores an answer: the message, its turn or error, and when.
+answer_listeners: list[Callable[[CeQueuedMessage, Mapping[str, Any], datetime], None]] = []

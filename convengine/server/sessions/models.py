@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -497,3 +499,7 @@ class CeIdempotency(SignedState):
 
     def __str__(self) -> str:
         return self.key
+
+
+#: Called in the transaction that stores what a person wrote: the conversation, the turn, the text, and when.
+external_answer_listeners: list[Callable[[CeConversation, str, str, datetime], None]] = []

@@ -13,6 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from convengine.engine.errors import ConvEngineError, PipelineConstraintViolation
 from convengine.engine.extras import describe_missing
 from convengine.server.deployment import conf, environment
+from convengine.server.deployment.exact_command import SETTINGS
 from convengine.server.deployment.folders import is_own_module, name_chapter
 
 _OTHER_DATABASE = (
@@ -23,15 +24,15 @@ _OTHER_DATABASE = (
 
 def register() -> None:
     """Register the checks; called once, when the app is ready."""
-    register_check(check_keys)
+    register_check(check_keys, SETTINGS)
     register_check(check_pipeline)
     register_check(check_paths, Tags.compatibility)
-    register_check(check_extensions)
-    register_check(check_connections)
+    register_check(check_extensions, SETTINGS)
+    register_check(check_connections, SETTINGS)
     register_check(check_models)
     register_check(check_migrations, Tags.database)
-    register_check(check_variables)
-    register_check(check_project)
+    register_check(check_variables, SETTINGS)
+    register_check(check_project, SETTINGS)
 
 
 def check_keys(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:

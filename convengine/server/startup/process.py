@@ -4,6 +4,7 @@ import gc
 import sys
 
 from django.db import connections
+from django.urls import get_resolver
 
 from convengine.server import wiring
 from convengine.server.deployment import conf
@@ -26,6 +27,8 @@ def prepare_process() -> None:
     """
     wiring.engine()
     wiring.load_model()
+    # The first caller does not wait until all pages are imported.
+    _ = get_resolver().url_patterns
     live_streams().start()
     start_metrics()
     tracing.start()

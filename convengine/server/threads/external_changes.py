@@ -1,7 +1,6 @@
 """What callers do to a session without a turn: they close it, or record a turn handled elsewhere."""
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 
 from django.db import transaction
@@ -25,7 +24,7 @@ from convengine.json_value import Json
 from convengine.server.database.sql import StatementRefused, database_time, execute_all
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import TurnRecord, turn_log
-from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation
+from convengine.server.sessions.models import CLOSED_BY_CALL, EXTERNAL, CeConversation, external_answer_listeners
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import AlreadyAnswered, acquire
 from convengine.server.turns.commit import update_conversation_stmt
@@ -33,9 +32,6 @@ from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey, store_answer_stmt
 from convengine.server.turns.take_turn import open_turn
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
-
-#: Called in the transaction that stores what a person wrote: the conversation, the turn, the text, and when.
-external_answer_listeners: list[Callable[[CeConversation, str, str, datetime], None]] = []
 
 
 def get_session(session_id: str, workspace_id: str) -> CeConversation:

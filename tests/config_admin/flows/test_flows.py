@@ -148,6 +148,23 @@ def test_the_name_of_a_finder_is_a_name(finder: str) -> None:
         write_rows({**BASE, "kind": "collect", "fields": [field]})
 
 
+def test_the_command_makes_several_flows_as_one_release_or_none(tmp_path: Path) -> None:
+    flows = [{**BASE, "kind": "collect", "fields": FIELDS, "code": code} for code in ("BOOKING", "DINNER", "LUNCH")]
+    files = [tmp_path / f"{flow['code']}.json" for flow in flows]
+    for file, flow in zip(files, flows, strict=True):
+        file.write_text(json.dumps(flow))
+    files[2].write_text("{}")
+    before = m.CeRelease.objects.count()
+
+    with pytest.raises(CommandError, match=r"LUNCH\.json: .*'code' is a required property"):
+        call_command("start_flow", *map(str, files))
+    assert not m.CeIntent.objects.filter(intent_code__in=["BOOKING", "DINNER"]).exists()
+    call_command("start_flow", *map(str, files[:2]), verbosity=0)
+
+    assert m.CeIntent.objects.filter(intent_code__in=["BOOKING", "DINNER"]).count() == 2
+    assert m.CeRelease.objects.count() == before + 1
+
+
 def test_the_command_makes_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "flow.json"
     file.write_text(json.dumps({**BASE, "kind": "collect", "fields": FIELDS}))

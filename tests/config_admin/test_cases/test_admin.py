@@ -327,10 +327,10 @@ _VALUE = "id: x\ntitle: X\nturns: [{user: hi, expect: {context: {'$.a': %s}}}]\n
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (_BOMB, "aliases such as *name are not allowed"),
-        (_VALUE % "&a [*a]", "aliases such as *name are not allowed"),
+        (_BOMB, "Aliases such as *"),
+        (_VALUE % "&a [*a]", "*a names nothing that ends before it"),
         (_VALUE % ("[" * 100 + "]" * 100), "nested more than"),
-        (_VALUE % ("[" * 3000 + "]" * 3000), "nested too deeply"),
+        (_VALUE % ("[" * 3000 + "]" * 3000), "nested more than"),
         (_VALUE % "!!int abc", "has a value that JSON cannot hold"),
         (_VALUE % ("9" * 5000), "has a value that JSON cannot hold"),
     ],

@@ -71,7 +71,8 @@ def test_a_folder_gives_all_its_files_in_order(tmp_path: Path) -> None:
         ("a.jsonl", '{"message": "x", "now": 5}', "a.jsonl, line 1: `now` must be a time"),
         ("a.csv", "message,now\nx,today\n", "a.csv, line 2: `now` must be a time"),
         ("a.jsonl", '{"message": "x", "locale": ["en"]}', "a.jsonl, line 1: `locale` must be a text"),
-        ("a.yaml", "- a: [", "a.yaml, line 2: the file is not valid YAML"),
+        ("a.jsonl", f'{{"message": "{"x" * 16_001}"}}', "a.jsonl, line 1: a message has at most 16,000 characters"),
+        ("a.yaml", "- a: [", "a.yaml, line 1: the file is not valid YAML"),
         ("a.yaml", "- {intent: A}", "a.yaml, entry 1: there is no key called message"),
     ],
 )

@@ -363,8 +363,8 @@ def test_anchors_and_merges_work(tmp_path: Path) -> None:
     [
         ("a: 1\nb: 2\na: 3", "line 3: the key `a` occurs twice."),
         ("a: {1: x}", "line 1: the key 1 is not text; put it in quotes."),
-        ("a: [1", "line 1: is not valid YAML: "),
-        ("a: !!python/object:os.system x", "line 1: is not valid YAML: "),
+        ("a: [1", "line 1: The file is not valid YAML: "),
+        ("a: !!python/object:os.system x", "line 1: The file is not valid YAML: "),
         ("a: !!int abc", "has a value that JSON cannot hold: "),
         (f"a: {'1' * 5000}", "has a value that JSON cannot hold: "),
     ],

@@ -46,6 +46,7 @@ def _silence_faults() -> Iterator[None]:
 class Command(ExactCommand):
     """Reads messages, one per line, until the input ends or `quit` comes; prints answers, reasons and failures."""
 
+    requires_system_checks = "__all__"
     help = "Talk to the configuration of this installation in the terminal."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 from django.db import transaction
@@ -15,14 +15,16 @@ from config_admin.commands.authors import read_author
 from config_admin.commands.file_command import FileCommand
 from config_admin.releases.changes import name_author
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
-from config_admin.transfer.document import FileRefused
+from config_admin.transfer.document import Document, FileRefused
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
-from config_admin.transfer.installation import SectionPlan
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.rights import IMPORT
+
+if TYPE_CHECKING:
+    from config_admin.transfer.installation import SectionPlan
 
 
 class Command(FileCommand):
@@ -54,7 +56,7 @@ class Command(FileCommand):
             document = read_file(file)
         except FileRefused as error:
             raise CommandError(str(error)) from None
-        sections = [SectionPlan(title, entries, document.mode) for title, entries in document.sections.items()]
+        sections = _plan_sections(document)
         rows = replace(document, notes=[note for note in document.notes if note.where not in document.sections])
         is_change = self._judge(plan_import(rows), sections)
         if plan:
@@ -66,7 +68,7 @@ class Command(FileCommand):
             _write_secrets(secrets, made)
         self.stdout.write("Applied." if is_change else "Nothing was changed.")
 
-    def _judge(self, rows: Plan, sections: Sequence[SectionPlan]) -> bool:
+    def _judge(self, rows: Plan, sections: "Sequence[SectionPlan]") -> bool:
         """Print the changes, and say whether there are any. Raises CommandError for entries with errors."""
         self.stdout.write("\n".join(_describe(rows, sections)))
         problems = [problem for section in sections for problem in section.problems]
@@ -75,7 +77,16 @@ class Command(FileCommand):
         return bool(rows.differences) or any(section.changes for section in sections)
 
 
-def _describe(rows: Plan, sections: Sequence[SectionPlan]) -> list[str]:
+def _plan_sections(document: Document) -> "list[SectionPlan]":
+    if not document.sections:
+        return []
+    # The forms of its entries are those of the admin, which takes as long to load as all other work of most files.
+    from config_admin.transfer.installation import SectionPlan
+
+    return [SectionPlan(title, entries, document.mode) for title, entries in document.sections.items()]
+
+
+def _describe(rows: Plan, sections: "Sequence[SectionPlan]") -> list[str]:
     """All changes, line by line. Where entries differ, it would mislead to say that rows do not."""
     changed = [line for section in sections for line in section.describe()]
     return [*(line for line in describe_plan(rows) if line != NO_DIFFERENCES or not changed), *changed]
@@ -94,7 +105,7 @@ def _explain_refusals(secrets: Path | None) -> Iterator[None]:
         raise CommandError(f"{secrets} cannot be written: {error.strerror}. Nothing was changed.") from None
 
 
-def _check_secrets(sections: Sequence[SectionPlan], secrets: Path | None) -> None:
+def _check_secrets(sections: "Sequence[SectionPlan]", secrets: Path | None) -> None:
     """Raises CommandError where a new key would have a secret that nobody learns."""
     changes = [change for section in sections if section.title == "keys" for change in section.changes]
     new = [str(change).removeprefix("+ ") for change in changes if change.before is None]

@@ -40,6 +40,7 @@ PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_
 class Command(ExactCommand):
     """Migrates, loads the demonstration once, prints how to use it, and serves."""
 
+    requires_system_checks = "__all__"
     help = "Serve the demonstration: a help desk with configuration, users and an API key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,8 +1,8 @@
-"""`manage.py start_flow FILE`: make the rows of a flow document as one release, as the page Start a flow does."""
+"""`manage.py start_flow FILE…`: make the rows of flow documents as one release, as the page Start a flow does."""
 
 import json
 from argparse import ArgumentParser
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from django.template.defaultfilters import pluralize
 from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.flows.document import FlowRefused
 from config_admin.flows.flow_file import write_flow_file
-from config_admin.flows.page import list_flow_rights
-from config_admin.flows.saving import create_flow, update_flow
-from config_admin.transfer.apply_import import ImportRefused
+from config_admin.flows.saving import create_flow, list_flow_rights, update_flow
+from config_admin.releases.change_set import change_set
+from config_admin.releases.changes import Author
+from config_admin.releases.models import Origin
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult
 from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.import_report import describe_plan
 from convengine.engine.errors import DraftRequired
@@ -22,12 +24,12 @@ from convengine.server.deployment.exact_command import ExactCommand
 
 
 class Command(ExactCommand):
-    """The exit status is 1 when the document or a row of it is refused; then nothing is made."""
+    """The exit status is 1 when a document or a row of it is refused; then nothing is made."""
 
-    help = "Make a flow from a flow document (JSON; config_admin/flows/flow.schema.json describes it)."
+    help = "Make flows from flow documents (JSON; config_admin/flows/flow.schema.json describes them)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("file", type=Path, metavar="FILE", nargs="+", help="All of them become one release.")
         parser.add_argument("--update", action="store_true", help="Change the existing flow of this code.")
         parser.add_argument(
             "--overwrite", action="store_true", help="Undo changes made here since the base release of the file."
@@ -35,31 +37,54 @@ class Command(ExactCommand):
         parser.add_argument(
             "--update-base", action="store_true", help="Write the new release into the file as its base."
         )
-        parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
+        parser.add_argument("--reason", default="", help="The reason for the release. Default: the names of the files.")
         add_author_argument(parser)
 
-    def handle(self, *args: Any, file: Path, update: bool, **options: Any) -> None:
+    def handle(self, *args: Any, file: Sequence[Path], update: bool, **options: Any) -> None:
         """Raises CommandError when nothing was made."""
         rights = list_flow_rights(*(("change", "add", "delete") if update else ("add",)))
-        author, reason = read_author(options["author"], *rights), options["reason"] or f"Flow of {file.name}"
+        author = read_author(options["author"], *rights)
+        reason = options["reason"] or f"Flow of {', '.join(each.name for each in file)}"
+        flows = {each: _read_flow(each) for each in file}
         try:
-            flow = json.loads(file.read_text("utf-8"))
-            store_flow = partial(update_flow, overwrite=options["overwrite"]) if update else create_flow
-            result = store_flow(flow, author=author, reason=reason)
-            if options["update_base"] and result.release:
-                base = BaseRelease(result.release.config_version, result.release.content_hash)
-                write_flow_file({**flow, "base": base._asdict()}, file)
-        except OSError as error:
-            raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+            with change_set(Origin.IMPORT, author, reason) as change:
+                results = {
+                    each: _store_flow(each, flow, update=update, overwrite=options["overwrite"], author=author)
+                    for each, flow in flows.items()
+                }
         except DraftRequired as refused:
             raise CommandError(refused.message) from None
-        except ImportRefused as refused:
-            raise CommandError("\n".join(describe_plan(refused.plan))) from None
-        except ValueError as error:
-            problems = error.problems if isinstance(error, FlowRefused) else [f"not JSON: {error}"]
-            raise CommandError("\n".join(f"{file}: {problem}" for problem in problems)) from None
-        count = sum(map(len, result.plan.differences.values()))
+        changed = [each for each, result in results.items() if result.plan.differences]
+        if options["update_base"] and change.release:
+            base = BaseRelease(change.release.config_version, change.release.content_hash)
+            for each in changed:
+                write_flow_file({**flows[each], "base": base._asdict()}, each)
+        count = sum(len(rows) for result in results.values() for rows in result.plan.differences.values())
         done = "changed" if update else "made"
         self.stdout.write(
             f"{count} row{pluralize(count)} {done}." if count else "Nothing changed: these rows exist already."
         )
+
+
+def _read_flow(file: Path) -> Any:
+    """The document of a file. Raises CommandError."""
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise CommandError(f"{file}: not JSON: {error}") from None
+
+
+def _store_flow(file: Path, flow: Any, *, update: bool, overwrite: bool, author: Author) -> ImportResult:
+    """Store a flow in the open change set. Raises CommandError, and DraftRequired."""
+    try:
+        if update:
+            return update_flow(flow, author=author, reason="", overwrite=overwrite)
+        return create_flow(flow, author=author, reason="")
+    except ImportRefused as refused:
+        raise CommandError("\n".join([f"{file}:", *describe_plan(refused.plan)])) from None
+    except FlowRefused as refused:
+        raise CommandError("\n".join(f"{file}: {problem}" for problem in refused.problems)) from None
+    except ImportFailed as failed:
+        raise CommandError(f"{file}: {failed}") from None

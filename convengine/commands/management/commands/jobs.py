@@ -15,6 +15,7 @@ from convengine.server.jobs.models import CeJob, CeJobRun
 class Command(ExactCommand):
     """Lists jobs, or runs them now."""
 
+    requires_system_checks = "__all__"
     help = "List background jobs, or run them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -16,6 +16,7 @@ from convengine.server.deployment.exact_command import ExactCommand
 class Command(ExactCommand):
     """Serves turns, traces, reasons and configuration rows to MCP clients, over stdio or streamable HTTP."""
 
+    requires_system_checks = "__all__"
     help = "Serve the engine to MCP clients."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

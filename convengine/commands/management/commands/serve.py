@@ -28,6 +28,7 @@ _STREAM_STOP_SECONDS = 5.0
 class Command(ExactCommand):
     """Migrates, prints what it starts, and keeps all processes running."""
 
+    requires_system_checks = "__all__"
     help = "Serve the API and the admin, and run the background jobs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

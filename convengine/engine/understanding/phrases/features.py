@@ -10,14 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from convengine.engine.understanding.words import split_text
+
+if TYPE_CHECKING:
+    # Taking it in needs as long as a fifth of the product: only those who compare phrases pay for that.
+    from scipy.sparse import csr_matrix
 
 Numbers = npt.NDArray[np.float32]
 Synonyms = tuple[tuple[str, ...], ...]
@@ -74,6 +77,8 @@ class TextTable:
 
     def hash_texts(self) -> Numbers:
         """The terms of each text in a fixed number of columns; a product of two rows is nearly what they share."""
+        from scipy.sparse import csr_matrix
+
         terms = self.matrix
         places, signs = self._places[terms.indices], self._signs[terms.indices]
         hashed = csr_matrix((terms.data * signs, places, terms.indptr), shape=(terms.shape[0], _COLUMNS))
@@ -112,8 +117,10 @@ def spell_beginning(text: str) -> str:
     return text[:1].lower() + text[1:].rstrip(_LAST_SIGNS)
 
 
-def _stack(rows: Sequence[Terms], most: int) -> csr_matrix:
+def _stack(rows: Sequence[Terms], most: int) -> "csr_matrix":
     """The terms of each text as a row of a matrix of `most` columns."""
+    from scipy.sparse import csr_matrix
+
     ends = np.cumsum([0, *(len(row.columns) for row in rows)])
     columns = np.array([column for row in rows for column in row.columns], np.int32)
     weights = np.array([weight for row in rows for weight in row.weights], np.float32)

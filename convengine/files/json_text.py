@@ -6,22 +6,15 @@ from math import isfinite
 
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import TOO_DEEP
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Maximum digits of a whole number: parsing takes time that grows with their square.
 MAX_DIGITS = 1000
 
 
-class NoJson(ValueError):
-    """The text is not JSON, or cannot be stored."""
-
-    def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
-        self.problem, self.line, self.column = problem, line, column
-        super().__init__(problem)
-
-
 def read_json(text: str) -> Json:
-    """The value of a JSON text. Raises NoJson."""
+    """The value of a JSON text. Raises Unreadable."""
     try:
         return json.loads(
             text,
@@ -31,14 +24,14 @@ def read_json(text: str) -> Json:
             parse_float=_parse_float,
         )
     except RecursionError:
-        raise NoJson(TOO_DEEP) from None
+        raise Unreadable(TOO_DEEP) from None
     except json.JSONDecodeError as error:
-        raise NoJson(error.msg, error.lineno, error.colno) from None
+        raise Unreadable(error.msg, error.lineno, error.colno) from None
 
 
 def _parse_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise NoJson(f"{text[:20]}… is a number with more than {MAX_DIGITS} digits.")
+        raise Unreadable(f"{text[:20]}… is a number with more than {MAX_DIGITS} digits.")
     return int(text)
 
 
@@ -49,18 +42,18 @@ def _parse_float(text: str) -> float:
 
 
 def _build_object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    """An object of JSON. Raises NoJson for a key that occurs twice or cannot be stored."""
+    """An object of JSON. Raises Unreadable for a key that occurs twice or cannot be stored."""
     document = dict(pairs)
     if len(document) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise NoJson(f"the key {twice!r} occurs twice in one object.")
+        raise Unreadable(f"the key {twice!r} occurs twice in one object.")
     if strange := next((name for name in document if storable(name) != name), None):
-        raise NoJson(
+        raise Unreadable(
             f"the key {strange!r} contains characters that cannot be stored (NUL or half of a surrogate pair)."
         )
     return document
 
 
 def _refuse_constant(name: str) -> Json:
-    raise NoJson(f"{name} is not a JSON value.")
+    raise Unreadable(f"{name} is not a JSON value.")

@@ -4,7 +4,8 @@ import pytest
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import read_bytes
-from config_admin.transfer.json_text import NoJson, read_json
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 
 HEAD = '{"format": "convengine-configuration", "version": 1, "tables": '
 
@@ -26,7 +27,7 @@ def test_values_are_read_as_they_are_written() -> None:
     ],
 )
 def test_what_is_refused_is_said(text: str, problem: str) -> None:
-    with pytest.raises(NoJson, match=problem):
+    with pytest.raises(Unreadable, match=problem):
         read_json(text)
 
 

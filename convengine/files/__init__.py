@@ -1,0 +1,1 @@
+"""Reads what people upload: sizes before work, and large files in a process of their own."""
