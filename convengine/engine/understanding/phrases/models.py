@@ -41,7 +41,7 @@ from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
-_VERSION = 3
+_VERSION = 4
 _LIBRARIES = ("numpy", "scikit-learn", "scipy")
 #: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.
 _MOST_KEPT, _MOST_INTERIM = 8, 2
@@ -261,7 +261,7 @@ def name_model(content: Content) -> str:
 
 def name_vector(text: str, encoder: str = "") -> str:
     """The name of the vector of a text."""
-    content = f"{encoder or describe_encoder()}\n{spell_beginning(text)}"
+    content = f"{_VERSION} {encoder or describe_encoder()}\n{spell_beginning(text)}"
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
