@@ -54,6 +54,12 @@ def load_encoder() -> None:
     encode_text("Hello")
 
 
+def unload_encoder() -> None:
+    """Free the memory of the encoder, which is loaded again when it is needed."""
+    _load.cache_clear()
+    _encode.cache_clear()
+
+
 @lru_cache(_KEPT)
 def _encode(text: str) -> Vector:
     # One by one: a text in a batch differs slightly.

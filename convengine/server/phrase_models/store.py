@@ -17,11 +17,13 @@ import structlog
 from django.db import DatabaseError, IntegrityError, InterfaceError, connection, connections, transaction
 from django.db.models import Q
 
+from convengine.engine.understanding.phrases.classifier import Content
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background import Background
 from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector, DerivedRow
+from convengine.server.phrase_models.training import train_in_process
 
 log = structlog.get_logger(__name__)
 Row = TypeVar("Row", bound=DerivedRow)
@@ -85,6 +87,11 @@ class DatabaseStore:
 
         transaction.on_commit(save)
         return made
+
+    def train(self, content: Content) -> bytes:
+        """What very many phrases teach, learned in a process of its own. Raises TrainingFailed."""
+        release_connections()
+        return train_in_process(content)
 
     def start(self, work: Callable[[], None]) -> bool:
         """Do work in the background of this process; false if too much of it waits."""

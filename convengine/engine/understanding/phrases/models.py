@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -10,12 +11,13 @@ from contextvars import ContextVar
 from enum import Enum, auto
 from functools import cache, partial
 from importlib.metadata import version
+from math import inf
 from threading import Lock
 from typing import Protocol
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import Vector, describe_encoder
+from convengine.engine.understanding.encoder import Vector, describe_encoder, unload_encoder
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
@@ -49,6 +51,8 @@ _MOST_KEPT, _MOST_INTERIM = 8, 2
 _MOST_AT_ONCE = 1500
 #: While a classifier is made, at most this number of new phrases is encoded.
 _MOST_ENCODED = 50
+#: Seconds after which training is tried again that failed.
+_PAUSE = 600
 _VECTOR_TYPE = np.float16
 
 
@@ -80,6 +84,10 @@ class Ranker(Protocol):
         """How like a text each phrase is, from 0 to 1."""
 
 
+class TrainingFailed(Exception):
+    """The process that learns very many phrases ended without a result."""
+
+
 class ModelStore(Protocol):
     """What processes share: vectors and what classifiers learned, by their names."""
 
@@ -94,6 +102,9 @@ class ModelStore(Protocol):
 
     def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
+
+    def train(self, content: Content) -> bytes:
+        """What very many phrases teach, learned where no user is served. Raises TrainingFailed."""
 
     def start(self, work: Callable[[], None]) -> bool:
         """Do work that no user waits for. Returns False if there is too much of it."""
@@ -117,6 +128,10 @@ class NoStore:
         """The weights, made if they are not there."""
         return self.load(name) or make()
 
+    def train(self, content: Content) -> bytes:
+        """Learn it here."""
+        return train_content(content, self)
+
     def start(self, work: Callable[[], None]) -> bool:
         """Do it now."""
         work()
@@ -130,8 +145,8 @@ class _Models:
         self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
         #: By name.
         self.encoders: dict[str, Encoder] = {}
-        #: The names of those that are being made in the background.
-        self.started: set[str] = set()
+        #: The names of those that are being made in the background, or were lately in vain, and until when.
+        self.started: dict[str, float] = {}
         self.lock = Lock()
 
     def find(self, name: str) -> Classifier | None:
@@ -283,7 +298,7 @@ def load_vectors(
 
 def read_vectors(texts: Sequence[str]) -> dict[str, Vector]:
     """The vectors of texts that may never be saved: what is known is read, and nothing is stored."""
-    return load_vectors(texts, _ReadOnlyStore())
+    return {text: vector.astype(np.float32) for text, vector in load_vectors(texts, _ReadOnlyStore()).items()}
 
 
 def load_encoder(name: str, store: ModelStore) -> Encoder:
@@ -317,36 +332,56 @@ def _load_stored_vectors(
         }
         store.save_vectors(vectors)
         packed |= vectors
-    return {text: _read_vector(packed[name]) for text, name in names.items() if name in packed}
+    return {text: np.frombuffer(packed[name], _VECTOR_TYPE) for text, name in names.items() if name in packed}
 
 
 def _start(content: Content, name: str) -> None:
     """Have a classifier made in the background, once in this process."""
     with _models.lock:
-        if name in _models.started:
+        if _models.started.get(name, 0) > time.monotonic():
             return
-        _models.started.add(name)
+        _models.started[name] = inf
     if not _models.store.start(partial(_make_later, content, name)):
-        _models.started.discard(name)
+        _models.started.pop(name, None)
 
 
 def _make_later(content: Content, name: str) -> None:
-    """Make a classifier in the background; if the service fails, the next turn that needs it tries again."""
+    """Make a classifier in the background. If the service fails, the next turn that needs it tries again; if it cannot
+    be trained, one that comes later.
+    """
+    pause = 0
     try:
         with suppress(EncoderUnavailable):
             _make(content, name, _models.store)
+    except BaseException:
+        pause = _PAUSE
+        raise
     finally:
-        _models.started.discard(name)
+        _models.started[name] = time.monotonic() + pause
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
     """Load or train a classifier, and keep it in this process. Raises EncoderUnavailable."""
     encoder = load_encoder(content.encoder, store)
     read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store, encoder), encoder))
-    weights = store.load_or_make(name, lambda: _pack(train(read_texts())))
+
+    def make() -> bytes:
+        # What is only for this process is learned in it.
+        is_shared = _making.get() in (Making.SHARED, Making.BACKGROUND)
+        return store.train(content) if is_shared and is_large(content) else _pack(train(read_texts()))
+
+    weights = store.load_or_make(name, make)
     classifier = Classifier(read_texts(), _unpack(weights))
     _models.keep(name, classifier)
     return classifier
+
+
+def train_content(content: Content, store: ModelStore) -> bytes:
+    """What phrases teach, learned in this process, with little memory. Raises EncoderUnavailable."""
+    encoder = load_encoder(content.encoder, store)
+    vectors = load_vectors(content.list_texts(), store, encoder)
+    unload_encoder()
+    return _pack(train(TrainingTexts(content, vectors, encoder)))
 
 
 def _get_store(content: Content) -> ModelStore:
@@ -379,10 +414,6 @@ def _get_interim(content: Content, name: str) -> InterimClassifier:
 
 def _pack_vector(vector: Vector) -> bytes:
     return vector.astype(_VECTOR_TYPE).tobytes()
-
-
-def _read_vector(stored: bytes) -> Vector:
-    return np.frombuffer(stored, _VECTOR_TYPE).astype(np.float32)
 
 
 def _pack(weights: Weights) -> bytes:
