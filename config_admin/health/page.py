@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -25,9 +26,13 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.database.sql import database_time
+from convengine.server.phrase_models.models import describe_refused
 
 #: How many findings a page shows, and rows of one.
 SHOWN, MAX_ROWS = 100, 20
+#: How long a stored classifier that somebody changed is told.
+_TOLD = timedelta(days=7)
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {
     "VAR": "variable",
@@ -113,6 +118,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "config_version": snapshot.config_version,
         "percent": 100 * run.done // run.parts,
         "has_intents": bool(snapshot.rows(rows.Intent)),
+        "changed_rows": describe_refused(database_time() - _TOLD),
         **_describe_findings(request, snapshot, done.findings if done else ()),
         "may_accept": may_accept,
     }

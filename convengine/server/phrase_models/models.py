@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import models
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
 
 from convengine.server.database.signed_rows import SignedModel
 
@@ -76,6 +78,19 @@ DERIVED: tuple[type[DerivedRow], ...] = (CePhraseModel, CePhraseVector)
 
 
 def list_refused(since: datetime) -> Iterable[DerivedRow]:
-    """The rows that were found changed since a time, and made again."""
+    """The rows that were found changed since a time, and made again; those of a table newest first."""
     for model in DERIVED:
         yield from model._default_manager.filter(refused_at__gte=since).defer(model.CONTENT).order_by("-refused_at")
+
+
+def describe_refused(since: datetime) -> list[str]:
+    """What was found changed since a time, and what to do: a sentence for each table."""
+    by_table: dict[str, list[DerivedRow]] = {}
+    for row in list_refused(since):
+        by_table.setdefault(row._meta.db_table, []).append(row)
+    return [
+        f"{len(rows)} row{'s' * (len(rows) > 1)} of {table} changed outside of the product, the last one "
+        f"{rows[0].name} (found {date_format(localtime(rows[0].refused_at), 'DATETIME_FORMAT')}). The product made it "
+        "again from the release. Check who can write to the database, and run `convengine manage audit_verify`."
+        for table, rows in by_table.items()
+    ]
