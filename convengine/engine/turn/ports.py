@@ -248,7 +248,7 @@ class ModelPort(Protocol):
         """The cost of a conversation's earlier turns, in the currency of the prices."""
 
 
-class Learned(StrEnum):
+class LearnedSubject(StrEnum):
     """What classifiers and the sentence encoder decide. The names are those of the recordings."""
 
     #: The intents that a message means, or may mean, by phrases.
@@ -264,14 +264,14 @@ class Learned(StrEnum):
 class LearnedPort(Protocol):
     """What is learned decides in this process. It is recorded with its figures, so that a replay needs no encoder."""
 
-    def decide(self, subject: Learned, request: Json, compute: Callable[[], Json]) -> Json:
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
         """The answer of `compute`, or the recorded one. `request` names all that it depends on but the encoder."""
 
 
 class UnrecordedDecisions:
     """The port that computes and records nothing."""
 
-    def decide(self, subject: Learned, request: Json, compute: Callable[[], Json]) -> Json:
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
         """The answer of `compute`."""
         return compute()
 

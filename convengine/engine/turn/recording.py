@@ -15,7 +15,7 @@ from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.ports import (
     Clock,
-    Learned,
+    LearnedSubject,
     LlmAnswer,
     LlmRequest,
     ModelPort,
@@ -157,7 +157,7 @@ def _drop_derived(request: Json) -> Json:
 
 #: The name of the encoder, recorded before the first learned decision of a turn.
 ENCODER = "encoder"
-_LEARNED = frozenset({ENCODER, *Learned})
+_LEARNED = frozenset({ENCODER, *LearnedSubject})
 #: Calls without effect outside of the process: registrations and arithmetic.
 _HERE = _LEARNED | {
     *("task.methods", "task.names", "task.allowed_from_context", "task.repeatable"),
@@ -374,7 +374,7 @@ class TapedDecisions:
         self._encoder = encoder
         self._known: dict[str, Json] = {}
 
-    def decide(self, subject: Learned, request: Json, compute: Callable[[], Json]) -> Json:
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
         """The answer of `compute`, or the recorded one; the same question is recorded once."""
         if not self._known:
             self._known[ENCODER] = self._tape.ask(ENCODER, None, lambda: self._encoder)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from convengine.engine.turn.ports import Learned, LearnedPort
+from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.encoder import encode, encode_text
@@ -79,4 +79,4 @@ def _compare(learned: LearnedPort, text: str, options: tuple[Option, ...]) -> li
 
     spellings = json.dumps([option.spellings for option in options])
     request = {"text": text, "options": hashlib.sha256(spellings.encode()).hexdigest()[:16]}
-    return [(int(index), float(cosine)) for index, cosine in learned.decide(Learned.OPTIONS, request, compute)]
+    return [(int(index), float(cosine)) for index, cosine in learned.decide(LearnedSubject.OPTIONS, request, compute)]

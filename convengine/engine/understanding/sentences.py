@@ -10,7 +10,7 @@ from importlib import resources
 
 import numpy as np
 
-from convengine.engine.turn.ports import Learned, LearnedPort
+from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.language import list_languages, read_table
 from convengine.engine.understanding.learned import Regression, fit
@@ -63,7 +63,7 @@ def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, floa
         name = max(rated, key=lambda name: rated[name])
         return [name, rated[name]]
 
-    name, probability = learned.decide(Learned(subject.value), text, compute)
+    name, probability = learned.decide(LearnedSubject(subject.value), text, compute)
     return str(name), float(probability)
 
 

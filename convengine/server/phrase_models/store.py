@@ -1,7 +1,7 @@
 """Share classifiers and vectors through the database, where it can be reached; else a process makes its own.
 
 A process that misses a classifier claims it by its row, and renews the claim while it makes it. Others wait for the
-weights, but no longer than _LONGEST_WAIT. If the process dies, its claim expires, and another one takes over. No
+weights, each with a limit. If the process dies, its claim expires, and another one takes over. No
 transaction is open meanwhile. Inside of a transaction nothing is claimed and nobody is waited for, and what was made is
 stored after the commit. A row whose proof does not fit is never used: it is made again, and told.
 """
@@ -23,7 +23,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background import Background
 from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector, DerivedRow
-from convengine.server.phrase_models.training import train_in_process
+from convengine.server.phrase_models.training import LONGEST_TRAINING, train_in_process
 
 log = structlog.get_logger(__name__)
 Row = TypeVar("Row", bound=DerivedRow)
@@ -71,11 +71,11 @@ class DatabaseStore:
             known[name] = _read(name)
         return known.get(name)
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
-        weights = None
+        weights, longest = None, LONGEST_TRAINING if takes_long else _LONGEST_WAIT
         with _tolerate_faults():
-            weights = _read(name) if connection.in_atomic_block else _read_or_claim(name)
+            weights = _read(name) if connection.in_atomic_block else _read_or_claim(name, longest)
         if weights is not None:
             return weights
         with nullcontext() if connection.in_atomic_block else _hold_claim(name):
@@ -146,15 +146,15 @@ def _store(rows: Iterable[DerivedRow]) -> None:
         )
 
 
-def _read_or_claim(name: str) -> bytes | None:
+def _read_or_claim(name: str, longest: float) -> bytes | None:
     """The weights. Returns None if this process is to make them. Waits while another one makes them."""
-    ends = time.monotonic() + _LONGEST_WAIT
+    ends = time.monotonic() + longest
     while True:
         weights = _read(name)
         if weights is not None or _claim(name):
             return weights
         if time.monotonic() > ends:
-            log.warning("classifier of phrases not shared in time, made here too", row=name, seconds=_LONGEST_WAIT)
+            log.warning("classifier of phrases not shared in time, made here too", row=name, seconds=longest)
             return None
         release_connections()
         time.sleep(_LOOK)

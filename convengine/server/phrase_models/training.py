@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from convengine.engine.understanding.phrases.classifier import Content
 
 #: Longest time of a training, in seconds.
-_LONGEST = 3 * 3600
+LONGEST_TRAINING = 3 * 3600
 _ERROR = 1000
 
 
@@ -28,7 +28,11 @@ def train_in_process(content: "Content") -> bytes:
     command = [sys.executable, "-m", __spec__.name]
     try:
         ended = subprocess.run(  # noqa: S603 - this module itself
-            command, check=False, input=json.dumps([database, content]).encode(), capture_output=True, timeout=_LONGEST
+            command,
+            check=False,
+            input=json.dumps([database, content]).encode(),
+            capture_output=True,
+            timeout=LONGEST_TRAINING,
         )
     except (OSError, subprocess.SubprocessError) as fault:
         raise TrainingFailed(f"The process that learns {len(content.examples)} phrases did not end: {fault}") from fault

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.ports import Learned
+from convengine.engine.turn.ports import LearnedSubject
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
@@ -137,7 +137,7 @@ def match_in_turn(
         return _pack(_match(turn.snapshot, message, interrupting=interrupting, own=own))
 
     def match() -> PhraseMatches:
-        return _unpack(turn.snapshot, turn.ports.learned.decide(Learned.PHRASES, request, compare))
+        return _unpack(turn.snapshot, turn.ports.learned.decide(LearnedSubject.PHRASES, request, compare))
 
     return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
 

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -11,7 +10,6 @@ from contextvars import ContextVar
 from enum import Enum, auto
 from functools import cache, partial
 from importlib.metadata import version
-from math import inf
 from threading import Lock
 from typing import Protocol
 
@@ -51,8 +49,6 @@ _MOST_KEPT, _MOST_INTERIM = 8, 2
 _MOST_AT_ONCE = 1500
 #: While a classifier is made, at most this number of new phrases is encoded.
 _MOST_ENCODED = 50
-#: Seconds after which training is tried again that failed.
-_PAUSE = 600
 _VECTOR_TYPE = np.float16
 
 
@@ -100,7 +96,7 @@ class ModelStore(Protocol):
     def load(self, name: str) -> bytes | None:
         """The weights of a name. Returns None if they are not there."""
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
 
     def train(self, content: Content) -> bytes:
@@ -124,7 +120,7 @@ class NoStore:
         """None."""
         return None
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         """The weights, made if they are not there."""
         return self.load(name) or make()
 
@@ -145,8 +141,8 @@ class _Models:
         self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
         #: By name.
         self.encoders: dict[str, Encoder] = {}
-        #: The names of those that are being made in the background, or were lately in vain, and until when.
-        self.started: dict[str, float] = {}
+        #: The names of those that are being made in the background, or could not be trained.
+        self.started: set[str] = set()
         self.lock = Lock()
 
     def find(self, name: str) -> Classifier | None:
@@ -338,26 +334,20 @@ def _load_stored_vectors(
 def _start(content: Content, name: str) -> None:
     """Have a classifier made in the background, once in this process."""
     with _models.lock:
-        if _models.started.get(name, 0) > time.monotonic():
+        if name in _models.started:
             return
-        _models.started[name] = inf
+        _models.started.add(name)
     if not _models.store.start(partial(_make_later, content, name)):
-        _models.started.pop(name, None)
+        _models.started.discard(name)
 
 
 def _make_later(content: Content, name: str) -> None:
     """Make a classifier in the background. If the service fails, the next turn that needs it tries again; if it cannot
-    be trained, one that comes later.
+    be trained, the next process.
     """
-    pause = 0
-    try:
-        with suppress(EncoderUnavailable):
-            _make(content, name, _models.store)
-    except BaseException:
-        pause = _PAUSE
-        raise
-    finally:
-        _models.started[name] = time.monotonic() + pause
+    with suppress(EncoderUnavailable):
+        _make(content, name, _models.store)
+    _models.started.discard(name)
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
@@ -370,7 +360,7 @@ def _make(content: Content, name: str, store: ModelStore) -> Classifier:
         is_shared = _making.get() in (Making.SHARED, Making.BACKGROUND)
         return store.train(content) if is_shared and is_large(content) else _pack(train(read_texts()))
 
-    weights = store.load_or_make(name, make)
+    weights = store.load_or_make(name, make, takes_long=is_large(content))
     classifier = Classifier(read_texts(), _unpack(weights))
     _models.keep(name, classifier)
     return classifier

@@ -71,7 +71,7 @@ def test_a_process_that_does_not_learn_them_is_told_and_not_started_again_at_onc
         return run([sys.executable, "-c", command], **options)  # type: ignore[call-overload]
 
     monkeypatch.setattr(training.subprocess, "run", fail)
-    monkeypatch.setattr(training, "_LONGEST", 3)
+    monkeypatch.setattr(training, "LONGEST_TRAINING", 3)
     with choose_making(Making.BACKGROUND):
         for _ in range(3):
             interim = get_classifier(CONTENT, NAME)

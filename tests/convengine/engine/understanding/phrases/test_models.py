@@ -39,7 +39,7 @@ class LateStore:
     def load(self, name: str) -> bytes | None:
         return self.stored.get(name)
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         if name not in self.stored:
             self.stored[name] = make()
         return self.stored[name]
