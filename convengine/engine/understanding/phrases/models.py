@@ -345,9 +345,16 @@ def _make_later(content: Content, name: str) -> None:
     """Make a classifier in the background. If the service fails, the next turn that needs it tries again; if it cannot
     be trained, the next process.
     """
-    with suppress(EncoderUnavailable):
-        _make(content, name, _models.store)
-    _models.started.discard(name)
+    is_given_up = False
+    try:
+        with suppress(EncoderUnavailable):
+            _make(content, name, _models.store)
+    except TrainingFailed:
+        is_given_up = True
+        raise
+    finally:
+        if not is_given_up:
+            _models.started.discard(name)
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
