@@ -2,6 +2,7 @@ import hashlib
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -124,14 +125,14 @@ def _reverse_weights(row: CePhraseModel) -> None:
     CePhraseModel.objects.filter(pk=row.pk).update(weights=swapped)
 
 
-CHANGES = {
+CHANGES: dict[str, Callable[[CePhraseModel], object]] = {
     "garbage": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=b"garbage"),
     "nothing": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=b""),
     "reversed": _reverse_weights,
     "of other phrases": _swap_weights,
     "without a proof": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(proof=""),
     "cut off": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=bytes(row.weights)[:-40]),
-    "vectors exchanged": lambda row: CePhraseVector.objects.update(vector=CePhraseVector.objects.first().vector),
+    "vectors exchanged": lambda row: CePhraseVector.objects.update(vector=CePhraseVector.objects.all()[0].vector),
     "a vector of garbage": lambda row: CePhraseVector.objects.update(vector=b"\0"),
 }
 
