@@ -104,7 +104,7 @@ class DatabaseStore:
 
 def _read(name: str) -> bytes | None:
     """The weights, if they are there and as the product wrote them. Those of a changed row are removed."""
-    row = next(iter(read_rows(CePhraseModel.objects.filter(name=name))), None)
+    row: CePhraseModel | None = next(iter(read_rows(CePhraseModel.objects.filter(name=name))), None)
     if row is None or row.weights is None:
         return None
     if not _drop_changed([row]):
