@@ -10,13 +10,13 @@ from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTool
 from convengine.engine.turn import rows
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.ports import (
+    LearnedPort,
     ModelPort,
     Pace,
-    PhrasePort,
     Ports,
     ServerPort,
     ToolPort,
-    UnrecordedPhrases,
+    UnrecordedDecisions,
 )
 from convengine.engine.turn.recording import Recording, TapedPace
 from convengine.engine.turn.session import FIELDS, Session
@@ -167,7 +167,7 @@ def make_turn(
     executions: BookOfExecutions | None = None,
     containers: FixedContainers | None = None,
     model: ModelPort | None = None,
-    phrases: PhrasePort | None = None,
+    learned: LearnedPort | None = None,
     tools: ToolPort | None = None,
     servers: ServerPort | None = None,
     pace: Pace | None = None,
@@ -192,7 +192,7 @@ def make_turn(
         pace=pace or TapedPace(clock, Recording(), lambda seconds: None),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),
-        phrases=phrases or UnrecordedPhrases(),
+        learned=learned or UnrecordedDecisions(),
     )
     return Turn(
         turn_id=TURN,

@@ -16,6 +16,7 @@ COVERED = (
     "webhooks with their addresses.",
     "Runs of actions, also compared with the events of their turns; deliveries of webhooks, participants of threads, "
     "and stored answers. A removed one is missed once a daily root lists it, a removed run of an action at once.",
+    "Stored classifiers and vectors of phrases.",
     "Whole conversations, once a daily root lists them.",
     "What was erased or removed by age: only if the product recorded it.",
     "The ledger as a whole: erasures and runs of its job say what it must have.",

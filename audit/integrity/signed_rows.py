@@ -1,7 +1,7 @@
 """Rows that change after they were written: verify the proof of each, and that those which a root lists are there.
 
 These are runs of actions, deliveries of webhooks, threads and stored answers. Writing one waits for no other, as an
-entry of a chain would.
+entry of a chain would. Classifiers and vectors of phrases have proofs, too; one that is missing is made again.
 """
 
 import json
@@ -19,11 +19,14 @@ from audit.models import CeSealedState
 from convengine.server.database.signed_rows import SignedState
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import iterate_values, read_rows
+from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
 from convengine.server.sessions.models import CeConversation, CeIdempotency, CePendingActionExecution, CeThread
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
 
 #: Rows per read, and per line of a root.
 _ROWS, _LINE = 2000, 500
+#: Rows per read where a row has megabytes.
+_FEW_ROWS = 5
 #: Numbers are assigned before a transaction commits; after this time no smaller one appears any more.
 _SETTLED = timedelta(hours=1)
 #: Rows of a turn are written a little after its beginning, and are removed with it.
@@ -104,6 +107,8 @@ def verify_rows(ledger: Ledger) -> Iterator[Finding]:
     """Verify the proofs of all rows, and report rows that roots list and that are missing without a reason."""
     for lifetime in _LIFETIMES.values():
         yield from _verify_proofs(lifetime.model._base_manager.all())
+    yield from _verify_proofs(CePhraseVector._base_manager.all())
+    yield from _verify_proofs(CePhraseModel._base_manager.exclude(weights=None), _FEW_ROWS)
     yield from _find_missing(ledger)
 
 
@@ -117,10 +122,10 @@ def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
         yield from _verify_proofs(CeThread._base_manager.filter(**thread))
 
 
-def _verify_proofs(rows: Any) -> Iterator[Finding]:
+def _verify_proofs(rows: Any, most: int = _ROWS) -> Iterator[Finding]:
     """Verify the proof of each row of a query, page by page. A row without one was not written by the product."""
     table, name = rows.model._meta.db_table, rows.model._meta.verbose_name
-    page = read_rows(rows.order_by("pk")[:_ROWS])
+    page = read_rows(rows.order_by("pk")[:most])
     while page:
         for row in page:
             if not row.is_genuine():
@@ -128,7 +133,7 @@ def _verify_proofs(rows: Any) -> Iterator[Finding]:
                 if not row.proof:
                     code, text = "ROW_ADDED", f"The product did not write this {name}: it has no proof."
                 yield create_table_finding(code, table, row.pk, text)
-        page = read_rows(rows.filter(pk__gt=page[-1].pk).order_by("pk")[:_ROWS])
+        page = read_rows(rows.filter(pk__gt=page[-1].pk).order_by("pk")[:most])
 
 
 def _find_missing(ledger: Ledger) -> Iterator[Finding]:

@@ -55,6 +55,8 @@ class Replay:
     #: Requested and not recorded; recorded and not requested.
     missing: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    #: What an older recording does not have.
+    unrecorded: str = ""
 
     @cached_property
     def stored_events(self) -> list[StoredEvent]:
@@ -109,7 +111,7 @@ class Replay:
             difference = FirstDifference(len(self.stored_events), ("answer", then), ("answer", now))
         if difference is None and calls:
             difference = FirstDifference(len(self.stored_events), None, None)
-        return replace(difference, calls=calls) if difference else None
+        return replace(difference, calls=(*calls, *filter(None, [self.unrecorded]))) if difference else None
 
 
 def replay_turn(record: CeConversationHistory, config_version: int | None = None) -> Replay:
@@ -124,10 +126,10 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
     except NotReplayable as refused:
         return Replay(record, version, refused=str(refused))
     if version == record.config_version:
-        tape: Playback | Reuse = Playback(recorded.tape)
-        turn = play_recorded(recorded, tape, snapshot)
-    else:
-        turn, tape = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
+        own = Playback(recorded.tape)
+        turn = play_recorded(recorded, own, snapshot)
+        return Replay(record, version, turn, "", tuple(own.missing), tuple(own.unasked), own.unrecorded)
+    turn, tape = play_elsewhere(recorded, snapshot, find_subjects(recorded, configuration().at))
     return Replay(record, version, turn, "", tuple(tape.missing), tuple(tape.unasked))
 
 

@@ -27,12 +27,15 @@ from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.database.sql import database_time
+from convengine.server.phrase_models.models import describe_refused
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.dead_turns import ENDED_CODES
 
 #: How many findings a page shows, and rows of one.
 SHOWN, MAX_ROWS = 100, 20
 _ENDED_TURNS_SHOWN = timedelta(days=1)
+#: How long a stored classifier that somebody changed is told.
+_TOLD = timedelta(days=7)
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {
     "VAR": "variable",
@@ -118,6 +121,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "config_version": snapshot.config_version,
         "percent": 100 * run.done // run.parts,
         "has_intents": bool(snapshot.rows(rows.Intent)),
+        "changed_rows": describe_refused(database_time() - _TOLD),
         **_describe_findings(request, snapshot, done.findings if done else ()),
         "ended_turns": _list_ended_turns() if request.user.has_perm("audit.view_ceaudit") else (),
         "may_accept": may_accept,

@@ -25,11 +25,11 @@ from convengine.engine.turn.ports import (
     TimedToolPort,
     ToolPort,
 )
-from convengine.engine.turn.recording import Tape, TapedModel, TapedPace, TapedPhrases, TapedServers, TapedTools
+from convengine.engine.turn.recording import Tape, TapedDecisions, TapedModel, TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
-from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.encoder import Vector, describe_encoder
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
@@ -168,7 +168,7 @@ def ports(
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all, for_tools.hold),
         model=TapedModel(outside.model, tape),
-        phrases=TapedPhrases(tape),
+        learned=TapedDecisions(tape, describe_encoder()),
         tools=TapedTools(
             outside.around_tools(
                 TimedTools(

@@ -33,7 +33,6 @@ from convengine.engine.understanding.phrases.matching import PhraseMatches, find
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
-from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 from convengine.json_value import Json
@@ -93,7 +92,7 @@ def _understand_by_tables(session: Session, turn: Turn, form: Form | None, table
         lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
     )
     finders = _find_finders(session, turn, form)
-    return understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learns=(Subject.ASKS,))
+    return understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learned=turn.ports.learned)
 
 
 def _find_finders(session: Session, turn: Turn, form: Form | None) -> Mapping[Sort, Finder]:

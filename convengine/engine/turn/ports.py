@@ -7,6 +7,7 @@ never raises for a fault of the thing behind it; the answer contains the fault.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import ClassVar, Protocol
 
 from convengine.engine.turn.conversation import Loaded
@@ -247,19 +248,32 @@ class ModelPort(Protocol):
         """The cost of a conversation's earlier turns, in the currency of the prices."""
 
 
-class PhrasePort(Protocol):
-    """What messages mean by phrases: found in this process, and recorded so that a replay needs no classifier."""
+class LearnedSubject(StrEnum):
+    """What classifiers and the sentence encoder decide. The names are those of the recordings."""
 
-    def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """The answer of `find`, or the recorded one. `request` names the text, the phrases and the settings."""
+    #: The intents that a message means, or may mean, by phrases.
+    PHRASES = "phrases"
+    #: Which move a clause is.
+    MOVES = "moves"
+    #: Whether a clause asks for information or wishes something.
+    ASKS = "asks"
+    #: The options of a choice that words mean.
+    OPTIONS = "options"
 
 
-class UnrecordedPhrases:
-    """The port that finds and records nothing."""
+class LearnedPort(Protocol):
+    """What is learned decides in this process. It is recorded with its figures, so that a replay needs no encoder."""
 
-    def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """The answer of `find`."""
-        return find()
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
+        """The answer of `compute`, or the recorded one. `request` names all that it depends on but the encoder."""
+
+
+class UnrecordedDecisions:
+    """The port that computes and records nothing."""
+
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
+        """The answer of `compute`."""
+        return compute()
 
 
 @dataclass(frozen=True)
@@ -392,4 +406,4 @@ class Ports:
     memory: MemoryPort
     transformers: TransformerPort
     finders: FinderPort = field(default_factory=NoFinders)
-    phrases: PhrasePort = field(default_factory=UnrecordedPhrases)
+    learned: LearnedPort = field(default_factory=UnrecordedDecisions)

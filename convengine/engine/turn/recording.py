@@ -15,6 +15,7 @@ from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.ports import (
     Clock,
+    LearnedSubject,
     LlmAnswer,
     LlmRequest,
     ModelPort,
@@ -97,12 +98,17 @@ class Playback:
     missing: list[str] = field(default_factory=list)
     #: What the calls were about, by their position: the recording does not have it.
     subjects: dict[int, Json] = field(default_factory=dict)
+    #: Of a recording of an older version: what it does not have, and where the answers come from.
+    unrecorded: str = ""
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when the recording has another request next, or none."""
-        if port == "phrases" and [entry[0] for entry in self.entries[self.position : self.position + 1]] != [port]:
-            # It is recorded since messages are classified, and found from the release alone.
-            return call()
+        if port in _LEARNED and not self._has_encoder and self._next_port != port:
+            # An older version did not record it, so that the encoder of today decides.
+            answer = call()
+            if port == ENCODER:
+                self.unrecorded = f"What is learned was not recorded with this turn: {answer} decided it anew."
+            return answer
         if self.position >= len(self.entries):
             raise self._report_missing(
                 f"The turn asks {_describe_call(port, request)}, and the recording has no answer left."
@@ -123,6 +129,15 @@ class Playback:
         """Recorded calls that the turn did not make."""
         return [_describe_call(port, request) for port, request, _ in self.entries[self.position :]]
 
+    @property
+    def _has_encoder(self) -> bool:
+        """True for a recording that has all learned decisions."""
+        return any(entry[0] == ENCODER for entry in self.entries)
+
+    @property
+    def _next_port(self) -> str:
+        return str(self.entries[self.position][0]) if self.position < len(self.entries) else ""
+
     def _report_missing(self, text: str) -> ReplayMismatch:
         """Note a request without an answer; returns the error to raise."""
         self.missing.append(text)
@@ -140,13 +155,14 @@ def _drop_derived(request: Json) -> Json:
     )
 
 
+#: The name of the encoder, recorded before the first learned decision of a turn.
+ENCODER = "encoder"
+_LEARNED = frozenset({ENCODER, *LearnedSubject})
 #: Calls without effect outside of the process: registrations and arithmetic.
-_HERE = frozenset(
-    {
-        *("task.methods", "task.names", "task.allowed_from_context", "task.repeatable"),
-        *("model.allows", "phrases", "pace.spent"),
-    }
-)
+_HERE = _LEARNED | {
+    *("task.methods", "task.names", "task.allowed_from_context", "task.repeatable"),
+    *("model.allows", "pace.spent"),
+}
 #: The answer when a port was not asked.
 NOTHING: Mapping[str, Json] = {
     "transform": {"payload": None, "transformer": None, "errorType": None, "errorMessage": None},
@@ -350,12 +366,19 @@ def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:
     return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(attempt) for attempt in stored.get("earlier", ()))})
 
 
-class TapedPhrases:
-    """The intents that messages mean by phrases."""
+class TapedDecisions:
+    """The learned decisions of one turn. The encoder that they rest on is recorded with the first one."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape, encoder: str) -> None:
         self._tape = tape
+        self._encoder = encoder
+        self._known: dict[str, Json] = {}
 
-    def match(self, request: Json, find: Callable[[], Json]) -> Json:
-        """The answer of `find`, or the recorded one."""
-        return self._tape.ask("phrases", request, find)
+    def decide(self, subject: LearnedSubject, request: Json, compute: Callable[[], Json]) -> Json:
+        """The answer of `compute`, or the recorded one; the same question is recorded once."""
+        if not self._known:
+            self._known[ENCODER] = self._tape.ask(ENCODER, None, lambda: self._encoder)
+        key = json.dumps([subject, request], default=str)
+        if key not in self._known:
+            self._known[key] = self._tape.ask(subject, request, compute)
+        return self._known[key]

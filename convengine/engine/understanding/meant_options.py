@@ -1,10 +1,13 @@
 """Options that the answer to a choice means, and says in other words: "games" for Sports (docs/forms.md)."""
 
+import hashlib
 import itertools
+import json
 from collections.abc import Iterator
 
 import numpy as np
 
+from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.encoder import encode, encode_text
@@ -12,12 +15,14 @@ from convengine.engine.understanding.field import Option
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused
 from convengine.engine.understanding.span import Reason
+from convengine.json_value import Json
 
 #: The least cosine of an option that is offered, and how near a second one is that is offered, too.
 _LEAST, _MARGIN = 0.45, 0.1
 #: More options are not compared.
 _MOST_OPTIONS = 50
 _MOST_NEAR = 2
+_DIGITS = 3
 
 
 def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
@@ -26,16 +31,14 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
     Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue. Nothing is
     offered twice in a row.
     """
-    understanding, asked_field = explained.understanding, explained.form.asked_field
-    options = asked_field.spec.options if asked_field is not None else ()
-    if asked_field is None or explained.form.is_asked_again or not 1 < len(options) <= _MOST_OPTIONS:
+    understanding, asked_field, options = explained.understanding, explained.form.asked_field, _list_options(explained)
+    learned = understanding.learned
+    if asked_field is None or learned is None or not options:
         return []
-    if not holds(Principle.MEANT_OPTIONS):
-        return []
-    pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(explained)]
-    likeness, piece = max(pieces, key=lambda item: max(item[0]), default=([0.0], (0, 0)))
-    best = max(likeness)
-    near = [option for option, own in zip(options, likeness, strict=False) if own >= best - _MARGIN]
+    pieces = [(_compare(learned, understanding.quote(*piece), options), piece) for piece in _list_pieces(explained)]
+    likeness, piece = max(pieces, key=lambda item: item[0][0][1], default=([(0, 0.0)], (0, 0)))
+    best = likeness[0][1]
+    near = [options[index] for index, own in sorted(likeness) if own >= round(best - _MARGIN, _DIGITS)]
     if best < _LEAST or len(near) > _MOST_NEAR:
         return []
     position = understanding.find_position(*piece)
@@ -43,6 +46,15 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
         return [Offered(asked_field.path, near[0].value, *position, Doubt.MEANING)]
     candidates = {"candidates": [option.value for option in near]}
     return [Refused(asked_field.path, understanding.quote(*piece), Reason.AMBIGUOUS, candidates, *position)]
+
+
+def _list_options(explained: Explained) -> tuple[Option, ...]:
+    """The options of the asked choice, unless they are not to be compared."""
+    asked_field = explained.form.asked_field
+    if asked_field is None or explained.form.is_asked_again or not holds(Principle.MEANT_OPTIONS):
+        return ()
+    options = asked_field.spec.options
+    return options if 1 < len(options) <= _MOST_OPTIONS else ()
 
 
 def _list_pieces(explained: Explained) -> Iterator[tuple[int, int]]:
@@ -55,7 +67,16 @@ def _list_pieces(explained: Explained) -> Iterator[tuple[int, int]]:
                 yield piece[0], piece[-1] + 1
 
 
-def _rate(text: str, options: tuple[Option, ...]) -> list[float]:
-    """The cosine of each option, by the most similar of its words."""
-    vector = encode_text(text)
-    return [float(np.max(encode(option.spellings) @ vector)) for option in options]
+def _compare(learned: LearnedPort, text: str, options: tuple[Option, ...]) -> list[tuple[int, float]]:
+    """The positions of the nearest options, each with its cosine, by the most similar of its words."""
+
+    def compute() -> Json:
+        vector = encode_text(text)
+        cosines = [round(float(np.max(encode(option.spellings) @ vector)), _DIGITS) for option in options]
+        # One more than are offered says that too many are near.
+        nearest = sorted(range(len(options)), key=lambda index: -cosines[index])[: _MOST_NEAR + 1]
+        return [[index, cosines[index]] for index in nearest]
+
+    spellings = json.dumps([option.spellings for option in options])
+    request = {"text": text, "options": hashlib.sha256(spellings.encode()).hexdigest()[:16]}
+    return [(int(index), float(cosine)) for index, cosine in learned.decide(LearnedSubject.OPTIONS, request, compute)]

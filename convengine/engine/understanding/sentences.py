@@ -10,10 +10,12 @@ from importlib import resources
 
 import numpy as np
 
+from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.language import list_languages, read_table
 from convengine.engine.understanding.learned import Regression, fit
 from convengine.engine.understanding.words import split_text
+from convengine.json_value import Json
 
 FILE = "sentences.npz"
 #: The class of sentences that are no move.
@@ -51,6 +53,18 @@ def learn(subject: Subject) -> Regression:
 def rate(subject: Subject, text: str) -> Mapping[str, float]:
     """The probability of each class of a subject."""
     return _load()[subject].rate(encode_text(text))
+
+
+def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, float]:
+    """The likeliest class of a text, and its probability."""
+
+    def compute() -> Json:
+        rated = rate(subject, text)
+        name = max(rated, key=lambda name: rated[name])
+        return [name, rated[name]]
+
+    name, probability = learned.decide(LearnedSubject(subject.value), text, compute)
+    return str(name), float(probability)
 
 
 def find_nearest(subject: Subject, text: str, name: str, languages: Collection[str] = ()) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from convengine.engine.cached_property import cached_property
+from convengine.engine.turn.ports import LearnedPort
 from convengine.engine.understanding.clauses import Clause, Cue, Force, find_cues, list_sentences, split_clauses
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart
@@ -19,7 +20,6 @@ from convengine.engine.understanding.learned_moves import (
     settle_questions,
 )
 from convengine.engine.understanding.moves import Move, MoveKind, find_moves
-from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Finder, Sort, Span, list_sorts
 from convengine.engine.understanding.words import Lexicon, Word, cover, is_part, read_words
 
@@ -43,6 +43,8 @@ class Understanding:
     talk: frozenset[int]
     #: What the tables match in the message.
     chart: Chart = field(repr=False)
+    #: What is learned decides here; the tables decide alone without it.
+    learned: LearnedPort | None = field(default=None, repr=False)
 
     @cached_property
     def begins(self) -> frozenset[int]:
@@ -101,12 +103,13 @@ def understand(
     lexicon: Lexicon | None = None,
     fillers: Collection[tuple[str, ...]] = (),
     *,
-    learns: Collection[Subject] = (),
+    learned: LearnedPort | None = None,
 ) -> Understanding:
     """Understand a message, with at most _MOST_SPANS values of a sort.
 
     `specs`: the fields of the open form. `lexicon`: the tables' with the words of the form.
-    `fillers`: the words that say nothing in this form. `learns`: what the learned sentences decide.
+    `fillers`: the words that say nothing in this form. `learned`: tells questions from wishes, which
+    the tables do alone without it, and what the message means by the rest (`add_learned_moves`).
     """
     words = read_words(text, lexicon or tables.lexicon)
     chart = Chart(tables.grammar, words, text)
@@ -115,11 +118,10 @@ def understand(
     spans = join_pairs(chart, [span for finder in needed for span in finder.find(chart, specs)[:_MOST_SPANS]], specs)
     cues = tuple(find_cues(chart, spans, fillers))
     clauses = split_clauses(chart, spans, cues)
-    clauses = settle_questions(chart, clauses, spans) if Subject.ASKS in learns else clauses
+    clauses = settle_questions(chart, clauses, spans, learned) if learned else clauses
     moves = _find_moves(chart, clauses, spans)
     talk = frozenset(index for index, word in enumerate(words) if word.key in tables.talk and not word.is_mended)
-    understanding = Understanding(text, words, tuple(spans), cues, clauses, moves, (), talk, chart)
-    return add_learned_moves(understanding) if Subject.MOVES in learns else understanding
+    return Understanding(text, words, tuple(spans), cues, clauses, moves, (), talk, chart, learned)
 
 
 def add_learned_moves(understanding: Understanding) -> Understanding:
@@ -127,10 +129,10 @@ def add_learned_moves(understanding: Understanding) -> Understanding:
 
     They add moves, make clauses ask, and drop moves of the tables.
     """
-    chart, spans = understanding.chart, understanding.spans
-    learned = list(learn_moves(chart, understanding.clauses, spans, understanding.moves))
-    likely = [each.move for each in learned if each.move]
-    clauses, moves = _apply(learned, chart, understanding.clauses, spans, understanding.moves)
+    chart, spans, port = understanding.chart, understanding.spans, understanding.learned
+    found = list(learn_moves(chart, understanding.clauses, spans, understanding.moves, port)) if port else []
+    likely = [each.move for each in found if each.move]
+    clauses, moves = _apply(found, chart, understanding.clauses, spans, understanding.moves)
     in_order = sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end))
     doubtful_moves = tuple(filter(_is_doubtful, likely))
     return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful_moves)

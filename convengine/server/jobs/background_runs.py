@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 from django.db import IntegrityError, models, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from convengine.engine.errors import ReplayBusy
 from convengine.server.database.release import release_connections
@@ -111,7 +111,9 @@ class BackgroundRuns(Generic[Row]):
         """Mark the runs of dead processes as lost."""
         now = database_time()
         error = f"The process of this {self._name} ended. Start it again."
-        dead = self.select_open().filter(lease_expires_at__lt=now)
+        # Nobody can have renewed now a lease that ends later than a new one.
+        is_dead = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=get_lease_end(now))
+        dead = self.select_open().filter(is_dead)
         dead.update(status=RunStatus.LOST, finished_at=now, error=error)
 
     @contextmanager

@@ -16,7 +16,7 @@ from functools import partial
 
 import structlog
 from django.db import connection, connections, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils.timezone import get_default_timezone
 
 from convengine.engine.turn.enums import JobStatus
@@ -68,10 +68,8 @@ def create_missing_rows() -> None:
 def due() -> list[str]:
     """The names of the due jobs."""
     create_missing_rows()
-    now = database_time()
-    free = Q(lease_token=None, due_at__lte=now) | Q(lease_expires_at__lt=now)
-    due_names = set(CeJob.objects.filter(free).values_list("name", flat=True))
-    return [name for name in all_jobs() if name in due_names]
+    now, known = database_time(), CeJob.objects.in_bulk(list(all_jobs()))
+    return [name for name, job in all_jobs().items() if name in known and _is_due(known[name], job, now)]
 
 
 def run_due() -> None:
@@ -147,8 +145,8 @@ def _claim(job: Job, by: str) -> _Holder | None:
     with transaction.atomic():
         row = CeJob.objects.select_for_update().select_related(None).get(name=job.name)
         now = database_time()
-        dead = row.lease_token is not None and row.lease_expires_at is not None and row.lease_expires_at < now
-        if (row.lease_token and not dead) or (by == SCHEDULE and not dead and row.due_at > now):
+        dead = bool(row.lease_token) and is_lease_dead(row, now)
+        if (row.lease_token and not dead) or (by == SCHEDULE and not _is_due(row, job, now)):
             return None
         if dead and row.last_run_id:
             interrupted_run = CeJobRun.objects.filter(pk=row.last_run_id, status=JobStatus.RUNNING.value)
@@ -161,6 +159,22 @@ def _claim(job: Job, by: str) -> _Holder | None:
         row.due_at = job.schedule.after(now, get_default_timezone())
         row.save()
     return _Holder(job, row.lease_token, record, row.failures)
+
+
+def _is_due(row: CeJob, job: Job, now: datetime) -> bool:
+    """True for a job that a process may begin: its time has come, or who ran it is dead.
+
+    A time that is later than the next one was set before the clock of the database was set back.
+    """
+    if row.lease_token:
+        return is_lease_dead(row, now)
+    return row.due_at <= now or row.due_at > job.schedule.after(now, get_default_timezone())
+
+
+def is_lease_dead(row: CeJob, now: datetime) -> bool:
+    """True for a lease that nobody renews: it is over, or ends later than any that is renewed now."""
+    ends = row.lease_expires_at
+    return ends is None or not now <= ends <= get_lease_end(now, row.failures)
 
 
 def get_lease_end(now: datetime, failures: int = 0) -> datetime:

@@ -14,7 +14,7 @@ from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_reports import turn_reports
 from convengine.server.jobs.models import CeJob
-from convengine.server.jobs.running import all_jobs
+from convengine.server.jobs.running import all_jobs, is_lease_dead
 from convengine.server.webhooks.send import read_oldest_waiting
 
 #: Seconds after which the driver gives up an attempt to connect, and an answer on a broken network.
@@ -106,9 +106,6 @@ def read_jobs() -> tuple[dict[str, float], dict[str, int]]:
     now = database_time()
     rows = list(CeJob.objects.filter(name__in=list(all_jobs())))
     overdue = {
-        row.name: max((now - row.due_at).total_seconds(), 0.0)
-        if row.lease_expires_at is None or row.lease_expires_at < now
-        else 0.0
-        for row in rows
+        row.name: max((now - row.due_at).total_seconds(), 0.0) if is_lease_dead(row, now) else 0.0 for row in rows
     }
     return overdue, {row.name: row.failures for row in rows}

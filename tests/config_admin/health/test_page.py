@@ -12,6 +12,8 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.editing.links import health_url
 from config_admin.releases.change_set import change_set
+from convengine.server.database.sql import database_time
+from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
 from convengine.server.turns.dead_turns import recover_expired_lease
 from tests.config_admin.builders import make
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
@@ -36,6 +38,18 @@ def finding(client: Client) -> dict[str, str]:
     page = client.get(health_url())
     first = page.context["findings"][0]
     return {"fingerprint": first["fingerprint"], "code": first["code"]}
+
+
+@pytest.mark.parametrize(("days", "is_told"), [(1, True), (8, False)])
+def test_it_tells_for_a_week_that_somebody_changed_a_stored_classifier(ben: Client, days: int, is_told: bool) -> None:
+    then = database_time() - timedelta(days=days)
+    CePhraseModel.objects.create(name="3f2a", weights=b"learned", used_at=then, refused_at=then)
+    CePhraseVector.objects.create(name="77c1", vector=b"", made_at=then, refused_at=then)
+
+    page = ben.get(health_url()).content.decode()
+
+    for sentence in ("1 row of ce_phrase_model changed outside", "1 row of ce_phrase_vector changed outside", "77c1"):
+        assert (sentence in page) == is_told
 
 
 @pytest.fixture

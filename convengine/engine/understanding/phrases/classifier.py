@@ -8,7 +8,7 @@ it is kept as one weight for each column and intent.
 "None of them" is a class of its own, of general sentences (`none_of_them.toml`) that are not near to any phrase.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
@@ -36,6 +36,9 @@ _NEAR_PHRASE = 0.4
 _FEWEST_GENERAL = 20
 #: Up to this number of texts, products of texts train the classifier. Above it, hashed terms do.
 _MOST_PRODUCTS = 3000
+#: How they are trained: how many texts a step has, how often each of them counts, the fewest steps, the pace of the
+#: first step, and how much of earlier steps stays.
+_PART, _ROUNDS, _FEWEST_STEPS, _PACE, _MEAN, _SQUARE = 256, 15, 300, 0.03, 0.9, 0.99
 #: The class "none of them".
 _NONE = ""
 
@@ -178,8 +181,10 @@ class TrainingTexts:
         self.encoder = encoder
         phrases = sorted(set(content.examples))
         listed = [*phrases, *sorted(set(content.words) - set(phrases))]
-        own = np.stack([vectors[example.text] for example in phrases])
-        general = _list_far({text: vectors[text] for text in content.list_general_sentences()}, own)
+        general = _list_far(
+            {text: vectors[text] for text in content.list_general_sentences()},
+            [vectors[example.text] for example in phrases],
+        )
         self.texts = [*(example.text for example in listed), *general]
         self.intents = [*(example.intent for example in listed), *([_NONE] * len(general))]
         #: The first texts are the phrases.
@@ -189,7 +194,10 @@ class TrainingTexts:
         #: "None of them" is the first one.
         self.classes = sorted({*self.intents, _NONE})
         self.classes_of_texts = np.searchsorted(self.classes, self.intents)
+        #: With the digits that are stored; of very many texts no others are in memory.
         self.vectors: Vector = np.stack([vectors[text] for text in self.texts])
+        if not self.are_hashed:
+            self.vectors = self.vectors.astype(np.float32)
         self.table = TextTable(self.texts, content.synonyms)
         #: What texts have in common with themselves.
         self.whole = WHOLE if self.vectors.size else WHOLE - VECTOR_SHARE
@@ -205,9 +213,12 @@ class TrainingTexts:
         return frozenset(Example(intent, text) for intent, text in listed)
 
 
-def _list_far(sentences: Mapping[str, Vector], phrases: Vector) -> list[str]:
+def _list_far(sentences: Mapping[str, Vector], phrases: Sequence[Vector]) -> list[str]:
     """Drop the sentences that are near to a phrase; the order stays."""
-    nearest = {text: float((phrases @ vector).max()) for text, vector in sentences.items()}
+    listed = np.stack([*sentences.values()]).astype(np.float32)
+    parts = (phrases[start : start + _MOST_PRODUCTS] for start in range(0, len(phrases), _MOST_PRODUCTS))
+    likeness = np.max([(listed @ np.stack(part).astype(np.float32).T).max(axis=1) for part in parts], axis=0)
+    nearest = dict(zip(sentences, map(float, likeness), strict=True))
     limit = max(_NEAR_PHRASE, *sorted(nearest.values())[:_FEWEST_GENERAL])
     return [text for text, near in nearest.items() if near <= limit]
 
@@ -221,15 +232,19 @@ def list_general_sentences(*languages: str) -> tuple[str, ...]:
 
 def train(texts: TrainingTexts) -> Weights:
     """The weights of the texts. The same texts give the same weights, as one thread sums in one order."""
-    from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        design = _make_design(texts)
-        model = LogisticRegression(C=_SHARPNESS, max_iter=300).fit(design, texts.classes_of_texts, texts.shares)
-        by_row = model.coef_.T
-        if not texts.are_hashed:
-            by_row = np.linalg.solve(design.T.astype(np.float64), by_row.astype(np.float64))
+        return _train_by_parts(texts) if texts.are_hashed else _train_at_once(texts)
+
+
+def _train_at_once(texts: TrainingTexts) -> Weights:
+    """The weights of few texts, by their products, which are fewer than their terms."""
+    from sklearn.linear_model import LogisticRegression
+
+    design = _make_design(texts)
+    model = LogisticRegression(C=_SHARPNESS, max_iter=300).fit(design, texts.classes_of_texts, texts.shares)
+    by_row = np.linalg.solve(design.T.astype(np.float64), model.coef_.T.astype(np.float64))
     intercepts = model.intercept_
     if len(texts.classes) == 2:
         by_row = np.hstack([np.zeros_like(by_row), by_row])
@@ -238,10 +253,43 @@ def train(texts: TrainingTexts) -> Weights:
     return Weights(by_row.astype(np.float16), intercepts.astype(np.float32))
 
 
+def _train_by_parts(texts: TrainingTexts) -> Weights:
+    """The weights of very many texts, by small steps (Adam), each by some texts: nothing of all texts and classes is
+    in memory at once.
+    """
+    hashed, vectors, classes = texts.table.hash_texts(), texts.vectors, texts.classes_of_texts
+    shape = hashed.shape[1] + vectors.shape[1] + 1, len(texts.classes)
+    weights, means, squares = (np.zeros(shape, np.float32) for _ in range(3))
+    penalty = np.float32(1 / (_SHARPNESS * len(classes)))
+    order, parts = np.random.default_rng(0), -(-len(classes) // _PART)
+    steps = max(_ROUNDS * parts, _FEWEST_STEPS)
+    for step in range(steps):
+        if step % parts == 0:
+            chosen = order.permutation(len(classes))
+        part = chosen[step % parts * _PART : (step % parts + 1) * _PART]
+        lengthened = vectors[part].astype(np.float32) * np.float32(sqrt(VECTOR_SHARE))
+        design = np.hstack([hashed[part].toarray(), lengthened, np.ones((len(part), 1), np.float32)])
+        scores = design @ weights
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        scores[np.arange(len(part)), classes[part]] -= 1
+        scores *= (texts.shares[part] / len(part)).astype(np.float32)[:, None]
+        pace = _PACE * (1 - step / steps)
+        # By rows, so that what is computed in between is small.
+        for rows in np.array_split(np.arange(shape[0]), -(-shape[0] // _PART)):
+            own = slice(rows[0], rows[-1] + 1)
+            gradient = design[:, own].T @ scores
+            gradient += penalty * weights[own]
+            means[own] += np.float32(1 - _MEAN) * (gradient - means[own])
+            squares[own] += np.float32(1 - _SQUARE) * (gradient * gradient - squares[own])
+            root = np.sqrt(squares[own] / np.float32(1 - _SQUARE ** (step + 1))) + np.float32(1e-8)
+            weights[own] -= np.float32(pace / (1 - _MEAN ** (step + 1))) * means[own] / root
+    return Weights(weights[:-1].astype(np.float16), weights[-1].copy())
+
+
 def _make_design(texts: TrainingTexts) -> Numbers:
-    """A row for each text. Few texts are told by their products, which are fewer than their terms."""
-    if texts.are_hashed:
-        return np.hstack([texts.table.hash_texts(), texts.vectors * np.float32(sqrt(VECTOR_SHARE))])
+    """A row for each text; two rows have the product of their texts."""
     words = (texts.table.matrix @ texts.table.matrix.T).toarray()
     products = words + VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
     # The same text may stand for two intents.

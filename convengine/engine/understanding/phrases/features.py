@@ -5,6 +5,7 @@ text have the length 1 together, and so have its letters, so that the product of
 Words that no text of a table has count in that length: what a table does not know, its words say nothing about.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,7 +21,7 @@ from convengine.engine.understanding.words import split_text
 
 if TYPE_CHECKING:
     # Taking it in needs as long as a fifth of the product: only those who compare phrases pay for that.
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csc_matrix, csr_matrix
 
 Numbers = npt.NDArray[np.float32]
 Synonyms = tuple[tuple[str, ...], ...]
@@ -30,6 +31,8 @@ _FEWEST_LETTERS, _MOST_LETTERS = 2, 4
 _COLUMNS, _SIGN = 1024, 1 << 31
 #: Signs at the end of a message that many leave out. A question mark says something.
 _LAST_SIGNS = " .!…"
+#: The texts whose counted terms are kept.
+_KEPT = 8192
 #: Words of a message; what follows is not compared.
 _MOST_WORDS = 60
 
@@ -51,17 +54,22 @@ class TextTable:
 
     def __init__(self, texts: Sequence[str], synonyms: Synonyms = ()) -> None:
         self._synonyms = _map_synonyms(synonyms)
-        counted = [self._count(text) for text in texts]
-        known = Counter(term for groups in counted for group in groups for term in group)
-        self._columns = {term: column for column, term in enumerate(known)}
-        self._rarities = {term: 1 + log((1 + len(texts)) / (1 + count)) for term, count in known.items()}
-        self._rarest = 1 + log(1 + len(texts))
+        self._columns: dict[str, int] = {}
+        columns, counts, sizes = array("i"), array("H"), array("i")
+        for text in texts:
+            # More texts than are kept would only replace each other.
+            for counted in self._count(text, is_kept=len(texts) <= _KEPT):
+                columns.extend(self._columns.setdefault(term, len(self._columns)) for term in counted)
+                counts.extend(counted.values())
+                sizes.append(len(counted))
+        rarities = 1 + np.log((1 + len(texts)) / (1 + np.bincount(columns, minlength=len(self._columns))))
+        self._rarities, self._rarest = rarities.tolist(), 1 + log(1 + len(texts))
         #: A row for each text, a column for each term.
-        self.matrix = _stack([self._compute_terms(groups) for groups in counted], len(known))
-        hashes = np.array([crc32(term.encode("utf-8", "replace")) for term in known], np.int64)
-        self._places, self._signs = hashes % _COLUMNS, np.where(hashes & _SIGN, 1, -1).astype(np.float32)
-        by_term = self.matrix.tocsc()
-        self._rows, self._weights, self._ends = by_term.indices, by_term.data, by_term.indptr
+        self.matrix = _stack(columns, counts, sizes, rarities.astype(np.float32))
+        hashes = np.array([crc32(term.encode("utf-8", "replace")) for term in self._columns], np.int64)
+        self._places = (hashes % _COLUMNS).astype(np.int32)
+        self._signs = np.where(hashes & _SIGN, 1, -1).astype(np.float32)
+        self._by_term: csc_matrix | None = None
 
     def compute_terms(self, text: str) -> Terms:
         """The known terms of another text."""
@@ -69,21 +77,23 @@ class TextTable:
 
     def compare(self, terms: Terms) -> Numbers:
         """How much each of the texts has in common with another one: 2 for the same text."""
+        if self._by_term is None:
+            self._by_term = self.matrix.tocsc()
+        rows, weights, ends = self._by_term.indices, self._by_term.data, self._by_term.indptr
         shared = np.zeros(self.matrix.shape[0], np.float32)
         for column, weight in zip(*terms, strict=True):
-            part = slice(self._ends[column], self._ends[column + 1])
-            shared[self._rows[part]] += weight * self._weights[part]
+            part = slice(ends[column], ends[column + 1])
+            shared[rows[part]] += weight * weights[part]
         return shared
 
-    def hash_texts(self) -> Numbers:
+    def hash_texts(self) -> "csr_matrix":
         """The terms of each text in a fixed number of columns; a product of two rows is nearly what they share."""
         from scipy.sparse import csr_matrix
 
         terms = self.matrix
-        places, signs = self._places[terms.indices], self._signs[terms.indices]
-        hashed = csr_matrix((terms.data * signs, places, terms.indptr), shape=(terms.shape[0], _COLUMNS))
-        dense: Numbers = hashed.toarray()
-        return dense
+        weights = self._signs[terms.indices]
+        weights *= terms.data
+        return csr_matrix((weights, self._places[terms.indices], terms.indptr), shape=(terms.shape[0], _COLUMNS))
 
     def hash_terms(self, terms: Terms) -> Numbers:
         """The terms of another text in the same columns."""
@@ -92,9 +102,9 @@ class TextTable:
             hashed[self._places[column]] += self._signs[column] * weight
         return hashed
 
-    def _count(self, text: str) -> tuple[Counter[str], Counter[str]]:
+    def _count(self, text: str, *, is_kept: bool = True) -> tuple[Counter[str], Counter[str]]:
         """How often each term is in a text: of its words, where synonyms add one of their own, and of its letters."""
-        words, letters = _count_terms(text)
+        words, letters = (_count_kept_terms if is_kept else _count_terms)(text)
         if self._synonyms:
             same = [self._synonyms[word] for word in words if word in self._synonyms]
             words = words + Counter(f"={term}" for term in same)
@@ -104,10 +114,13 @@ class TextTable:
         """The known terms of counted words and letters, each weighed in its group."""
         terms = Terms([], [])
         for counts in groups:
-            weights = {term: (1 + log(n)) * self._rarities.get(term, self._rarest) for term, n in counts.items()}
+            known = {term: self._columns[term] for term in counts if term in self._columns}
+            weights = {
+                term: (1 + log(n)) * (self._rarities[known[term]] if term in known else self._rarest)
+                for term, n in counts.items()
+            }
             length = sqrt(sum(weight * weight for weight in weights.values()))
-            known = [term for term in weights if term in self._columns]
-            terms.columns.extend(self._columns[term] for term in known)
+            terms.columns.extend(known.values())
             terms.weights.extend(weights[term] / length for term in known)
         return terms
 
@@ -117,23 +130,31 @@ def spell_beginning(text: str) -> str:
     return text[:1].lower() + text[1:].rstrip(_LAST_SIGNS)
 
 
-def _stack(rows: Sequence[Terms], most: int) -> "csr_matrix":
-    """The terms of each text as a row of a matrix of `most` columns."""
+def _stack(columns: "array[int]", counts: "array[int]", sizes: "array[int]", rarities: Numbers) -> "csr_matrix":
+    """The weighed terms of texts as rows; each text has two groups of terms. Little is in memory besides the result."""
     from scipy.sparse import csr_matrix
 
-    ends = np.cumsum([0, *(len(row.columns) for row in rows)])
-    columns = np.array([column for row in rows for column in row.columns], np.int32)
-    weights = np.array([weight for row in rows for weight in row.weights], np.float32)
-    return csr_matrix((weights, columns, ends), shape=(len(rows), most))
+    indices, ends = np.array(columns, np.int32), np.cumsum([0, *sizes])
+    weights = np.array(counts, np.float32)
+    np.log(weights, out=weights)
+    weights += 1
+    weights *= rarities[indices]
+    # With a number behind the last one, where empty groups at the end begin.
+    squares = np.append(weights * weights, np.float32(0))
+    lengths = np.sqrt(np.add.reduceat(squares, ends[:-1], dtype=np.float64))
+    weights /= np.repeat(lengths, sizes).astype(np.float32)
+    return csr_matrix((weights, indices, ends[::2]), shape=(len(sizes) // 2, len(rarities)))
 
 
-@lru_cache(8192)
 def _count_terms(text: str) -> tuple[Counter[str], Counter[str]]:
     """How often each word and pair of words is in a text, and each run of letters."""
     words = [word.key for word in split_text(text) if not word.is_sign][:_MOST_WORDS]
     pairs = (f"{first} {second}" for first, second in pairwise(words))
     letters = (run for word in words for run in _list_runs(f" {word} "))
     return Counter([*words, *pairs]), Counter(letters)
+
+
+_count_kept_terms = lru_cache(_KEPT)(_count_terms)
 
 
 def _list_runs(word: str) -> Iterator[str]:

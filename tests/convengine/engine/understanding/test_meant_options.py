@@ -2,6 +2,7 @@
 
 import pytest
 
+from convengine.engine.turn.ports import UnrecordedDecisions
 from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm
@@ -9,9 +10,8 @@ from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.principles import Principle, switch_off
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Doubt, Reading
-from convengine.engine.understanding.sentences import Subject
 from convengine.engine.understanding.span import Reason, Situation
-from convengine.engine.understanding.understand import understand
+from convengine.engine.understanding.understand import add_learned_moves, understand
 from tests.convengine.engine.understanding.test_values import NOW
 
 FIELDS = {
@@ -27,9 +27,9 @@ def read(text: str, asked: str) -> Reading:
         for name, options in FIELDS.items()
     )
     tables = get_tables("en-GB")
-    understanding = understand(text, tables, FINDERS, [item.spec for item in fields], learns=tuple(Subject))
+    understanding = understand(text, tables, FINDERS, [item.spec for item in fields], learned=UnrecordedDecisions())
     form = OpenForm(fields, asked_path=asked)
-    return read_into_form(understanding, form, FINDERS, Situation(NOW, locale="en-GB"))
+    return read_into_form(add_learned_moves(understanding), form, FINDERS, Situation(NOW, locale="en-GB"))
 
 
 @pytest.mark.parametrize(

@@ -73,13 +73,14 @@ def test_a_run_that_is_cancelled_ends_at_its_next_report(runs: BackgroundRuns[Ce
     assert not runs.cancel(run.pk)
 
 
-def test_a_report_renews_the_leases_of_the_runs_that_wait(
-    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ends_in", [-1, 131, 86_400])
+def test_a_report_renews_the_leases_of_the_runs_that_wait_and_no_clock_that_was_ahead_does(
+    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch, ends_in: int
 ) -> None:
     monkeypatch.setattr(runs.queue, "submit", lambda job: True)
     waiting, dead = create_run(), create_run()
     runs.submit(waiting.pk, lambda key: None)
-    CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
+    CeTestRun.objects.update(lease_expires_at=database_time() + timedelta(seconds=ends_in))
     run = create_run()
     with runs.perform(run.pk, str):
         runs.report(run.pk)

@@ -1,6 +1,7 @@
 """Who runs a job, how it goes on after a failure or a death, and what is noted of it."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from django.db import DatabaseError
@@ -10,6 +11,7 @@ from convengine.server.jobs import running
 from convengine.server.jobs.models import CeJob, CeJobRun
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+Work = Callable[[], Iterator[Counts]]
 MakeJob = Callable[..., Job]
 Clock = Callable[[float], None]
 
@@ -65,6 +67,21 @@ def test_a_job_is_due_at_its_first_sight_and_not_again_before_its_pause_is_over(
     assert running.run("chores") is None
     clock(601)
     assert running.due() == ["chores"]
+
+
+@pytest.mark.parametrize("ahead", [131, 86_400, 400 * 86_400])
+@pytest.mark.parametrize("work", [nothing, wash_and_die])
+def test_a_clock_that_was_ahead_keeps_no_job_waiting(job: MakeJob, clock: Clock, ahead: int, work: Work) -> None:
+    clock(ahead)
+    job(work, seconds=1)
+    with suppress(Killed):
+        running.run("chores")
+
+    clock(0)
+
+    assert running.due() == ["chores"]
+    job(nothing, seconds=1)
+    assert running.run("chores")
 
 
 def test_a_person_may_run_a_job_that_is_not_due(job: MakeJob) -> None:

@@ -1,18 +1,21 @@
 import hashlib
 import sys
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
+from audit.integrity.verify import verify_other_tables
 from convengine.engine.understanding.phrases import models
 from convengine.engine.understanding.phrases.classifier import Content, Example
 from convengine.engine.understanding.phrases.models import get_classifier, load_vectors, name_model, name_vector
 from convengine.server.database.sql import database_time
 from convengine.server.phrase_models import store as stores
-from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector
+from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector, list_refused
 from convengine.server.phrase_models.store import DatabaseStore
 from tests.database import in_another_process
 
@@ -23,6 +26,7 @@ NAME = name_model(CONTENT)
 #: Prints the hash of the weights, how often this process trained, and what it decides.
 PROGRAM = f"""
 import hashlib
+from audit.integrity.verify import verify_other_tables
 from convengine.engine.understanding.phrases import models
 from convengine.engine.understanding.phrases.classifier import Content, Example
 from convengine.server.phrase_models.models import CePhraseModel
@@ -74,6 +78,83 @@ def test_another_process_takes_over_from_one_that_died(store: DatabaseStore) -> 
     get_classifier(CONTENT, NAME)
 
     assert CePhraseModel.objects.get().weights
+
+
+@pytest.mark.parametrize("until", [timedelta(seconds=131), timedelta(days=400), -timedelta(days=1), None])
+def test_a_claim_that_nobody_can_have_made_now_keeps_nobody_waiting(
+    store: DatabaseStore, until: timedelta | None
+) -> None:
+    """The clock of the database was set back, or the row was damaged."""
+    now = database_time()
+    CePhraseModel.objects.create(name="name", claimed_until=until and now + until, used_at=now)
+
+    began = time.monotonic()
+    assert store.load_or_make("name", lambda: b"made") == b"made"
+
+    assert time.monotonic() - began < 5
+    assert CePhraseModel.objects.get().content == b"made"
+
+
+def test_nobody_waits_longer_than_a_limit_for_another_process(
+    store: DatabaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "_LONGEST_WAIT", 0.3)
+    now = database_time()
+    CePhraseModel.objects.create(name="name", claimed_until=now + timedelta(seconds=9), used_at=now)
+
+    began = time.monotonic()
+    assert store.load_or_make("name", lambda: b"made here") == b"made here"
+
+    assert time.monotonic() - began < 5
+
+
+def _swap_weights(row: CePhraseModel) -> None:
+    """Put the weights of other phrases there, with their proof."""
+    other = Content(
+        tuple(Example(example.intent, text) for example, text in zip(CONTENT.examples, ("a", "b"), strict=True))
+    )
+    get_classifier(other, name_model(other))
+    donor = CePhraseModel.objects.get(pk=name_model(other))
+    CePhraseModel.objects.filter(pk=row.pk).update(weights=donor.weights, proof=donor.proof)
+
+
+def _reverse_weights(row: CePhraseModel) -> None:
+    """Exchange what speaks for each intent."""
+    weights = models._unpack(bytes(row.weights))
+    swapped = models._pack(weights._replace(by_row=weights.by_row[:, ::-1]))
+    CePhraseModel.objects.filter(pk=row.pk).update(weights=swapped)
+
+
+CHANGES: dict[str, Callable[[CePhraseModel], object]] = {
+    "garbage": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=b"garbage"),
+    "nothing": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=b""),
+    "reversed": _reverse_weights,
+    "of other phrases": _swap_weights,
+    "without a proof": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(proof=""),
+    "cut off": lambda row: CePhraseModel.objects.filter(pk=row.pk).update(weights=bytes(row.weights)[:-40]),
+    "vectors exchanged": lambda row: CePhraseVector.objects.update(vector=CePhraseVector.objects.all()[0].vector),
+    "a vector of garbage": lambda row: CePhraseVector.objects.update(vector=b"\0"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_somebody_changed_is_reported_not_used_made_again_and_told(store: DatabaseStore, change: str) -> None:
+    expected = get_classifier(CONTENT, NAME).rank("has the parcel been sent", 2)
+    row = CePhraseModel.objects.get()
+    assert verify_other_tables().intact
+
+    CHANGES[change](row)
+
+    table = "ce_phrase_vector" if "vector" in change else "ce_phrase_model"
+    reported = {(finding.table, finding.row) for finding in verify_other_tables().findings}
+    assert {found for found, _ in reported} == {table}
+    assert ("ce_phrase_vector" in table) or reported == {(table, NAME)}
+
+    models._models.kept.clear()
+    assert get_classifier(CONTENT, NAME).rank("has the parcel been sent", 2) == expected
+
+    assert verify_other_tables().intact
+    assert {told._meta.db_table for told in list_refused(database_time() - timedelta(minutes=5))} == {table}
 
 
 def test_a_claim_holds_as_long_as_its_process_works(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:

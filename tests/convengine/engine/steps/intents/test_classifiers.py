@@ -8,7 +8,7 @@ from convengine.engine.rules.explain import explain
 from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.turn.codec import dumps, loads
-from convengine.engine.turn.recording import Playback, Recording, Reuse, Tape, TapedPhrases
+from convengine.engine.turn.recording import Playback, Recording, Reuse, Tape, TapedDecisions
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
@@ -166,10 +166,10 @@ def test_what_a_reader_derives_of_phrases_is_what_was_counted(text: str, order: 
 
 def test_what_a_message_means_is_recorded_and_replayed_without_a_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot, text, tape = make_snapshot(*INTENTS, MONEY_BACK, CALL_OFF, WHERE), "please stop my order", Recording()
-    live = match_in_turn(make_turn(snapshot, text=text, phrases=TapedPhrases(tape)), text)
+    live = match_in_turn(make_turn(snapshot, text=text, learned=TapedDecisions(tape, "encoder 1")), text)
     monkeypatch.setattr(book, "get_classifier", None)
     played = Playback(loads(dumps(tape.entries).encode()))
-    again = match_in_turn(make_turn(snapshot, text=text, phrases=TapedPhrases(played)), text)
+    again = match_in_turn(make_turn(snapshot, text=text, learned=TapedDecisions(played, "encoder 2")), text)
 
     assert live == again
     assert live.hits[0].intent == "CANCEL"
@@ -184,7 +184,7 @@ def test_a_turn_says_that_its_classifier_was_still_being_made_and_so_does_its_re
     snapshot, text, tape = make_snapshot(*INTENTS, MONEY_BACK, CALL_OFF, WHERE), "please stop my order", Recording()
 
     def take(tape: Tape) -> Turn:
-        turn = make_turn(snapshot, text=text, phrases=TapedPhrases(tape))
+        turn = make_turn(snapshot, text=text, learned=TapedDecisions(tape, "encoder 1"))
         IntentResolutionStep().execute(make_session(user_text=text), turn)
         return turn
 
@@ -200,10 +200,10 @@ def test_a_turn_says_that_its_classifier_was_still_being_made_and_so_does_its_re
 
 def test_another_configuration_asks_its_own_classifier() -> None:
     text, tape = "call the order off", Recording()
-    match_in_turn(make_turn(make_snapshot(*INTENTS, CALL_OFF), phrases=TapedPhrases(tape)), text)
+    match_in_turn(make_turn(make_snapshot(*INTENTS, CALL_OFF), learned=TapedDecisions(tape, "encoder 1")), text)
     moved = make_snapshot(*INTENTS, replace(CALL_OFF, intent_code="TRACK"))
 
-    found = match_in_turn(make_turn(moved, phrases=TapedPhrases(Reuse(tape.entries))), text)
+    found = match_in_turn(make_turn(moved, learned=TapedDecisions(Reuse(tape.entries), "encoder 1")), text)
     assert found.hits[0].intent == "TRACK"
 
 

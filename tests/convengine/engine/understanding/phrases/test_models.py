@@ -16,6 +16,7 @@ from convengine.engine.understanding.phrases.models import (
     is_made,
     load_vectors,
     name_model,
+    train_content,
 )
 
 CONTENT = Content((Example("PARCEL", "Where is my parcel?"), Example("REFUND", "I want my money back")))
@@ -38,10 +39,13 @@ class LateStore:
     def load(self, name: str) -> bytes | None:
         return self.stored.get(name)
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         if name not in self.stored:
             self.stored[name] = make()
         return self.stored[name]
+
+    def train(self, content: Content) -> bytes:
+        return train_content(content, self)
 
     def start(self, work: Callable[[], None]) -> bool:
         self.works.append(work)
