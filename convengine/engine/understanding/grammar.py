@@ -14,6 +14,8 @@ from convengine.json_value import Json
 
 #: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
 VALUE = "value"
+#: No phrase has more words: one that contains itself, such as a sum of people, could have all of a message.
+_MOST_WORDS = 64
 #: Reads a value from a word on: each possible end, with the value.
 Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
@@ -57,6 +59,9 @@ class Grammar:
         self.readers = readers
         self.nodes: dict[str, _Node] = {}
         self._beginnings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        #: By the name of a phrase: the names of its slots.
+        self._slots: dict[str, set[str]] = {}
+        self._recursive: dict[str, bool] = {}
         #: Every word that some phrase or class has.
         self.words: set[str] = set()
 
@@ -92,6 +97,16 @@ class Grammar:
             self._beginnings[name] = frozenset(words), frozenset(readers)
         return self._beginnings[name]
 
+    def contains_itself(self, name: str) -> bool:
+        """True for a phrase with a slot for such a phrase, or with one that has it. Ask only when all are added."""
+        if name not in self._recursive:
+            seen, following = set[str](), {name}
+            while following:
+                following = set[str]().union(*(self._slots.get(kind, ()) for kind in following)) - seen
+                seen |= following
+            self._recursive[name] = name in seen
+        return self._recursive[name]
+
     def list_names(self, word: str) -> frozenset[str]:
         """The classes and phrases that may begin with a word, and all that may begin with what a reader reads.
 
@@ -120,11 +135,23 @@ class Grammar:
             if element.is_slot:
                 kind = element.text.rstrip("_0123456789") if element.text[-1].isdecimal() else element.text
                 node = node.slots.setdefault((kind, element.text, element.is_glued), _Node())
+                self._slots.setdefault(name, set()).add(kind)
             else:
                 self.words.add(element.text)
                 node = (node.glued_words if element.is_glued else node.words).setdefault(element.text, _Node())
         if (means, value) not in node.ends:
             node.ends.append((means, value))
+
+
+def _choose_distinct(matches: Iterable[Match], last: int) -> tuple[Match, ...]:
+    """The matches up to a word, the longest first; the first one of those that only differ inside of their slots."""
+    distinct: dict[tuple[Json, ...], Match] = {}
+    for match in matches:
+        if match.end <= last:
+            value = match.value
+            told = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
+            distinct.setdefault((match.end, *told), match)
+    return tuple(sorted(distinct.values(), key=lambda match: -match.end))
 
 
 def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Json:
@@ -187,14 +214,24 @@ class Chart:
         return frozenset(index for index, word in enumerate(self.words) if not word.is_sign)
 
     def match(self, name: str, start: int) -> tuple[Match, ...]:
-        """Every match of a class, a number or a phrase that begins at a word; the longest first."""
+        """The matches of a class, a number or a phrase that begin at a word; the longest first.
+
+        Where words have the same meaning with the same slots in several ways, the first way counts.
+        """
+        key = (name, start)
+        if key not in self._known and self.grammar.contains_itself(name):
+            # From the end on, so that what a phrase contains of its own kind is known before it.
+            for at in range(len(self.words) - 1, start, -1):
+                self._find_matches(name, at)
+        return self._find_matches(name, start)
+
+    def _find_matches(self, name: str, start: int) -> tuple[Match, ...]:
         key = (name, start)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = ()  # A phrase that begins with itself matches nothing.
             if self._may_begin(name, start):
-                longest_first = sorted(self._list_matches(name, start), key=lambda match: -match.end)
-                known = self._known[key] = tuple(longest_first)
+                known = self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
         return known
 
     def match_longest(self, name: str, start: int) -> Match | None:
