@@ -206,7 +206,10 @@ class Chart:
         self.words = words
         #: The message that the positions of the words are in.
         self.text = text
+        #: It has no letters but capitals, so that they tell nothing.
+        self.is_shouted = text.isupper()
         self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+        self._occurs: dict[str, bool] = {}
 
     @cached_property
     def content(self) -> frozenset[int]:
@@ -243,6 +246,13 @@ class Chart:
         """The longest match that begins at a word. Returns None if there is none, or if a word of it has a slip."""
         match = self.match_longest(name, start)
         return None if match is None or self.is_mended(start, match.end) else match
+
+    def occurs(self, name: str) -> bool:
+        """True for a class, a number or a phrase that the message has."""
+        known = self._occurs.get(name)
+        if known is None:
+            known = self._occurs[name] = any(self.match(name, at) for at in range(len(self.words)))
+        return known
 
     def is_mended(self, start: int, end: int) -> bool:
         """True when a word of a part has a slip."""

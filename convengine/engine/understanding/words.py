@@ -153,6 +153,7 @@ class Lexicon:
         self._typed = typed
         self._kept_words = kept_words
         self.known = frozenset(known)
+        self._longest = max(map(len, known), default=0)
         own = dict(spelling or {})
         for word in known:
             if "'" in word and (plain := word.replace("'", "")) not in self.known:
@@ -227,7 +228,8 @@ class Lexicon:
         return near | self.base._list_near(key) if self.base else near
 
     def _list_own_near(self, key: str) -> set[str]:
-        forms = (key, *_drop_letters(key))
+        # No slip makes a word two letters longer, and a long one has many forms.
+        forms = (key, *_drop_letters(key)) if len(key) <= self._longest + 1 else ()
         return {word for form in forms for word in self._slips.get(form, ()) if _is_slip(key, word)}
 
     @cached_property
