@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.grammar import Chart
@@ -20,6 +21,8 @@ DOUBTFUL = 0.4
 ENDING = (MoveKind.LEAVE, MoveKind.PERSON)
 #: A clause of more words does not only move.
 _MOST_WORDS = 16
+#: Only the first clauses are compared with sentences, which takes milliseconds for each. No answer has more.
+_MOST_CLAUSES = 24
 #: Of a clause that tells, supposes or denies only these moves are meant.
 _OF_FORCE = {
     Force.TELLS: (MoveKind.THANK, MoveKind.CORRECT, MoveKind.REPEAT),
@@ -41,7 +44,7 @@ def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Sp
     if not holds(Principle.LEARNED_QUESTIONS):
         return tuple(clauses)
     settled: list[Clause] = []
-    for clause in clauses:
+    for clause in clauses[:_MOST_CLAUSES]:
         before = settled[-1] if settled else None
         if before is not None and before.force is Force.ASKS and clause.force is Force.SUPPOSES:
             asking = _rate_asking(chart, before.start, clause.end) if clause.start == before.end else 0.0
@@ -49,7 +52,7 @@ def settle_questions(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Sp
             settled.append(replace(clause, force=Force.ASKS, probability=asking) if asks else clause)
         else:
             settled.append(_settle(chart, clause) if _may_wish(chart, clause, spans) else clause)
-    return tuple(settled)
+    return (*settled, *clauses[_MOST_CLAUSES:])
 
 
 def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
@@ -92,7 +95,7 @@ def learn_moves(
 ) -> Iterator[Learned]:
     """What the clauses do that neither a value nor the words of a table explain as a whole."""
     moves = [move for move in moves if move.kind is not MoveKind.ASK]
-    for clause in _join_parts(clauses, moves) if holds(Principle.LEARNED_MOVES) else ():
+    for clause in islice(_join_parts(clauses, moves), _MOST_CLAUSES) if holds(Principle.LEARNED_MOVES) else ():
         own = _list_own(clause, moves)
         if _is_open(chart, clause, spans, own):
             yield _learn(chart, clause, own)

@@ -17,6 +17,8 @@ from convengine.engine.understanding.span import Reason
 _LEAST, _MARGIN = 0.45, 0.1
 #: More options are not compared.
 _MOST_OPTIONS = 50
+#: More pieces of a message are not compared, either.
+_MOST_PIECES = 12
 _MOST_NEAR = 2
 
 
@@ -32,7 +34,10 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
         return []
     if not holds(Principle.MEANT_OPTIONS):
         return []
-    pieces = [(_rate(understanding.quote(*piece), options), piece) for piece in _list_pieces(explained)]
+    pieces = [
+        (_rate(understanding.quote(*piece), options), piece)
+        for piece in itertools.islice(_list_pieces(explained), _MOST_PIECES)
+    ]
     likeness, piece = max(pieces, key=lambda item: max(item[0]), default=([0.0], (0, 0)))
     best = max(likeness)
     near = [option for option, own in zip(options, likeness, strict=False) if own >= best - _MARGIN]
