@@ -15,7 +15,7 @@ from convengine.json_value import Json
 #: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
 VALUE = "value"
 #: No phrase has more words: one that contains itself, such as a sum of people, could have all of a message.
-_MOST_WORDS = 64
+_MOST_WORDS = 32
 #: Reads a value from a word on: each possible end, with the value.
 Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
@@ -145,12 +145,14 @@ class Grammar:
 
 def _choose_distinct(matches: Iterable[Match], last: int) -> tuple[Match, ...]:
     """The matches up to a word, the longest first; the first one of those that only differ inside of their slots."""
+    short = [match for match in matches if match.end <= last]
+    if len(short) < 2:
+        return tuple(short)
     distinct: dict[tuple[Json, ...], Match] = {}
-    for match in matches:
-        if match.end <= last:
-            value = match.value
-            told = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
-            distinct.setdefault((match.end, *told), match)
+    for match in short:
+        value = match.value
+        meaning = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
+        distinct.setdefault((match.end, *meaning), match)
     return tuple(sorted(distinct.values(), key=lambda match: -match.end))
 
 
@@ -209,6 +211,8 @@ class Chart:
         #: It has no letters but capitals, so that they tell nothing.
         self.is_shouted = text.isupper()
         self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+        #: For a phrase that may contain itself, the word from which on its matches are known.
+        self._known_from: dict[str, int] = {}
         self._occurs: dict[str, bool] = {}
 
     @cached_property
@@ -221,21 +225,23 @@ class Chart:
 
         Where words have the same meaning with the same slots in several ways, the first way counts.
         """
-        key = (name, start)
-        if key not in self._known and self.grammar.contains_itself(name):
-            # From the end on, so that what a phrase contains of its own kind is known before it.
-            for at in range(len(self.words) - 1, start, -1):
-                self._find_matches(name, at)
-        return self._find_matches(name, start)
-
-    def _find_matches(self, name: str, start: int) -> tuple[Match, ...]:
-        key = (name, start)
-        known = self._known.get(key)
+        known = self._known.get((name, start))
         if known is None:
-            known = self._known[key] = ()  # A phrase that begins with itself matches nothing.
-            if self._may_begin(name, start):
-                known = self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
-        return known
+            last = start
+            if self.grammar.contains_itself(name):
+                # From the end on, so that what a phrase contains of its own kind is known before it.
+                last = max(start, self._known_from.get(name, len(self.words)) - 1)
+                self._known_from[name] = start
+            for at in range(last, start - 1, -1):
+                known = self._match_new(name, at)
+        return known or ()
+
+    def _match_new(self, name: str, start: int) -> tuple[Match, ...]:
+        key = (name, start)
+        self._known[key] = ()  # A phrase that begins with itself matches nothing.
+        if self._may_begin(name, start):
+            self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
+        return self._known[key]
 
     def match_longest(self, name: str, start: int) -> Match | None:
         """The longest match that begins at a word. Returns None if there is none."""
