@@ -70,7 +70,7 @@ class Clause:
 #: Cues that begin a clause of their own.
 _CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
 #: Those that may be about what stands before.
-_ABOUT = ("denial", "supposition", "limit")
+_ABOUT_BEFORE = ("denial", "supposition", "limit")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
 _BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial", "request", "question")
 #: Values of these sorts can be compared: one is more than another.
@@ -171,7 +171,9 @@ def _find_cuts(
     starts |= {behind.get(start, start) for start in starts}
     going_on = set(_list_going_on(chart.words, sentences))
     # A denial, doubt or limit with nothing behind it is about what stands before: "at five maybe".
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING and (cue.name not in _ABOUT or cue.end in going_on)}
+    cuts = {
+        cue.start for cue in cues if cue.name in _CUTTING and (cue.name not in _ABOUT_BEFORE or cue.end in going_on)
+    }
     return cuts | set(_list_opening_ends(chart, starts, spans, cues))
 
 

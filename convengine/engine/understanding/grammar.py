@@ -208,7 +208,7 @@ class Chart:
         self.words = words
         #: The message that the positions of the words are in.
         self.text = text
-        #: It has no letters but capitals, so that they tell nothing.
+        #: True for a message in capitals, which then tell nothing.
         self.is_shouted = text.isupper()
         self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
         #: For a phrase that may contain itself, the word from which on its matches are known.
@@ -254,7 +254,7 @@ class Chart:
         return None if match is None or self.is_mended(start, match.end) else match
 
     def occurs(self, name: str) -> bool:
-        """True for a class, a number or a phrase that the message has."""
+        """True for a class, a number or a phrase that begins at some word."""
         known = self._occurs.get(name)
         if known is None:
             known = self._occurs[name] = any(self.match(name, at) for at in range(len(self.words)))

@@ -159,7 +159,7 @@ class Lexicon:
             if "'" in word and (plain := word.replace("'", "")) not in self.known:
                 own.setdefault(plain, word)
         self._spelling = own
-        self._compounds = (*compounds, *(base._compounds if base else ()))
+        self._compounds = compounds
         #: By the first word of a compound: the rows that have it, by their indexes.
         self._rows_by_first: dict[str, list[int]] = {}
         for row, (firsts, _) in enumerate(self._compounds):
@@ -190,7 +190,7 @@ class Lexicon:
         From the end on, each letter is tried once as the beginning of a compound, with words up to the longest one.
         """
         compounds: dict[int, _Compound] = {}
-        for start in range(len(key) - 2 * _SHORTEST_PART, -1, -1):
+        for start in range(len(key) - 2 * _SHORTEST_PART, -1, -1) if self._compounds else ():
             last = min(start + self._longest_part, len(key) - _SHORTEST_PART)
             first_words = ((end, key[start:end]) for end in range(start + _SHORTEST_PART, last + 1))
             ways = (
@@ -202,7 +202,9 @@ class Lexicon:
             )
             if way := min(ways, key=lambda way: way[:2], default=None):
                 compounds[start] = way[2]
-        return tuple(_list_words(compounds[0])) if 0 in compounds else None
+        if 0 in compounds:
+            return tuple(_list_words(compounds[0]))
+        return self.base.split(key) if self.base else None
 
     def _list_rests(self, key: str, start: int, compounds: Mapping[int, "_Compound"]) -> Iterator["_Compound"]:
         """What follows the first word of a compound: the last word, then a compound."""

@@ -49,11 +49,8 @@ class OptionIndex:
     joined: dict[str, set[int]] = field(default_factory=dict)
     #: First letters.
     initials: dict[str, set[int]] = field(default_factory=dict)
-
-    @property
-    def longest(self) -> int:
-        """The length of the longest of its words."""
-        return max(map(len, self.words), default=0)
+    #: The length of the longest word.
+    longest: int = 0
 
 
 @lru_cache(maxsize=256)
@@ -85,6 +82,7 @@ def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) ->
     """Add a word of an option: its forms, and if it is long enough, its beginnings and ends."""
     for form in {word, stem(word, get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
         index.words.setdefault(form, set()).add(position)
+        index.longest = max(index.longest, len(form))
     if len(word) > _SHORTEST_PART:
         index.joined.setdefault(word, set()).add(position)
         for size in range(_SHORTEST_PART, len(word)):
