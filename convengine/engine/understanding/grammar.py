@@ -107,24 +107,24 @@ class Grammar:
             self._recursive[name] = name in seen
         return self._recursive[name]
 
-    def list_names(self, word: str) -> frozenset[str]:
-        """The classes and phrases that may begin with a word, and all that may begin with what a reader reads.
+    def list_names(self, word: str, readers: Iterable[str]) -> frozenset[str]:
+        """The classes and phrases that may begin with a word, or with what these readers read.
 
         Ask only when all phrases are added.
         """
-        return self._names_by_word.get(word, self._names_of_readers)
+        by_word, by_reader = self._names_by_beginning
+        return by_word.get(word, frozenset()).union(*(by_reader[reader] for reader in readers))
 
     @cached_property
-    def _names_by_word(self) -> Mapping[str, frozenset[str]]:
-        names: dict[str, set[str]] = {}
-        for name in self.nodes:
-            for word in self.list_beginnings(name)[0]:
-                names.setdefault(word, set()).add(name)
-        return {word: self._names_of_readers | those for word, those in names.items()}
-
-    @cached_property
-    def _names_of_readers(self) -> frozenset[str]:
-        return frozenset(name for name in {*self.nodes, *self.readers} if self.list_beginnings(name)[1])
+    def _names_by_beginning(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+        """By each word, and by each reader, the classes and phrases that may begin with it."""
+        maps: tuple[dict[str, set[str]], dict[str, set[str]]] = {}, {reader: set() for reader in self.readers}
+        for name in {*self.nodes, *self.readers}:
+            for names, beginnings in zip(maps, self.list_beginnings(name), strict=True):
+                for beginning in beginnings:
+                    names.setdefault(beginning, set()).add(name)
+        by_word, by_reader = ({key: frozenset(names) for key, names in each.items()} for each in maps)
+        return by_word, by_reader
 
     def _insert(self, name: str, elements: Sequence[_Element], means: str | None, value: Json) -> None:
         """Add one sequence of words and slots, with what it means. Raises ValueError for an empty one."""
@@ -214,6 +214,8 @@ class Chart:
         #: For a phrase that may contain itself, the word from which on its matches are known.
         self._known_from: dict[str, int] = {}
         self._occurs: dict[str, bool] = {}
+        #: By word, what may begin there.
+        self._names: dict[int, frozenset[str]] = {}
 
     @cached_property
     def content(self) -> frozenset[int]:
@@ -239,7 +241,7 @@ class Chart:
     def _match_new(self, name: str, start: int) -> tuple[Match, ...]:
         key = (name, start)
         self._known[key] = ()  # A phrase that begins with itself matches nothing.
-        if self._may_begin(name, start):
+        if name in self.list_names(start):
             self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
         return self._known[key]
 
@@ -266,16 +268,13 @@ class Chart:
 
     def list_names(self, start: int) -> frozenset[str]:
         """The classes and phrases that may begin at a word; no other does."""
-        return self.grammar.list_names(self.words[start].key if start < len(self.words) else "")
-
-    def _may_begin(self, name: str, start: int) -> bool:
-        """False for most words of a message: no phrase of this name begins with them."""
-        if name not in self.list_names(start):
-            return False
-        words, readers = self.grammar.list_beginnings(name)
-        if name in readers or (start < len(self.words) and self.words[start].key in words):
-            return True
-        return any(self.match(reader, start) for reader in readers)
+        known = self._names.get(start)
+        if known is None:
+            readers = self.grammar.readers
+            reading = [name for name, read in readers.items() if any(True for _ in read(self.words, start))]
+            word = self.words[start].key if start < len(self.words) else ""
+            known = self._names[start] = self.grammar.list_names(word, reading)
+        return known
 
     def _list_matches(self, name: str, start: int) -> Iterator[Match]:
         """The matches of a name that begin at a word, in no order: by its reader, and by its phrases."""
@@ -297,8 +296,9 @@ class Chart:
                 yield from self._walk(following, start, position + 1, slots)
             if word.is_glued and position == at and (following := node.glued_words.get(word.key)):
                 yield from self._walk(following, start, position + 1, slots)
+            names = self.list_names(position)
             for (kind, slot, is_glued), following in node.slots.items():
-                if not is_glued or (word.is_glued and position == at):
+                if kind in names and (not is_glued or (word.is_glued and position == at)):
                     for match in self.match(kind, position):
                         yield from self._walk(following, start, match.end, {**slots, slot: match.value})
 
