@@ -144,8 +144,8 @@ def _says_more(session: Session, turn: Turn, understanding: Understanding, readi
 
 def states_more(understanding: Understanding, reading: Reading, own_words: frozenset[str]) -> bool:
     """True when a clause states something that neither the reading nor the intent's own words explain."""
-    asked = cover(clause for clause in understanding.clauses if clause.force is Force.ASKS)
-    asked_starts = {understanding.words[index].start for index in asked}
+    asking = cover(clause for clause in understanding.clauses if clause.force is Force.ASKS)
+    asked_starts = {understanding.words[index].start for index in asking}
     return any(
         not own_words.issuperset(fold_label(understanding.text[start:end])) and start not in asked_starts
         for start, end in reading.unexplained

@@ -59,15 +59,15 @@ def _strip_thoughts(text: str) -> str:
 
     Some services leave out the first mark, and an answer that is cut off has no last one.
     """
-    kept, end, is_thinking = list[str](), 0, False
+    parts, end, is_thinking = list[str](), 0, False
     for mark in _THOUGHT_MARKS.finditer(text):
         if mark["open"]:
-            kept += [] if is_thinking else [text[end : mark.start()]]
+            parts += [] if is_thinking else [text[end : mark.start()]]
             is_thinking = True
         else:
-            kept = kept if is_thinking else []
+            parts = parts if is_thinking else []
             end, is_thinking = mark.end(), False
-    return "".join(kept) if is_thinking else "".join((*kept, text[end:]))
+    return "".join(parts) if is_thinking else "".join((*parts, text[end:]))
 
 
 def _list_parts(text: str) -> Iterator[str]:
