@@ -191,20 +191,22 @@ class Lexicon:
         """
         compounds: dict[int, _Compound] = {}
         for start in range(len(key) - 2 * _SHORTEST_PART, -1, -1) if self._compounds else ():
-            last = min(start + self._longest_part, len(key) - _SHORTEST_PART)
-            first_words = ((end, key[start:end]) for end in range(start + _SHORTEST_PART, last + 1))
-            ways = (
-                (row, end, (word, rest))
-                for end, word in first_words
-                for row in self._rows_by_first.get(word, ())
-                for rest in self._list_rests(key, end, compounds)
-                if rest[0] in self._compounds[row][1]
-            )
-            if way := min(ways, key=lambda way: way[:2], default=None):
+            way = min(self._list_ways(key, start, compounds), key=lambda way: way[:2], default=None)
+            if way is not None:
                 compounds[start] = way[2]
         if 0 in compounds:
             return tuple(_list_words(compounds[0]))
         return self.base.split(key) if self.base else None
+
+    def _list_ways(
+        self, key: str, start: int, compounds: Mapping[int, "_Compound"]
+    ) -> Iterator[tuple[int, int, "_Compound"]]:
+        """The compounds that begin at a letter, each with its row and the end of its first word."""
+        for end in range(start + _SHORTEST_PART, min(start + self._longest_part, len(key) - _SHORTEST_PART) + 1):
+            word = key[start:end]
+            for row in self._rows_by_first.get(word, ()):
+                rests = self._list_rests(key, end, compounds)
+                yield from ((row, end, (word, rest)) for rest in rests if rest[0] in self._compounds[row][1])
 
     def _list_rests(self, key: str, start: int, compounds: Mapping[int, "_Compound"]) -> Iterator["_Compound"]:
         """What follows the first word of a compound: the last word, then a compound."""

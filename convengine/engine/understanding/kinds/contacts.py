@@ -179,16 +179,16 @@ def _find_email(chart: Chart, at: int) -> Span | None:
     Returns None if nothing stands before the @.
     """
     words, start, end = chart.words, at, at + 1
-    while start and words[start].is_glued and _is_email_part(words[start - 1]):
+    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
         start -= 1
-        if at - start > _MOST_EMAIL_WORDS:
-            return None
     while end < len(words) and words[end].is_glued and _is_email_part(words[end]) and end - at < _MOST_EMAIL_WORDS:
         end += 1
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
     text = chart.text[words[start].start : words[end - 1].end]
-    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at else None
+    return (
+        Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if at - _MOST_EMAIL_WORDS <= start < at else None
+    )
 
 
 def _is_email_part(word: Word) -> bool:
