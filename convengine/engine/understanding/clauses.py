@@ -230,7 +230,7 @@ def _list_opening_ends(
     Behind a no without a sign it must be plain that it denies nothing of what follows: "no the 6th", and not "no nuts".
     """
     small = _map_behind(cues, ("correction", "filler", "courtesy"))
-    names = {cue.start: cue.name for cue in cues}
+    names = _name_starts(cues)
     for start, word in enumerate(chart.words[:-1]):
         opening = None if word.is_mended else chart.match_longest("opening", start)
         if opening is None or opening.end >= len(chart.words):
@@ -243,6 +243,11 @@ def _list_opening_ends(
             is_end = opening.value == "yes" or _denies_nothing(chart, start, opening.end, follow, names)
         if is_end:
             yield opening.end
+
+
+def _name_starts(cues: Sequence[Cue]) -> Mapping[int, str]:
+    """The name of the cue that begins at a word."""
+    return {cue.start: cue.name for cue in cues}
 
 
 def _has_sort_before(spans: Sequence[Span], start: int, follow: Sequence[Span]) -> bool:

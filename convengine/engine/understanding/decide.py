@@ -44,8 +44,7 @@ class Explained:
         self._own = {index for index in self.content if self._is_own(index)}
         self._asked_words = named | self._own
         self._unexplained = self.content - (moves | valued | self.talk | self._asked_words)
-        mended = {index for index, word in enumerate(understanding.words) if word.is_mended}
-        self._saying = (self.content - named) | mended
+        self._saying = (self.content - named) | _list_mended(understanding)
 
     def _is_own(self, index: int) -> bool:
         """True for a word of the question, and in the message that began the form for one of its intent."""
@@ -124,6 +123,10 @@ class Explained:
     def asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
+
+
+def _list_mended(understanding: Understanding) -> set[int]:
+    return {index for index, word in enumerate(understanding.words) if word.is_mended}
 
 
 def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Offered | Refused]:

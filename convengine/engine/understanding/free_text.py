@@ -2,11 +2,13 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -158,11 +160,10 @@ def list_labelled_texts(
         if not label.end < start < clause.end:
             continue
         end = words.strip_end(start, clause.end)
-        is_held = not form.is_open(item.path)
-        if asks_for_name(item, understanding.chart.grammar) and not words.are_name(start, end):
+        is_held, is_name = not form.is_open(item.path), asks_for_name(item, understanding.chart.grammar)
+        # "The address is wrong" has no new word.
+        if (is_name and not words.are_name(start, end)) or (is_held and not words.have_new(start, end)):
             continue
-        if is_held and not words.have_new(start, end):
-            continue  # "The address is wrong"
         position = understanding.find_position(start, end)
         texts[item.path] = Taken(item.path, understanding.quote(start, end), *position, TEXT, is_held)
     return [*reversed(texts.values())]
@@ -173,20 +174,12 @@ class _TextWords:
 
     def __init__(self, understanding: Understanding) -> None:
         self._words, self._chart = understanding.words, understanding.chart
-        # In a free text, a cue with a slip is rather a name: "Tom" is no "to".
-        cues = (cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES)
-        small = cover(cue for cue in cues if not self._chart.is_mended(cue.start, cue.end))
+        small = _find_small(understanding)
         words = [(index, word) for index, word in enumerate(self._words) if not word.is_sign]
         self._not_in_names = [index for index, word in words if word.is_number or index in small]
         #: In no table, or with a slip there.
         self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
-        #: By their end, where courtesies begin that have no slip.
-        self._courtesies = {
-            match.end: at
-            for name in ("courtesy", "lead_out")
-            for at in range(len(self._words))
-            if (match := self._chart.match_exactly(name, at))
-        }
+        self._courtesies = _find_courtesies(self._chart)
         self._stripped: dict[int, int] = {}
 
     def are_name(self, start: int, end: int) -> bool:
@@ -205,6 +198,19 @@ class _TextWords:
                 shorter = self._courtesies.get(shorter, shorter - 1)
             self._stripped[end] = shorter
         return self._stripped[end] if self._stripped[end] > start else end
+
+
+def _find_courtesies(chart: Chart) -> dict[int, int]:
+    """By their end, where courtesies begin that have no slip."""
+    starts = product(("courtesy", "lead_out"), range(len(chart.words)))
+    return {match.end: at for name, at in starts if (match := chart.match_exactly(name, at))}
+
+
+def _find_small(understanding: Understanding) -> set[int]:
+    """The words of cues that no name has. In a free text, a cue with a slip is rather a name: "Tom" is no "to"."""
+    is_mended = understanding.chart.is_mended
+    cues = (cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES)
+    return cover(cue for cue in cues if not is_mended(cue.start, cue.end))
 
 
 def _has_between(positions: Sequence[int], start: int, end: int) -> bool:

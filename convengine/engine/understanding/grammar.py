@@ -294,11 +294,12 @@ class Chart:
             word = self.words[position]
             if following := node.words.get(word.key):
                 yield from self._walk(following, start, position + 1, slots)
-            if word.is_glued and position == at and (following := node.glued_words.get(word.key)):
+            is_next = word.is_glued and position == at
+            if is_next and (following := node.glued_words.get(word.key)):
                 yield from self._walk(following, start, position + 1, slots)
             names = self.list_names(position)
             for (kind, slot, is_glued), following in node.slots.items():
-                if kind in names and (not is_glued or (word.is_glued and position == at)):
+                if kind in names and (is_next or not is_glued):
                     for match in self.match(kind, position):
                         yield from self._walk(following, start, match.end, {**slots, slot: match.value})
 

@@ -178,17 +178,21 @@ def _find_email(chart: Chart, at: int) -> Span | None:
 
     Returns None if nothing stands before the @.
     """
-    words, start, end = chart.words, at, at + 1
-    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
-        start -= 1
+    words, start, end = chart.words, _find_email_start(chart.words, at), at + 1
     while end < len(words) and words[end].is_glued and _is_email_part(words[end]) and end - at < _MOST_EMAIL_WORDS:
         end += 1
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
     text = chart.text[words[start].start : words[end - 1].end]
-    return (
-        Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if at - _MOST_EMAIL_WORDS <= start < at else None
-    )
+    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at else None
+
+
+def _find_email_start(words: Sequence[Word], at: int) -> int:
+    """The start of what stands before an @ without a blank; `at` where nothing does, or more than an address has."""
+    start = at
+    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
+        start -= 1
+    return at if at - start > _MOST_EMAIL_WORDS else start
 
 
 def _is_email_part(word: Word) -> bool:
