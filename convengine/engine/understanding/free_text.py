@@ -161,8 +161,7 @@ def list_labelled_texts(
             continue
         end = words.strip_end(start, clause.end)
         is_held, is_name = not form.is_open(item.path), asks_for_name(item, understanding.chart.grammar)
-        # "The address is wrong" has no new word.
-        if (is_name and not words.are_name(start, end)) or (is_held and not words.have_new(start, end)):
+        if not words.give_text(start, end, is_name=is_name, is_held=is_held):
             continue
         position = understanding.find_position(start, end)
         texts[item.path] = Taken(item.path, understanding.quote(start, end), *position, TEXT, is_held)
@@ -181,6 +180,10 @@ class _TextWords:
         self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
         self._courtesies = _find_courtesies(self._chart)
         self._stripped: dict[int, int] = {}
+
+    def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
+        """False for what is no name where a name is asked for, and for "wrong" of a field that has a text already."""
+        return (self.are_name(start, end) or not is_name) and (self.have_new(start, end) or not is_held)
 
     def are_name(self, start: int, end: int) -> bool:
         """True for a few words of which none is a small one or a number, and one is in no table."""
