@@ -16,7 +16,7 @@ from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import has_same_letters
+from convengine.engine.understanding.words import cover, has_same_letters
 
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
@@ -144,11 +144,10 @@ def _says_more(session: Session, turn: Turn, understanding: Understanding, readi
 
 def states_more(understanding: Understanding, reading: Reading, own_words: frozenset[str]) -> bool:
     """True when a clause states something that neither the reading nor the intent's own words explain."""
-    words = understanding.words
-    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
+    asking = cover(clause for clause in understanding.clauses if clause.force is Force.ASKS)
+    asked_starts = {understanding.words[index].start for index in asking}
     return any(
-        not own_words.issuperset(fold_label(understanding.text[start:end]))
-        and not any(words[clause.start].start <= start < words[clause.end - 1].end for clause in asking)
+        not own_words.issuperset(fold_label(understanding.text[start:end])) and start not in asked_starts
         for start, end in reading.unexplained
     )
 

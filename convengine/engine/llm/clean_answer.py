@@ -12,8 +12,7 @@ _CLOSE = (
     rf"(?:</(?:\w+:)?{_THOUGHT}\s*>|\[/THINK\]|◁/{_THOUGHT}▷|<channel\|>"
     rf"|<\|(?:/|end_of_){_THOUGHT}\|>|<\|{_THOUGHT}_end\|>)"
 )
-#: Some services leave out the first mark, and an answer that is cut off has no last one.
-_THOUGHTS = re.compile(rf"\A(?:(?:(?!{_OPEN}).)*?{_CLOSE})+|{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_MARKS = re.compile(rf"(?P<open>{_OPEN})|{_CLOSE}", re.IGNORECASE)
 _CALL = r"tool[_▁]calls?(?:[_▁]section)?"
 _CALLS = re.compile(
     r"<(tool_calls?|tool_responses?|tool_code|function_calls?|function(?==))\b[^<>]*>.*?(?:</\1\s*>|\Z)"
@@ -56,9 +55,19 @@ def _choose_channel(text: str) -> str:
 
 
 def _strip_thoughts(text: str) -> str:
-    while (shorter := _THOUGHTS.sub("", text)) != text:
-        text = shorter
-    return text
+    """The text without thoughts.
+
+    Some services leave out the first mark, and an answer that is cut off has no last one.
+    """
+    parts, end, is_thinking = list[str](), 0, False
+    for mark in _THOUGHT_MARKS.finditer(text):
+        if mark["open"]:
+            parts += [] if is_thinking else [text[end : mark.start()]]
+            is_thinking = True
+        else:
+            parts = parts if is_thinking else []
+            end, is_thinking = mark.end(), False
+    return "".join(parts) if is_thinking else "".join((*parts, text[end:]))
 
 
 def _list_parts(text: str) -> Iterator[str]:

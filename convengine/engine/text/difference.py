@@ -21,7 +21,7 @@ MAX_PARTS = 3000
 MAX_SAME = 240
 #: The length of an excerpt of a changed part; an unchanged part gets half of it.
 EXCERPT_SIZE = 80
-_WORD = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\s+|(?:(?!\{[{%#])\S)+|\{", re.DOTALL)
+_WORD = re.compile(r"\{\{.*?(?:\}\}|\Z)|\{%.*?(?:%\}|\Z)|\{#.*?(?:#\}|\Z)|\s+|(?:(?!\{[{%#])\S)+", re.DOTALL)
 #: Keys that a path has without quotes.
 _PLAIN_KEY = re.compile(r"[\w.: -]+")
 

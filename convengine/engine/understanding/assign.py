@@ -15,7 +15,7 @@ from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
-from convengine.engine.understanding.labels import Label, bind_label
+from convengine.engine.understanding.labels import BoundLabels, Label
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
@@ -64,13 +64,14 @@ def list_claims(
     """Every span with every field that could take it, in clauses that state, suppose or ask."""
     claims: list[Claim] = []
     sides, maker = find_sides(understanding, form), _ClaimMaker(understanding, form, finders, situation)
+    bound_labels = BoundLabels(understanding, labels)
     for span in understanding.spans:
         clause = understanding.find_clause(span.start)
         if clause is None or clause.force not in _STATING:
             continue
         if is_outdone(understanding, span) or is_only_compared(understanding, form, clause, span):
             continue
-        bound = bind_label(understanding, form, labels, span.start, span.end)
+        bound = bound_labels.find(span.start, span.end)
         if bound is None or not bound.is_whole:
             bound = sides.get(id(span), bound)
         claims += [claim for item in form.fields if (claim := maker.make(item, span, clause, bound))]

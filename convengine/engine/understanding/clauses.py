@@ -1,7 +1,8 @@
 """The clauses of a message, and what each word does in its clause: value, cue, filler, or nothing that is known."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -68,6 +69,8 @@ class Clause:
 
 #: Cues that begin a clause of their own.
 _CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
+#: Those that may be about what stands before.
+_ABOUT_BEFORE = ("denial", "supposition", "limit")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
 _BEHIND_NO = ("filler", "correction", "lead_in", "courtesy", "label_joint", "denial", "request", "question")
 #: Values of these sorts can be compared: one is more than another.
@@ -131,15 +134,19 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
     """The clauses of a message. No value is cut, and a cue that denies or supposes begins a clause of its own."""
     inner = _find_inner(chart, spans, cues)
-    ranges = [cue for cue in cues if _joins_values(chart, cue, spans)]
-    others = [cue for cue in cues if cue not in ranges]
+    others, ranges = list[Cue](), list[Cue]()
+    for cue in cues:
+        is_range = _joins_values(chart, cue, spans)
+        (ranges if is_range else others).append(replace(cue, name="joint") if is_range else cue)
     sentences = list(_list_sentences(chart, inner))
     cuts = _find_cuts(chart, spans, others, sentences)
-    cues = [*others, *(replace(cue, name="joint") for cue in ranges)]
     clauses: list[Clause] = []
     for start, end, asks in sentences:
         parts = list(_split_sentence(chart.words, start, end, inner, cuts))
-        clauses += [_make_clause(cues, *part, is_asked=asks and part == parts[-1]) for part in parts]
+        for part in parts:
+            own = (*_list_between(others, *part), *_list_between(ranges, *part))
+            force = _find_force(own, part[0], is_asked=asks and part == parts[-1])
+            clauses.append(Clause(*part, force, own))
     # A message of signs alone is a clause, too: "-" leaves a field empty.
     return tuple(clauses) or ((Clause(0, len(chart.words), Force.STATES),) if chart.words else ())
 
@@ -160,24 +167,30 @@ def _find_cuts(
 ) -> set[int]:
     """The words that begin a clause inside of a sentence."""
     starts = {start for start, _, _ in sentences}
-    starts |= {_skip_small(cues, start, ("filler", "courtesy", "joint")) for start in starts}
-    cuts = {cue.start for cue in cues if cue.name in _CUTTING and not _is_about_before(chart.words, cue, sentences)}
+    behind = _map_behind(cues, ("filler", "courtesy", "joint"))
+    starts |= {behind.get(start, start) for start in starts}
+    going_on = set(_list_going_on(chart.words, sentences))
+    # A denial, doubt or limit with nothing behind it is about what stands before: "at five maybe".
+    cuts = {
+        cue.start for cue in cues if cue.name in _CUTTING and (cue.name not in _ABOUT_BEFORE or cue.end in going_on)
+    }
     return cuts | set(_list_opening_ends(chart, starts, spans, cues))
 
 
-def _make_clause(cues: Sequence[Cue], start: int, end: int, *, is_asked: bool) -> Clause:
-    own = tuple(cue for cue in cues if start <= cue.start < end)
-    return Clause(start, end, _find_force(own, start, is_asked=is_asked), own)
+def _list_between(cues: Sequence[Cue], start: int, end: int) -> Sequence[Cue]:
+    """The cues that begin from one word up to another."""
+    first, last = (bisect_left(cues, at, key=lambda cue: cue.start) for at in (start, end))
+    return cues[first:last]
 
 
-def _is_about_before(words: Sequence[Word], cue: Cue, sentences: Sequence[tuple[int, int, bool]]) -> bool:
-    """True for a denial, doubt or limit with nothing behind it up to a comma, dash or the end of the sentence.
-
-    It is about what stands before: "at five maybe".
-    """
-    end = next((end for start, end, _ in sentences if start <= cue.start < end), len(words))
-    rest = itertools.takewhile(lambda word: word.key not in _JOINTS, words[cue.end : end])
-    return cue.name in ("denial", "supposition", "limit") and not any(not word.is_sign for word in rest)
+def _list_going_on(words: Sequence[Word], sentences: Sequence[tuple[int, int, bool]]) -> Iterator[int]:
+    """The words from which on something is said up to the next comma, dash or end of a sentence."""
+    for start, end, _ in sentences:
+        goes_on = False
+        for index in range(end - 1, start - 1, -1):
+            goes_on = words[index].key not in _JOINTS and (goes_on or not words[index].is_sign)
+            if goes_on:
+                yield index
 
 
 def _list_move_words(chart: Chart) -> Iterator[int]:
@@ -193,7 +206,7 @@ def _list_move_words(chart: Chart) -> Iterator[int]:
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
     """What a clause does: by its first cue, else by the beginning or the end of a question."""
     force = next((_FORCES[cue.name] for cue in cues if cue.name in _FORCES), None)
-    first = _skip_small(cues, start)
+    first = _map_behind(cues, ("courtesy", "joint")).get(start, start)
     begins_question = any(
         cue.start == first and (cue.name in ("why", "question") or (cue.name == "request" and cue.end > cue.start + 1))
         for cue in cues
@@ -216,18 +229,25 @@ def _list_opening_ends(
 
     Behind a no without a sign it must be plain that it denies nothing of what follows: "no the 6th", and not "no nuts".
     """
+    small = _map_behind(cues, ("correction", "filler", "courtesy"))
+    names = _name_starts(cues)
     for start, word in enumerate(chart.words[:-1]):
         opening = None if word.is_mended else chart.match_longest("opening", start)
         if opening is None or opening.end >= len(chart.words):
             continue
-        behind = _skip_small(cues, opening.end, ("correction", "filler", "courtesy"))
+        behind = small.get(opening.end, opening.end)
         follow = [span for span in spans if span.start in (opening.end, behind)]
         if start not in starts:
             is_end = opening.value == "no" and _has_sort_before(spans, start, follow)
         else:
-            is_end = opening.value == "yes" or _denies_nothing(chart, start, opening.end, follow, cues)
+            is_end = opening.value == "yes" or _denies_nothing(chart, start, opening.end, follow, names)
         if is_end:
             yield opening.end
+
+
+def _name_starts(cues: Sequence[Cue]) -> Mapping[int, str]:
+    """The name of the cue that begins at a word."""
+    return {cue.start: cue.name for cue in cues}
 
 
 def _has_sort_before(spans: Sequence[Span], start: int, follow: Sequence[Span]) -> bool:
@@ -235,11 +255,11 @@ def _has_sort_before(spans: Sequence[Span], start: int, follow: Sequence[Span]) 
     return any(span.sort in before for span in follow)
 
 
-def _denies_nothing(chart: Chart, start: int, end: int, follow: Sequence[Span], cues: Sequence[Cue]) -> bool:
+def _denies_nothing(chart: Chart, start: int, end: int, follow: Sequence[Span], cues: Mapping[int, str]) -> bool:
     """True where a plain value, a cue or a move of its own stands behind a no."""
     return (
         any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
-        or any(cue.start == end and cue.name in _BEHIND_NO for cue in cues)
+        or cues.get(end) in _BEHIND_NO
         or _begins_move(chart, start, end)
     )
 
@@ -250,12 +270,13 @@ def _begins_move(chart: Chart, start: int, end: int) -> bool:
     return not (match and match.end > end) and chart.match_longest("move", end) is not None
 
 
-def _skip_small(cues: Sequence[Cue], start: int, names: Sequence[str] = ("courtesy", "joint")) -> int:
-    """The next word that is not part of a cue of these names."""
-    for cue in cues:
-        if cue.start == start and cue.name in names:
-            start = cue.end
-    return start
+def _map_behind(cues: Sequence[Cue], names: Collection[str]) -> Mapping[int, int]:
+    """For each word that a cue of these names begins with, the next word that is not part of such a cue."""
+    behind: dict[int, int] = {}
+    for cue in reversed(cues):
+        if cue.name in names:
+            behind[cue.start] = behind.get(cue.end, cue.end)
+    return behind
 
 
 def list_sentences(chart: Chart, spans: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:

@@ -43,7 +43,8 @@ class Explained:
         self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
         self._own = {index for index in self.content if self._is_own(index)}
         self._asked_words = named | self._own
-        self._known = moves | valued | self.talk | self._asked_words
+        self._unexplained = self.content - (moves | valued | self.talk | self._asked_words)
+        self._saying = (self.content - named) | _list_mended(understanding)
 
     def _is_own(self, index: int) -> bool:
         """True for a word of the question, and in the message that began the form for one of its intent."""
@@ -67,8 +68,7 @@ class Explained:
 
         A mended word counts as one that says something.
         """
-        mended = {index for index, word in enumerate(self.understanding.words) if word.is_mended}
-        return any(index in (self.content - self._named) | mended for index in range(start, end))
+        return not self._saying.isdisjoint(range(start, end))
 
     def list_saying_nothing(self, *, with_question: bool) -> set[int]:
         """The words that say nothing: small words, talk and signs.
@@ -84,7 +84,7 @@ class Explained:
 
     def list_unexplained(self, clause: Clause) -> list[int]:
         """The words of a clause that nothing explains."""
-        return [index for index in range(clause.start, clause.end) if index in self.content - self._known]
+        return [index for index in range(clause.start, clause.end) if index in self._unexplained]
 
     def is_about_asked(self, clause: Clause) -> bool:
         """True for "why?" and "which ones are there?": words of the question, and names of fields."""
@@ -123,6 +123,10 @@ class Explained:
     def asks_more(self, clause: Clause) -> bool:
         """True for a question that begins with a word such as "when"."""
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
+
+
+def _list_mended(understanding: Understanding) -> set[int]:
+    return {index for index, word in enumerate(understanding.words) if word.is_mended}
 
 
 def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Offered | Refused]:
@@ -185,7 +189,7 @@ def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
     if claim.span.sort not in (Sort.CLOCK, Sort.MOMENT):
         return False
     understanding, end = explained.understanding, claim.span.end
-    unexplained = explained.list_unexplained(claim.clause)
+    unexplained = set(explained.list_unexplained(claim.clause))
     while end in unexplained:
         end += 1
     name = understanding.quote(claim.span.end, end)

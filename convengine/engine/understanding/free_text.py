@@ -1,11 +1,14 @@
 """Free text of an asked text field: the message as typed, without what stands around it (docs/forms.md)."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -74,7 +77,9 @@ def _take_piece(item: FormField, explained: Explained, claims: Sequence[Claim]) 
         return None
     relations = list_relations(item, grammar)
     chosen = choose_piece([piece for piece in pieces if _may_be_meant(piece, relations)], relations)
-    if not chosen or (asks_for_name(item, grammar) and not _is_name(understanding, chosen[0].start, chosen[0].end)):
+    if not chosen or (
+        asks_for_name(item, grammar) and not _TextWords(understanding).are_name(chosen[0].start, chosen[0].end)
+    ):
         return None
     texts = [understanding.quote(piece.start, piece.end) for piece in chosen]
     first, last = understanding.find_position(chosen[0].start, chosen[-1].end)
@@ -139,61 +144,78 @@ def _says_something_else(understanding: Understanding, item: FormField, is_phras
 
 def list_labelled_texts(
     understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
-) -> Iterator[Taken]:
-    """Texts behind the name of their field and a joint: "my name is Ann Hill"."""
-    for label in labels:
+) -> list[Taken]:
+    """Texts behind the name of their field and a joint: "my name is Ann Hill". Of several for a field, the last one."""
+    if not labels:
+        return []
+    words, texts = _TextWords(understanding), dict[str, Taken]()
+    for label in reversed(labels):
         item = form.field(label.field)
         clause = understanding.find_clause(label.start)
         if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
             continue
-        if item.path in touched or says_nothing(understanding, label):
+        if item.path in touched or item.path in texts or says_nothing(understanding, label):
             continue
-        start, end = _find_labelled(understanding, label, clause)
-        if start >= end:
+        start = find_value_start(understanding, label)
+        if not label.end < start < clause.end:
             continue
-        is_held = not form.is_open(item.path)
-        if asks_for_name(item, understanding.chart.grammar) and not _is_name(understanding, start, end):
+        end = words.strip_end(start, clause.end)
+        is_held, is_name = not form.is_open(item.path), asks_for_name(item, understanding.chart.grammar)
+        if not words.give_text(start, end, is_name=is_name, is_held=is_held):
             continue
-        if is_held and not _has_new_word(understanding, start, end):
-            continue  # "The address is wrong"
-        yield Taken(item.path, understanding.quote(start, end), *understanding.find_position(start, end), TEXT, is_held)
+        position = understanding.find_position(start, end)
+        texts[item.path] = Taken(item.path, understanding.quote(start, end), *position, TEXT, is_held)
+    return [*reversed(texts.values())]
 
 
-def _find_labelled(understanding: Understanding, label: Label, clause: Clause) -> tuple[int, int]:
-    """Where the text of a named field stands: behind a joint or a sign. Nowhere: the start is not before the end."""
-    start = find_value_start(understanding, label)
-    is_behind = label.end < start < clause.end
-    return (start, _strip_end(understanding, start, clause.end)) if is_behind else (0, 0)
+class _TextWords:
+    """What the words of a message are in a text."""
+
+    def __init__(self, understanding: Understanding) -> None:
+        self._words, self._chart = understanding.words, understanding.chart
+        small = _find_small(understanding)
+        words = [(index, word) for index, word in enumerate(self._words) if not word.is_sign]
+        self._not_in_names = [index for index, word in words if word.is_number or index in small]
+        #: In no table, or with a slip there.
+        self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
+        self._courtesies = _find_courtesies(self._chart)
+        self._stripped: dict[int, int] = {}
+
+    def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
+        """False for what is no name where a name is asked for, and for "wrong" of a field that has a text already."""
+        return (self.are_name(start, end) or not is_name) and (self.have_new(start, end) or not is_held)
+
+    def are_name(self, start: int, end: int) -> bool:
+        """True for a few words of which none is a small one or a number, and one is in no table."""
+        return self.have_new(start, end) and not _has_between(self._not_in_names, start, end)
+
+    def have_new(self, start: int, end: int) -> bool:
+        """True when a word is in no table, or has a slip there."""
+        return _has_between(self._new, start, end)
+
+    def strip_end(self, start: int, end: int) -> int:
+        """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
+        if end not in self._stripped:
+            shorter = end
+            while shorter and (shorter in self._courtesies or self._words[shorter - 1].key in _ENDS):
+                shorter = self._courtesies.get(shorter, shorter - 1)
+            self._stripped[end] = shorter
+        return self._stripped[end] if self._stripped[end] > start else end
 
 
-def _strip_end(understanding: Understanding, start: int, end: int) -> int:
-    """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
-    ends = {last: first for name in ("courtesy", "lead_out") for first, last in _list_matches(understanding, name)}
-    shorter = end
-    while shorter > start and (shorter in ends or understanding.words[shorter - 1].key in _ENDS):
-        shorter = ends.get(shorter, shorter - 1)
-    return shorter if shorter > start else end
+def _find_courtesies(chart: Chart) -> dict[int, int]:
+    """By their end, where courtesies begin that have no slip."""
+    starts = product(("courtesy", "lead_out"), range(len(chart.words)))
+    return {match.end: at for name, at in starts if (match := chart.match_exactly(name, at))}
 
 
-def _list_matches(understanding: Understanding, name: str) -> Iterator[tuple[int, int]]:
-    """Where words of a class stand that have no slip: in a free text "Tom" is no "to"."""
-    for start in range(len(understanding.words)):
-        if match := understanding.chart.match_exactly(name, start):
-            yield start, match.end
-
-
-def _is_name(understanding: Understanding, start: int, end: int) -> bool:
-    """True for a few words of which none is a small one or a number, and one is in no table."""
-    # In a free text, a cue with a slip is rather a name: "Tom" is no "to".
+def _find_small(understanding: Understanding) -> set[int]:
+    """The words of cues that no name has. In a free text, a cue with a slip is rather a name: "Tom" is no "to"."""
     is_mended = understanding.chart.is_mended
-    small = cover(cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES and not is_mended(cue.start, cue.end))
-    words = [(index, word) for index, word in enumerate(understanding.words[start:end], start) if not word.is_sign]
-    return _has_new_word(understanding, start, end) and not any(
-        word.is_number or index in small for index, word in words
-    )
+    cues = (cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES)
+    return cover(cue for cue in cues if not is_mended(cue.start, cue.end))
 
 
-def _has_new_word(understanding: Understanding, start: int, end: int) -> bool:
-    """True when a word is in no table, or has a slip there."""
-    known, words = understanding.chart.grammar.words, understanding.words
-    return any(word.key not in known or word.is_mended for word in words[start:end] if not word.is_sign)
+def _has_between(positions: Sequence[int], start: int, end: int) -> bool:
+    first = bisect_left(positions, start)
+    return first < len(positions) and positions[first] < end

@@ -14,6 +14,8 @@ from convengine.json_value import Json
 
 #: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
 VALUE = "value"
+#: No phrase has more words: one that contains itself, such as a sum of people, could have all of a message.
+_MOST_WORDS = 32
 #: Reads a value from a word on: each possible end, with the value.
 Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
@@ -57,6 +59,9 @@ class Grammar:
         self.readers = readers
         self.nodes: dict[str, _Node] = {}
         self._beginnings: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        #: By the name of a phrase: the names of its slots.
+        self._slots: dict[str, set[str]] = {}
+        self._recursive: dict[str, bool] = {}
         #: Every word that some phrase or class has.
         self.words: set[str] = set()
 
@@ -92,24 +97,34 @@ class Grammar:
             self._beginnings[name] = frozenset(words), frozenset(readers)
         return self._beginnings[name]
 
-    def list_names(self, word: str) -> frozenset[str]:
-        """The classes and phrases that may begin with a word, and all that may begin with what a reader reads.
+    def contains_itself(self, name: str) -> bool:
+        """True for a phrase with a slot for such a phrase, or with one that has it. Ask only when all are added."""
+        if name not in self._recursive:
+            seen, following = set[str](), {name}
+            while following:
+                following = set[str]().union(*(self._slots.get(kind, ()) for kind in following)) - seen
+                seen |= following
+            self._recursive[name] = name in seen
+        return self._recursive[name]
+
+    def list_names(self, word: str, readers: Iterable[str]) -> frozenset[str]:
+        """The classes and phrases that may begin with a word, or with what these readers read.
 
         Ask only when all phrases are added.
         """
-        return self._names_by_word.get(word, self._names_of_readers)
+        by_word, by_reader = self._names_by_beginning
+        return by_word.get(word, frozenset()).union(*(by_reader[reader] for reader in readers))
 
     @cached_property
-    def _names_by_word(self) -> Mapping[str, frozenset[str]]:
-        names: dict[str, set[str]] = {}
-        for name in self.nodes:
-            for word in self.list_beginnings(name)[0]:
-                names.setdefault(word, set()).add(name)
-        return {word: self._names_of_readers | those for word, those in names.items()}
-
-    @cached_property
-    def _names_of_readers(self) -> frozenset[str]:
-        return frozenset(name for name in {*self.nodes, *self.readers} if self.list_beginnings(name)[1])
+    def _names_by_beginning(self) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+        """By each word, and by each reader, the classes and phrases that may begin with it."""
+        maps: tuple[dict[str, set[str]], dict[str, set[str]]] = {}, {reader: set() for reader in self.readers}
+        for name in {*self.nodes, *self.readers}:
+            for names, beginnings in zip(maps, self.list_beginnings(name), strict=True):
+                for beginning in beginnings:
+                    names.setdefault(beginning, set()).add(name)
+        by_word, by_reader = ({key: frozenset(names) for key, names in each.items()} for each in maps)
+        return by_word, by_reader
 
     def _insert(self, name: str, elements: Sequence[_Element], means: str | None, value: Json) -> None:
         """Add one sequence of words and slots, with what it means. Raises ValueError for an empty one."""
@@ -120,11 +135,25 @@ class Grammar:
             if element.is_slot:
                 kind = element.text.rstrip("_0123456789") if element.text[-1].isdecimal() else element.text
                 node = node.slots.setdefault((kind, element.text, element.is_glued), _Node())
+                self._slots.setdefault(name, set()).add(kind)
             else:
                 self.words.add(element.text)
                 node = (node.glued_words if element.is_glued else node.words).setdefault(element.text, _Node())
         if (means, value) not in node.ends:
             node.ends.append((means, value))
+
+
+def _choose_distinct(matches: Iterable[Match], last: int) -> tuple[Match, ...]:
+    """The matches up to a word, the longest first; the first one of those that only differ inside of their slots."""
+    short = [match for match in matches if match.end <= last]
+    if len(short) < 2:
+        return tuple(short)
+    distinct: dict[tuple[Json, ...], Match] = {}
+    for match in short:
+        value = match.value
+        meaning = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
+        distinct.setdefault((match.end, *meaning), match)
+    return tuple(sorted(distinct.values(), key=lambda match: -match.end))
 
 
 def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Json:
@@ -179,7 +208,14 @@ class Chart:
         self.words = words
         #: The message that the positions of the words are in.
         self.text = text
+        #: True for a message in capitals, which then tell nothing.
+        self.is_shouted = text.isupper()
         self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+        #: For a phrase that may contain itself, the word from which on its matches are known.
+        self._known_from: dict[str, int] = {}
+        self._occurs: dict[str, bool] = {}
+        #: By word, what may begin there.
+        self._names: dict[int, frozenset[str]] = {}
 
     @cached_property
     def content(self) -> frozenset[int]:
@@ -187,15 +223,27 @@ class Chart:
         return frozenset(index for index, word in enumerate(self.words) if not word.is_sign)
 
     def match(self, name: str, start: int) -> tuple[Match, ...]:
-        """Every match of a class, a number or a phrase that begins at a word; the longest first."""
-        key = (name, start)
-        known = self._known.get(key)
+        """The matches of a class, a number or a phrase that begin at a word; the longest first.
+
+        Where words have the same meaning with the same slots in several ways, the first way counts.
+        """
+        known = self._known.get((name, start))
         if known is None:
-            known = self._known[key] = ()  # A phrase that begins with itself matches nothing.
-            if self._may_begin(name, start):
-                longest_first = sorted(self._list_matches(name, start), key=lambda match: -match.end)
-                known = self._known[key] = tuple(longest_first)
-        return known
+            last = start
+            if self.grammar.contains_itself(name):
+                # From the end on, so that what a phrase contains of its own kind is known before it.
+                last = max(start, self._known_from.get(name, len(self.words)) - 1)
+                self._known_from[name] = start
+            for at in range(last, start - 1, -1):
+                known = self._match_new(name, at)
+        return known or ()
+
+    def _match_new(self, name: str, start: int) -> tuple[Match, ...]:
+        key = (name, start)
+        self._known[key] = ()  # A phrase that begins with itself matches nothing.
+        if name in self.list_names(start):
+            self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
+        return self._known[key]
 
     def match_longest(self, name: str, start: int) -> Match | None:
         """The longest match that begins at a word. Returns None if there is none."""
@@ -207,22 +255,26 @@ class Chart:
         match = self.match_longest(name, start)
         return None if match is None or self.is_mended(start, match.end) else match
 
+    def occurs(self, name: str) -> bool:
+        """True for a class, a number or a phrase that begins at some word."""
+        known = self._occurs.get(name)
+        if known is None:
+            known = self._occurs[name] = any(self.match(name, at) for at in range(len(self.words)))
+        return known
+
     def is_mended(self, start: int, end: int) -> bool:
         """True when a word of a part has a slip."""
         return any(word.is_mended for word in self.words[start:end])
 
     def list_names(self, start: int) -> frozenset[str]:
         """The classes and phrases that may begin at a word; no other does."""
-        return self.grammar.list_names(self.words[start].key if start < len(self.words) else "")
-
-    def _may_begin(self, name: str, start: int) -> bool:
-        """False for most words of a message: no phrase of this name begins with them."""
-        if name not in self.list_names(start):
-            return False
-        words, readers = self.grammar.list_beginnings(name)
-        if name in readers or (start < len(self.words) and self.words[start].key in words):
-            return True
-        return any(self.match(reader, start) for reader in readers)
+        known = self._names.get(start)
+        if known is None:
+            readers = self.grammar.readers
+            reading = [name for name, read in readers.items() if any(True for _ in read(self.words, start))]
+            word = self.words[start].key if start < len(self.words) else ""
+            known = self._names[start] = self.grammar.list_names(word, reading)
+        return known
 
     def _list_matches(self, name: str, start: int) -> Iterator[Match]:
         """The matches of a name that begin at a word, in no order: by its reader, and by its phrases."""
@@ -242,10 +294,12 @@ class Chart:
             word = self.words[position]
             if following := node.words.get(word.key):
                 yield from self._walk(following, start, position + 1, slots)
-            if word.is_glued and position == at and (following := node.glued_words.get(word.key)):
+            is_next = word.is_glued and position == at
+            if is_next and (following := node.glued_words.get(word.key)):
                 yield from self._walk(following, start, position + 1, slots)
+            names = self.list_names(position)
             for (kind, slot, is_glued), following in node.slots.items():
-                if not is_glued or (word.is_glued and position == at):
+                if kind in names and (is_next or not is_glued):
                     for match in self.match(kind, position):
                         yield from self._walk(following, start, match.end, {**slots, slot: match.value})
 

@@ -82,26 +82,29 @@ def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -
     return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
 
 
-def bind_label(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], start: int, end: int
-) -> Label | None:
-    """The label directly before or after a value, with nothing but joints and fillers between.
+class BoundLabels:
+    """Binds the names of fields to the values beside them."""
 
-    Returns None if there is none.
-    """
-    small = _cover_small(understanding)
-    before = [
-        label
-        for label in labels
-        if label.end <= start and small.issuperset(range(find_value_start(understanding, label), start))
-    ]
-    after = [label for label in labels if label.start >= end and small.issuperset(range(end, label.start))]
-    return next(iter((*reversed(before), *after)), None)
+    def __init__(self, understanding: Understanding, labels: Sequence[Label]) -> None:
+        small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
+        small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
+        self._small = small
+        self._before = [(label, find_value_start(understanding, label)) for label in reversed(labels)]
+        self._after = labels
 
+    def find(self, start: int, end: int) -> Label | None:
+        """The label directly before or after a value, with nothing but joints and fillers between.
 
-def _cover_small(understanding: Understanding) -> set[int]:
-    small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
-    return small | {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
+        Returns None if there is none.
+        """
+        first, last = start, end
+        while first - 1 in self._small:
+            first -= 1
+        while last in self._small:
+            last += 1
+        before = (label for label, value_start in self._before if label.end <= start and value_start >= first)
+        after = (label for label in self._after if end <= label.start <= last)
+        return next(before, None) or next(after, None)
 
 
 def find_value_start(understanding: Understanding, label: Label) -> int:

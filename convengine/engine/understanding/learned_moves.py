@@ -1,7 +1,9 @@
 """What the sentences of the tables tell of clauses that no word of the tables explains (docs/forms.md)."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from convengine.engine.turn.ports import LearnedPort
 from convengine.engine.understanding.clauses import Clause, Force
@@ -20,6 +22,8 @@ DOUBTFUL = 0.4
 ENDING = (MoveKind.LEAVE, MoveKind.PERSON)
 #: A clause of more words does not only move.
 _MOST_WORDS = 16
+#: Only the first clauses are compared with sentences, which takes milliseconds for each. No answer has more.
+_MOST_CLAUSES = 24
 #: Of a clause that tells, supposes or denies only these moves are meant.
 _OF_FORCE = {
     Force.TELLS: (MoveKind.THANK, MoveKind.CORRECT, MoveKind.REPEAT),
@@ -43,7 +47,7 @@ def settle_questions(
     if not holds(Principle.LEARNED_QUESTIONS):
         return tuple(clauses)
     settled: list[Clause] = []
-    for clause in clauses:
+    for clause in clauses[:_MOST_CLAUSES]:
         before = settled[-1] if settled else None
         if before is not None and before.force is Force.ASKS and clause.force is Force.SUPPOSES:
             asking = _rate_asking(chart, before.start, clause.end, learned) if clause.start == before.end else 0.0
@@ -51,7 +55,7 @@ def settle_questions(
             settled.append(replace(clause, force=Force.ASKS, probability=asking) if asks else clause)
         else:
             settled.append(_settle(chart, clause, learned) if _may_wish(chart, clause, spans) else clause)
-    return tuple(settled)
+    return (*settled, *clauses[_MOST_CLAUSES:])
 
 
 def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
@@ -94,31 +98,36 @@ def learn_moves(
     chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span], moves: Sequence[Move], learned: LearnedPort
 ) -> Iterator[Learned]:
     """What the clauses do that neither a value nor the words of a table explain as a whole."""
-    for clause in _join_parts(clauses, moves) if holds(Principle.LEARNED_MOVES) else ():
+    moves = [move for move in moves if move.kind is not MoveKind.ASK]
+    for clause in islice(_join_parts(clauses, moves), _MOST_CLAUSES) if holds(Principle.LEARNED_MOVES) else ():
         own = _list_own(clause, moves)
         if _is_open(chart, clause, spans, own):
             yield _learn(chart, clause, own, learned)
 
 
-def _list_own(clause: Clause, moves: Sequence[Move]) -> list[Move]:
-    return [move for move in moves if clause.start <= move.start < clause.end and move.kind is not MoveKind.ASK]
+def _list_own(clause: Clause, moves: Sequence[Move]) -> Sequence[Move]:
+    first, last = (bisect_left(moves, at, key=lambda move: move.start) for at in (clause.start, clause.end))
+    return moves[first:last]
 
 
 def _join_parts(clauses: Sequence[Clause], moves: Sequence[Move]) -> Iterator[Clause]:
     """The clauses, each with what is cut off behind it without a sign or a joint: "my clerk", "never called back"."""
-    joined: Clause | None = None
+    parts: list[Clause] = []
     for clause in clauses:
-        follows = joined is not None and clause.start == joined.end and not _list_own(joined, moves)
         begins = any(cue.start == clause.start and cue.name in _JOINING for cue in clause.cues)
-        if joined is not None and follows and not begins and not _list_own(clause, moves):
-            force = clause.force if joined.force is Force.STATES else joined.force
-            joined = replace(joined, end=clause.end, force=force, cues=(*joined.cues, *clause.cues))
-        else:
-            if joined is not None:
-                yield joined
-            joined = clause
-    if joined is not None:
-        yield joined
+        follows = bool(parts) and clause.start == parts[-1].end and not begins
+        if parts and not (follows and not _list_own(parts[-1], moves) and not _list_own(clause, moves)):
+            yield _join(parts)
+            parts = []
+        parts.append(clause)
+    if parts:
+        yield _join(parts)
+
+
+def _join(parts: Sequence[Clause]) -> Clause:
+    """Some clauses as one, with the first force that does more than state."""
+    force = next((part.force for part in parts if part.force is not Force.STATES), Force.STATES)
+    return replace(parts[0], end=parts[-1].end, force=force, cues=tuple(cue for part in parts for cue in part.cues))
 
 
 def _is_open(chart: Chart, clause: Clause, spans: Sequence[Span], own: Sequence[Move]) -> bool:

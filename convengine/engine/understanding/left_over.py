@@ -15,6 +15,8 @@ from convengine.engine.understanding.words import cover
 
 #: Signs within a code: "B-17", "2024/17".
 _JOINTS = frozenset("-_/")
+#: No more small words stand between a word of relation and what it is about.
+_MOST_SMALL = 8
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,15 @@ class LeftOver:
         content = (
             self._list_content(with_question=False) or self._list_content(with_question=True) or self._list_numbers()
         )
-        return tuple(self._make_piece(start, end) for start, end in self._join(content))
+        return tuple(self._list_pieces(content))
+
+    def _list_pieces(self, content: Sequence[int]) -> Iterator[Piece]:
+        """A piece for each run of words, but for one that is written together with the piece before it."""
+        last = 0
+        for start, end in self._join(content):
+            if end > last:
+                first, last = self._widen(start, end)
+                yield self._make_piece(first, last)
 
     @cached_property
     def uses_capitals(self) -> bool:
@@ -102,10 +112,10 @@ class LeftOver:
                 end = index + 1
                 continue
             if start >= 0:
-                yield self._widen(start, end)
+                yield start, end
             start, end = index, index + 1
         if start >= 0:
-            yield self._widen(start, end)
+            yield start, end
 
     def _belongs(self, end: int, index: int) -> bool:
         """True where the words from one piece to the next word belong to both."""
@@ -144,7 +154,7 @@ class LeftOver:
     def _list_relations(self, start: int) -> Iterator[str]:
         """What the nearest word of relation before a piece says, with nothing but small words between."""
         at, begins = start - 1, self._understanding.begins
-        while at >= 0 and at + 1 not in begins:
+        while at >= max(0, start - _MOST_SMALL) and at + 1 not in begins:
             matches = [match for match in self._chart.match("relation", at) if match.end <= start]
             if matches or at in self._explained.content:
                 yield from (str(match.value) for match in matches)

@@ -21,6 +21,8 @@ from convengine.json_value import Json
 _LEAST, _MARGIN = 0.45, 0.1
 #: More options are not compared.
 _MOST_OPTIONS = 50
+#: More pieces of a message are not compared, either.
+_MOST_PIECES = 12
 _MOST_NEAR = 2
 _DIGITS = 3
 
@@ -35,7 +37,8 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
     learned = understanding.learned
     if asked_field is None or learned is None or not options:
         return []
-    pieces = [(_compare(learned, understanding.quote(*piece), options), piece) for piece in _list_pieces(explained)]
+    compared = itertools.islice(_list_pieces(explained), _MOST_PIECES)
+    pieces = [(_compare(learned, understanding.quote(*piece), options), piece) for piece in compared]
     likeness, piece = max(pieces, key=lambda item: item[0][0][1], default=([(0, 0.0)], (0, 0)))
     best = likeness[0][1]
     near = [options[index] for index, own in sorted(likeness) if own >= round(best - _MARGIN, _DIGITS)]

@@ -48,6 +48,8 @@ class Move:
     probability: float = 1.0
 
 
+#: A move and those behind it.
+_Moves = tuple[()] | tuple[Move, "_Moves"]
 #: What a clause in the form of a question may want besides an answer: "can you cancel my booking?".
 _WISHES = (MoveKind.LEAVE, MoveKind.PERSON, MoveKind.REPEAT, MoveKind.HELP, MoveKind.RESTART, MoveKind.WAIT)
 _BESIDE = ("filler", "courtesy", "joint", "lead_in", "lead_out", "label_joint", "correction")
@@ -81,7 +83,7 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
 def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
     """False for the "sorry" that ends a message and stands by itself, which corrects nothing."""
     before = chart.content.intersection(range(clause.start, cue.start)) - cover(clause.cues)
-    return bool(before) or any(index >= cue.end for index in chart.content)
+    return bool(before) or any(not chart.words[index].is_sign for index in range(cue.end, len(chart.words)))
 
 
 def _list_anywhere(chart: Chart, clause: Clause) -> Iterator[Move]:
@@ -104,12 +106,15 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
     beside = (*_BESIDE, "request") if asks else _BESIDE
     small = cover(cue for cue in clause.cues if cue.name in beside)
     #: By position: the moves that cover the clause from there on; None where none do.
-    covers: dict[int, list[Move] | None] = {clause.end: []}
+    covers: dict[int, _Moves | None] = {clause.end: ()}
     for at in range(clause.end - 1, clause.start - 1, -1):
         covers[at] = _cover_from(chart, clause, at, covers)
         if covers[at] is None and (at in small or chart.words[at].is_sign):
             covers[at] = covers[at + 1]
-    moves = covers[clause.start] or []
+    moves, rest = list[Move](), covers[clause.start]
+    while rest:
+        move, rest = rest
+        moves.append(move)
     if asks and not all(move.kind in _WISHES for move in moves):
         return []
     kinds = {move.kind for move in moves}
@@ -118,7 +123,7 @@ def _cover(chart: Chart, clause: Clause) -> list[Move]:
     return moves
 
 
-def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list[Move] | None]) -> list[Move] | None:
+def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, "_Moves | None"]) -> "_Moves | None":
     """The longest move that begins at a word, and what covers the rest of the clause.
 
     Returns None if no move leads to the end of the clause.
@@ -127,5 +132,5 @@ def _cover_from(chart: Chart, clause: Clause, at: int, covers: Mapping[int, list
     for match in sorted(matches, key=lambda match: -match.end):
         rest = covers[match.end]
         if rest is not None:
-            return [Move(MoveKind(match.value.means), at, match.end, is_mended=chart.is_mended(at, match.end)), *rest]
+            return Move(MoveKind(match.value.means), at, match.end, is_mended=chart.is_mended(at, match.end)), rest
     return None

@@ -15,7 +15,7 @@ from convengine.engine.understanding.free_text import (
 )
 from convengine.engine.understanding.labels import Label, find_labels, says_nothing
 from convengine.engine.understanding.meant_options import offer_meant_option
-from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
 from convengine.engine.understanding.understand import Understanding
@@ -100,6 +100,7 @@ def _list_unread(
             text = understanding.quote(label.end + 1, clause.end)
             position = understanding.find_position(label.end + 1, clause.end)
             yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
+            touched = {*touched, item.path}
 
 
 def _asks_about_asked(explained: Explained) -> bool:
@@ -177,23 +178,24 @@ def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]
     valued = {span.sort for span in understanding.spans if not span.is_weak}
     # The value that a field holds already was said again.
     said_again = {item.path for item in form.fields if valued.intersection(item.sorts)}
+    correction = understanding.find_move(MoveKind.CORRECT)
     return list(
         dict.fromkeys(
             label.field
             for label in labels
             if label.field in form.held
             and label.field not in said_again | touched
-            and _is_to_change(explained, understanding.find_clause(label.start))
+            and _is_to_change(explained, understanding.find_clause(label.start), correction)
         )
     )
 
 
-def _is_to_change(explained: Explained, clause: Clause | None) -> bool:
-    """True for a clause whose names of fields say what to change."""
+def _is_to_change(explained: Explained, clause: Clause | None, correction: Move | None) -> bool:
+    """True for a clause whose names of fields say what to change. `correction`: the first one of the message."""
     asks_what_to_change = explained.form.asks_what_to_change
     if clause is None:
         return asks_what_to_change
     if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause)):
         return False
-    cues = [move.start for move in explained.understanding.moves if move.kind is MoveKind.CORRECT]
-    return asks_what_to_change or clause.has("rejection") or any(cue < clause.end for cue in cues)
+    is_corrected = correction is not None and correction.start < clause.end
+    return asks_what_to_change or clause.has("rejection") or is_corrected

@@ -1,5 +1,6 @@
 """One message, understood by itself: its words, values, clauses and moves. Everything else reads this, not the text."""
 
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +58,8 @@ class Understanding:
 
     def find_clause(self, at: int) -> Clause | None:
         """The clause that has a word. Returns None for a sign between two clauses."""
-        return next((clause for clause in self.clauses if clause.start <= at < clause.end), None)
+        number = bisect_right(self.clauses, at, key=lambda clause: clause.start) - 1
+        return self.clauses[number] if number >= 0 and at < self.clauses[number].end else None
 
     def find_position(self, start: int, end: int) -> tuple[int, int]:
         """The positions in the text of one word up to another."""
@@ -90,9 +92,9 @@ class Understanding:
     @property
     def is_doubted(self) -> bool:
         """True when a clause that is no move denies or supposes something: "yes but not now"."""
-        doubting = [clause for clause in self.clauses if clause.force in (Force.SUPPOSES, Force.DENIES)]
-        whole = [move for move in self.moves if move.is_whole]
-        return any(not any(map(clause.overlaps, whole)) for clause in doubting)
+        whole = cover(move for move in self.moves if move.is_whole)
+        doubting = (clause for clause in self.clauses if clause.force in (Force.SUPPOSES, Force.DENIES))
+        return any(whole.isdisjoint(cover([clause])) for clause in doubting)
 
 
 def understand(
@@ -146,9 +148,9 @@ def _apply(
     moves: tuple[Move, ...],
 ) -> tuple[tuple[Clause, ...], tuple[Move, ...]]:
     """The clauses with those that were learned to ask, and the moves of the tables that still hold."""
-    if asking := [each.clause for each in learned if each.asks]:
+    if asking := cover(each.clause for each in learned if each.asks):
         clauses = tuple(
-            replace(clause, force=Force.ASKS) if any(map(clause.overlaps, asking)) else clause for clause in clauses
+            clause if asking.isdisjoint(cover([clause])) else replace(clause, force=Force.ASKS) for clause in clauses
         )
         moves = _find_moves(chart, clauses, spans)
     dropped = {move for each in learned for move in each.dropped}

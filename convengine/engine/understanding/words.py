@@ -12,6 +12,10 @@ from convengine.engine.cached_property import cached_property
 MOST_CHARS, MOST_WORDS = 1000, 250
 #: The maximum number of words of a message that are mended, and the length of the shortest such word.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
+#: The length of the shortest word of a compound.
+_SHORTEST_PART = 2
+#: The first word of a compound, and the rest of it: the last word, or a compound.
+_Compound = tuple[str, "_Compound | None"]
 _APOSTROPHES = "'’‘ʼ`´"
 _DASHES = "-–—−‐‑"
 _VOWELS = "aeiou"
@@ -151,12 +155,19 @@ class Lexicon:
         self._typed = typed
         self._kept_words = kept_words
         self.known = frozenset(known)
+        self._longest = max(map(len, known), default=0)
         own = dict(spelling or {})
         for word in known:
             if "'" in word and (plain := word.replace("'", "")) not in self.known:
                 own.setdefault(plain, word)
         self._spelling = own
         self._compounds = compounds
+        #: By the first word of a compound: the rows that have it, by their indexes.
+        self._rows_by_first: dict[str, list[int]] = {}
+        for row, (firsts, _) in enumerate(self._compounds):
+            for word in firsts:
+                self._rows_by_first.setdefault(word, []).append(row)
+        self._longest_part = max((len(word) for row in self._compounds for words in row for word in words), default=0)
 
     def has(self, key: str) -> bool:
         """True for a known word."""
@@ -176,14 +187,35 @@ class Lexicon:
         return next((shorter for shorter in shorter_forms if shorter != key and self.has(shorter)), None)
 
     def split(self, key: str) -> tuple[str, ...] | None:
-        """The words of a compound: "Freitagnachmittag". Returns None for other words."""
-        for firsts, seconds in self._compounds:
-            for size in range(2, len(key) - 1):
-                if key[:size] in firsts:
-                    rest = (key[size:],) if key[size:] in seconds else self.split(key[size:])
-                    if rest and rest[0] in seconds:
-                        return key[:size], *rest
+        """The words of a compound: "Freitagnachmittag". Returns None for other words.
+
+        From the end on, each letter is tried once as the beginning of a compound, with words up to the longest one.
+        """
+        compounds: dict[int, _Compound] = {}
+        for start in range(len(key) - 2 * _SHORTEST_PART, -1, -1) if self._compounds else ():
+            way = min(self._list_ways(key, start, compounds), key=lambda way: way[:2], default=None)
+            if way is not None:
+                compounds[start] = way[2]
+        if 0 in compounds:
+            return tuple(_list_words(compounds[0]))
         return self.base.split(key) if self.base else None
+
+    def _list_ways(
+        self, key: str, start: int, compounds: Mapping[int, "_Compound"]
+    ) -> Iterator[tuple[int, int, "_Compound"]]:
+        """The compounds that begin at a letter, each with its row and the end of its first word."""
+        for end in range(start + _SHORTEST_PART, min(start + self._longest_part, len(key) - _SHORTEST_PART) + 1):
+            word = key[start:end]
+            for row in self._rows_by_first.get(word, ()):
+                rests = self._list_rests(key, end, compounds)
+                yield from ((row, end, (word, rest)) for rest in rests if rest[0] in self._compounds[row][1])
+
+    def _list_rests(self, key: str, start: int, compounds: Mapping[int, "_Compound"]) -> Iterator["_Compound"]:
+        """What follows the first word of a compound: the last word, then a compound."""
+        if len(key) - start <= self._longest_part:
+            yield key[start:], None
+        if start in compounds:
+            yield compounds[start]
 
     def mend(self, key: str) -> str | None:
         """The only known word that is one slip away; of several the one with the same letters: "nien" is "nein".
@@ -202,7 +234,8 @@ class Lexicon:
         return near | self.base._list_near(key) if self.base else near
 
     def _list_own_near(self, key: str) -> set[str]:
-        forms = (key, *_drop_letters(key))
+        # No slip makes a word two letters longer, and a long one has many forms.
+        forms = (key, *_drop_letters(key)) if len(key) <= self._longest + 1 else ()
         return {word for form in forms for word in self._slips.get(form, ()) if _is_slip(key, word)}
 
     @cached_property
@@ -214,6 +247,12 @@ class Lexicon:
                 for form in {word, *_drop_letters(word)}:
                     slips.setdefault(form, []).append(word)
         return slips
+
+
+def _list_words(compound: "_Compound | None") -> Iterator[str]:
+    while compound:
+        word, compound = compound
+        yield word
 
 
 def has_same_letters(word: Word, text: str) -> bool:

@@ -49,6 +49,8 @@ class OptionIndex:
     joined: dict[str, set[int]] = field(default_factory=dict)
     #: First letters.
     initials: dict[str, set[int]] = field(default_factory=dict)
+    #: The length of the longest word.
+    longest: int = 0
 
 
 @lru_cache(maxsize=256)
@@ -80,6 +82,7 @@ def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) ->
     """Add a word of an option: its forms, and if it is long enough, its beginnings and ends."""
     for form in {word, stem(word, get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
         index.words.setdefault(form, set()).add(position)
+        index.longest = max(index.longest, len(form))
     if len(word) > _SHORTEST_PART:
         index.joined.setdefault(word, set()).add(position)
         for size in range(_SHORTEST_PART, len(word)):
@@ -179,10 +182,11 @@ def _find_spellings(chart: Chart, keys: Sequence[str], index: OptionIndex) -> li
                 places, is_strong = matches.get((start, end), (set(), False))
                 is_strong = is_strong or (is_equal and not _is_small(chart, start, end))
                 matches[start, end] = (places | {position}, is_strong)
-    spans: list[Span] = []
+    spans, covered = list[Span](), set[int]()
     for (start, end), (options, is_strong) in sorted(matches.items(), key=lambda item: item[0][0] - item[0][1]):
-        if all(end <= span.start or span.end <= start for span in spans):
+        if covered.isdisjoint(range(start, end)):
             spans.append(_make_span(index, start, end, options, OPTION, weak=not is_strong))
+            covered.update(range(start, end))
     return spans
 
 
@@ -222,7 +226,8 @@ def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Spa
 def _close_run(index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
     """The span of a run of words: the options that most of them name; none if all options are named as often."""
     counts = Counter(position for _, places in run for position in places)
-    best = [position for position, count in counts.items() if count == max(counts.values())]
+    most = max(counts.values(), default=0)
+    best = [position for position, count in counts.items() if count == most]
     if 0 < len(best) < index.size or (best and index.size == 1):
         yield _make_span(index, run[0][0], run[-1][0] + 1, best, PART, weak=True)
 
@@ -288,6 +293,6 @@ def _compare(index: OptionIndex, key: str) -> dict[int, float]:
 
 def _find_compound(index: OptionIndex, key: str) -> set[int]:
     """The options of a long word that begins or ends with one of their words: "Zahnreinigung"."""
-    sizes = range(_SHORTEST_PART + 1, len(key))
+    sizes = range(_SHORTEST_PART + 1, min(len(key), index.longest + 1))
     parts = (part for size in sizes for part in (key[:size], key[-size:]))
     return {position for part in parts for position in index.words.get(part, ())}

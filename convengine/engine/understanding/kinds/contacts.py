@@ -39,9 +39,9 @@ class PhoneFinder:
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """Runs of digits with blanks and signs between, and of digits in words."""
         spans: list[Span] = []
-        at = 0
+        at, run_ends = 0, _list_run_ends(chart.words)
         while at < len(chart.words):
-            end, digits = _find_phone_end(chart.words, at), ""
+            end, digits = _find_phone_end(chart.words, at, run_ends[at]), ""
             if end > at:
                 text = chart.text[chart.words[at].start : chart.words[end - 1].end]
                 digits = "".join(filter(str.isdecimal, text))
@@ -82,20 +82,27 @@ def _spell_digits(chart: Chart, start: int) -> tuple[int, str]:
     return at, digits
 
 
-def _find_phone_end(words: Sequence[Word], start: int) -> int:
-    """The end of the digits and signs of a number that begins at a word; `start` if none does."""
+def _list_run_ends(words: Sequence[Word]) -> list[int]:
+    """For each word, the end of the digits in the run of numbers and signs that it is in; 0 outside of such a run."""
+    ends = [0] * (len(words) + 1)
+    for at in range(len(words) - 1, -1, -1):
+        if words[at].is_number or words[at].key in _PHONE_SIGNS:
+            ends[at] = ends[at + 1] or (at + 1 if words[at].is_number or words[at].key == ")" else 0)
+    return ends
+
+
+def _find_phone_end(words: Sequence[Word], start: int, last: int) -> int:
+    """The end of the digits and signs of a number that begins at a word; `start` if none does.
+
+    `last`: the end of the digits in its run.
+    """
     first = words[start]
     if not (first.is_number or first.key in "+("):
         return start
     if start and first.is_glued and words[start - 1].key.isalnum():
         return start
-    end = last = start
-    while end < len(words) and (words[end].is_number or words[end].key in _PHONE_SIGNS):
-        end += 1
-        if words[end - 1].is_number or words[end - 1].key == ")":
-            last = end
     is_code = last < len(words) and words[last].is_glued and (words[last].key.isalnum() or words[last].key in "@:")
-    return start if is_code else last
+    return start if is_code else max(start, last)
 
 
 def check_phone(text: str, country: str) -> Resolved:
@@ -171,15 +178,21 @@ def _find_email(chart: Chart, at: int) -> Span | None:
 
     Returns None if nothing stands before the @.
     """
-    words, start, end = chart.words, at, at + 1
-    while start and words[start].is_glued and _is_email_part(words[start - 1]):
-        start -= 1
+    words, start, end = chart.words, _find_email_start(chart.words, at), at + 1
     while end < len(words) and words[end].is_glued and _is_email_part(words[end]) and end - at < _MOST_EMAIL_WORDS:
         end += 1
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
     text = chart.text[words[start].start : words[end - 1].end]
     return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at else None
+
+
+def _find_email_start(words: Sequence[Word], at: int) -> int:
+    """The start of what stands before an @ without a blank; `at` where nothing does, or more than an address has."""
+    start = at
+    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
+        start -= 1
+    return at if at - start > _MOST_EMAIL_WORDS else start
 
 
 def _is_email_part(word: Word) -> bool:

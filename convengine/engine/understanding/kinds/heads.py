@@ -91,7 +91,7 @@ def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool
         item.value <= _LAST_HOUR for at in inside for item in chart.match("hour_of", at)
     )
     takes_time = any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in specs)
-    return not (is_hour and takes_time and not any(chart.match("marked_clock", at) for at in range(len(chart.words))))
+    return not (is_hour and takes_time and not chart.occurs("marked_clock"))
 
 
 def _has_others(chart: Chart, span: Span) -> bool:

@@ -96,11 +96,12 @@ def _is_article(chart: Chart, span: Span) -> bool:
 
 def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
     """The "2 adults" of "2 adults and 2 kids" are not all of the guests."""
-    counted = [span for span in spans if span.phrase.means == "counted"]
-    if len(counted) < 2:
+    if sum(span.phrase.means == "counted" for span in spans) < 2:
         return spans
     return [
-        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True})) if span in counted else span
+        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True}))
+        if span.phrase.means == "counted"
+        else span
         for span in spans
     ]
 

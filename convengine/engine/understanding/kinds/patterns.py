@@ -1,5 +1,6 @@
 """What an author's patterns find for a field: `pattern` and `x-extract`, and the formats uuid and uri."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
@@ -76,10 +77,9 @@ def _make_span(
     chart: Chart, spec: FieldSpec, start: int, end: int, value: str, *, is_weak: bool, means: str = _FOUND
 ) -> Span | None:
     """The words from one character up to another, with a value. Returns None if no word is there."""
-    covered = [index for index, word in enumerate(chart.words) if start < word.end and word.start < end]
-    if not covered:
-        return None
-    return Span(Sort.PATTERN, covered[0], covered[-1] + 1, Phrase(means, {"text": value}), is_weak, spec.name)
+    first = bisect_right(chart.words, start, key=lambda word: word.end)
+    last = bisect_left(chart.words, end, key=lambda word: word.start)
+    return Span(Sort.PATTERN, first, last, Phrase(means, {"text": value}), is_weak, spec.name) if first < last else None
 
 
 def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:

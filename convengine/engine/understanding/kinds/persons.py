@@ -129,7 +129,7 @@ def _skip_signs(chart: Chart, at: int) -> int:
 
 def _is_capital(chart: Chart, at: int) -> bool:
     """True for a word that begins with a capital, in a message that has other letters, too."""
-    return chart.text[chart.words[at].start].isupper() and not chart.text.isupper()
+    return chart.text[chart.words[at].start].isupper() and not chart.is_shouted
 
 
 def _is_new(chart: Chart, at: int) -> bool:

@@ -1,8 +1,11 @@
 """What a sentence does: it asks, it denies, or it states something or asks for something to be done."""
 
+from collections.abc import Iterable, Sequence
+
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.understand import Understanding, understand
+from convengine.engine.understanding.words import cover
 
 _SMALL = ("courtesy", "joint", "lead_in", "filler")
 
@@ -12,20 +15,26 @@ def find_force(understanding: Understanding, language: PhraseLanguage) -> Force:
 
     "Could you …" asks for something to be done, and is no question.
     """
-    forces = {clause.force for clause in understanding.clauses if not _orders(understanding, clause, language)}
+    keys = [word.key for word in understanding.words]
+    forces = {clause.force for clause in understanding.clauses if not _orders(keys, clause, language)}
     if forces & {Force.ASKS, Force.SUPPOSES}:
         return Force.ASKS
     return Force.DENIES if Force.DENIES in forces else Force.STATES
 
 
-def _orders(understanding: Understanding, clause: Clause, language: PhraseLanguage) -> bool:
+def _orders(keys: Sequence[str], clause: Clause, language: PhraseLanguage) -> bool:
     """True for a question that begins, but for small words, like an order: "please could you …"."""
-    small = {index for cue in clause.cues if cue.name in _SMALL for index in range(cue.start, cue.end)}
-    keys = [word.key for word in understanding.words]
-    starts = [at for at in range(clause.start, clause.end) if small.issuperset(range(clause.start, at))]
-    return clause.force is Force.ASKS and any(
-        tuple(keys[at : at + len(order)]) == order for at in starts for order in language.orders
-    )
+    if clause.force is not Force.ASKS:
+        return False
+    small = cover(cue for cue in clause.cues if cue.name in _SMALL)
+    rest = next((at for at in range(clause.start, clause.end) if at not in small), clause.end - 1)
+    return _has_order(keys, range(clause.start, rest + 1), language)
+
+
+def _has_order(keys: Sequence[str], starts: Iterable[int], language: PhraseLanguage) -> bool:
+    """True if the words of an order begin at one of some words."""
+    sizes = {len(order) for order in language.orders}
+    return any(tuple(keys[at : at + size]) in language.orders for at in starts for size in sizes)
 
 
 def has_request(text: str) -> bool:
@@ -33,7 +42,7 @@ def has_request(text: str) -> bool:
     for language in detect_languages(text):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]
-        wishes = any(tuple(keys[at : at + len(order)]) == order for order in language.orders for at in range(len(keys)))
+        wishes = _has_order(keys, range(len(keys)), language)
         if wishes or any(clause.force is Force.ASKS for clause in understanding.clauses):
             return True
     return False

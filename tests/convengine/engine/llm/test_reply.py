@@ -73,7 +73,13 @@ def test_the_first_fence_with_json_counts(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["```json" + "\n" * 16_000, "``` " * 4_000, "</think>" * 2_000], ids=["lines", "fences", "thoughts"]
+    "text",
+    [
+        *("```json" + "\n" * 16_000, "``` " * 4_000, "</think>" * 2_000, "<think>" * 2_000),
+        "<th" * 4_000 + "<think></think>" + "ink></think>" * 4_000,
+        *('{"a":[' * 4_000, '{"a":1,' * 4_000, "[THINK]{" * 2_000),
+    ],
+    ids=["lines", "fences", "ends", "thoughts", "marks in marks", "brackets", "keys", "thoughts and brackets"],
 )
 def test_an_answer_that_a_model_never_ends_is_refused_at_once(text: str) -> None:
     begun = time.process_time()

@@ -1,6 +1,7 @@
 """What differs between two values and two texts; which values are equal."""
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from convengine.engine.text.difference import (
     list_words,
     pair_by_content,
 )
+from tests.pace import allow
 
 CASES: list[tuple[Any, Any, dict[str, list[tuple[str, str]]]]] = [
     ({"a": 1}, {"a": 1}, {}),
@@ -59,6 +61,14 @@ def diff(old: str, new: str) -> list[tuple[str, str]]:
 )
 def test_the_words_of_a_text_are_the_text(text: str) -> None:
     assert "".join(list_words(text)) == text
+
+
+@pytest.mark.parametrize("part", ["{{ ", "{% ", "{# ", "{"])
+def test_the_words_of_a_text_with_brackets_that_nothing_closes_are_found_at_once(part: str) -> None:
+    begun = time.process_time()
+
+    assert "".join(list_words(part * 20_000)) == part * 20_000
+    assert time.process_time() - begun < allow(0.5)
 
 
 def test_an_expression_of_a_template_is_one_word() -> None:

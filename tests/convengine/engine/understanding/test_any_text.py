@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.forms.message import MOST_CHARACTERS
+from convengine.engine.understanding import words
 from convengine.engine.understanding.field import Kind, field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, list_labels, make_lexicon
@@ -44,6 +45,8 @@ SITUATION = Situation(datetime(2026, 3, 2, 9, tzinfo=UTC), "Europe/Berlin", "en"
 LENGTH = 16_384
 #: On a quiet core each takes less than a tenth of this.
 MOST_SECONDS = 1.0
+#: What grows with the square of the length takes 16 times as long. Less time is not compared.
+MOST_GROWTH, NOTICED = 8, 0.02
 
 REPEATED = {
     "letters": "x y z q ",
@@ -65,6 +68,17 @@ REPEATED = {
     "amounts": "5 EUR 3 ",
     "contrasts": "not 5 but 6, ",
     "number words": "twenty three hundred and ",
+    "a compound": "hundertzwei",
+    "people one by one": "one child and ",
+    "people in a list": "2 kids 2 kids, ",
+    "days after days": "2 days after ",
+    "names": "name: my name is 5 ",
+    "pieces": "x/the/The The ",
+    "orders": "sorry, if not maybe ",
+    "spoken addresses": "at x.y at ",
+    "written addresses": "a@",
+    "codes": "AB-1 ",
+    "digits before a code": "1 (",
     "accounts": "DE89 3704 0044 0532 0130 00 ",
     "slips": "smalk mediun largr ",
     "moves": "yes no ",
@@ -72,9 +86,13 @@ REPEATED = {
 
 
 def _read(text: str, asked: str) -> Reading:
+    return _read_all(text[:MOST_CHARACTERS], asked)
+
+
+def _read_all(text: str, asked: str) -> Reading:
     tables = get_tables("en", "de")
     lexicon = make_lexicon(FIELDS, tables.lexicon)
-    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, SPECS, lexicon)
+    understanding = understand(text, tables, FINDERS, SPECS, lexicon)
     assert all(word.key for word in understanding.words)
     return read_into_form(understanding, OpenForm(FIELDS, asked_path=asked), FINDERS, SITUATION)
 
@@ -91,6 +109,27 @@ def test_a_long_text_of_anything_is_read_within_a_bounded_time(part: str, asked:
     _read(text, asked)
 
     assert time.process_time() - start < allow(MOST_SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1_024, pytest.param(8_192, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("part", REPEATED.values(), ids=REPEATED)
+def test_four_times_the_text_takes_about_four_times_as_long(
+    part: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without the bound on what is read, which hides how the time grows.
+    monkeypatch.setattr(words, "MOST_CHARS", LENGTH)
+    monkeypatch.setattr(words, "MOST_WORDS", LENGTH)
+
+    short, long = (min(_measure(part, length) for _ in range(2)) for length in (size // 4, size))
+
+    assert long < MOST_GROWTH * max(short, NOTICED)
+
+
+def _measure(part: str, size: int) -> float:
+    start = time.process_time()
+    _read_all((part * size)[:size], "people")
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize(
