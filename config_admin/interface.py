@@ -1,14 +1,11 @@
 """What the configuration offers to the other apps, as the types of `convengine.server.interfaces`; settings name it."""
 
-from functools import partial
-
 from config_admin.drafts.named_configurations import (
     describe_configuration,
     list_configurations,
     list_used_configurations,
     read_configuration,
 )
-from config_admin.editing.first_steps import FirstStep, note_first_step
 from config_admin.history.evidence import collect_evidence, open_evidence
 from config_admin.history.release_notes import between, list_release_notes, list_releases_of_period
 from config_admin.history.row_in_release import find_row_origins, right_to_read, then_and_now
@@ -19,7 +16,6 @@ from config_admin.releases.renamed_intents import list_older_codes
 from config_admin.test_cases.erasing import erase_tests, find_tests_with, list_titles
 from config_admin.transfer.whole_configuration import list_configuration_tables, load_file, read_release_rows
 from convengine.server.interfaces.configuration import Configuration, ConfigurationFiles, NamedConfigurations
-from convengine.server.interfaces.first_steps import FirstSteps
 from convengine.server.interfaces.release_history import ReleaseHistory
 from convengine.server.interfaces.stored_tests import StoredTests
 
@@ -59,14 +55,8 @@ class _StoredTests:
     find_tests_with = staticmethod(find_tests_with)
 
 
-class _FirstSteps:
-    note_talk = staticmethod(partial(note_first_step, step=FirstStep.TRY))
-    note_question = staticmethod(partial(note_first_step, step=FirstStep.WHY))
-
-
 configuration: Configuration = snapshots
 named_configurations: NamedConfigurations = _NamedConfigurations()
 release_history: ReleaseHistory = _ReleaseHistory()
-first_steps: FirstSteps = _FirstSteps()
 configuration_files: ConfigurationFiles = _ConfigurationFiles()
 stored_tests: StoredTests = _StoredTests()

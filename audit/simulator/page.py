@@ -51,7 +51,6 @@ from convengine.server.channels.contract import Provider
 from convengine.server.channels.providers import list_used_providers
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
-from convengine.server.interfaces.first_steps import first_steps
 from convengine.server.interfaces.unsaved_form import UnsavedForm
 
 RIGHT = "ce_sessions.try_conversation"
@@ -137,8 +136,6 @@ def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         simulation.stubs_problem = str(error)
     except NotPlayed as error:
         simulation.problem = str(error)
-    if simulation.played:
-        first_steps().note_talk(request.user)
     if posted.has("download") and simulation.played:
         return make_yaml_response(build_test_document(simulation))
     _offer_answers(request, simulation)

@@ -49,7 +49,6 @@ from convengine.json_value import Json
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
-from convengine.server.interfaces.first_steps import first_steps
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 _PARTS = {
@@ -63,7 +62,6 @@ _SEES_FAULTS = "ce_sessions.view_ceextensionfault"
 def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The page; `?part=` gives the content of a timeline card (`details`), its sentences (`account`), or an `event`."""
     log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)
-    first_steps().note_question(request.user)
     reading = read_turn(conversation_id, turn_no)
     part = request.GET.get("part")
     if part == "event":

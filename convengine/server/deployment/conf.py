@@ -17,7 +17,6 @@ DEFAULTS: Mapping[str, Any] = {
     "RELEASE_HISTORY": "config_admin.interface.release_history",
     "CONFIGURATION_FILES": "config_admin.interface.configuration_files",
     "STORED_TESTS": "config_admin.interface.stored_tests",
-    "FIRST_STEPS": "config_admin.interface.first_steps",
     "AUDIT_WRITER": "audit.interface.turn_log",
     "SEALED_STATES": "audit.interface.sealed_states",
     "TURN_READER": "audit.interface.turn_reader",

@@ -60,7 +60,7 @@ def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     problems: list[CheckMessage] = []
     interfaces = (
         *("SNAPSHOT", "NAMED_CONFIGURATIONS", "RELEASE_HISTORY", "CONFIGURATION_FILES", "AUDIT_WRITER", "TURN_READER"),
-        *("TURN_REPORTS", "INBOX", "ACCESS_LOG", "LIVE_STREAMS", "SIMULATOR", "WHAT_IF", "STORED_TESTS", "FIRST_STEPS"),
+        *("TURN_REPORTS", "INBOX", "ACCESS_LOG", "LIVE_STREAMS", "SIMULATOR", "WHAT_IF", "STORED_TESTS"),
         *("SEALED_STATES", "ALERT_RULES"),
     )
     for key in interfaces:

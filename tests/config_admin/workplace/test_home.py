@@ -342,19 +342,6 @@ def test_a_conversation_on_the_page_is_a_trial_whichever_way_somebody_came(someb
     assert list_steps(ben)["Talk to the bot"]
 
 
-def test_talking_and_asking_why_are_checked_off_whichever_way_somebody_came(somebody: Callable[..., Client]) -> None:
-    ben, bella = somebody("ben", "analyst"), somebody("bella", "analyst")
-    turns(1)
-    ben.post("/admin/audit/ceaudit/simulate/")
-    assert not list_steps(ben)["Talk to the bot"]
-
-    ben.post("/admin/audit/ceaudit/simulate/", {"try-message": "hello", "try-send": "Send"})
-    ben.get(f"/admin/audit/ceaudit/{CeConversation.objects.get().pk}/turn/1/")
-
-    assert [step for step, is_done in list_steps(ben).items() if is_done] == ["Talk to the bot", "Ask why"]
-    assert not any(list_steps(bella).values())
-
-
 def test_each_person_hides_the_first_steps_for_good(somebody: Callable[..., Client]) -> None:
     ben, bella = somebody("ben", "analyst"), somebody("bella", "analyst")
     ben.post("/admin/first-steps/DISMISSED/")
