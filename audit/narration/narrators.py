@@ -3,7 +3,7 @@
 Those on intents and on rules have modules of their own; here are forms, actions and answers.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from audit.narration import intent_narrators, rule_narrators
@@ -80,12 +80,18 @@ def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
     extracted = extraction.payload.get("extracted") if extraction else None
     if extraction and isinstance(extracted, (list, Mapping)) and len(extracted) == len(uncorrected):
         return {"given": turn.fill(extraction, "{extracted:data}"), "accepted": ()}
+    return _split_by_source(turn, event, uncorrected)
+
+
+def _split_by_source(turn: NarratedTurn, event: Event, paths: Sequence[str]) -> ExtraParts:
+    """The fields that the message gave, and those whose offered value the user accepted."""
     sources = event.payload.get("by")
-    accepted = [path for path in uncorrected if isinstance(sources, Mapping) and sources.get(path) == OFFER]
-    given = [path for path in uncorrected if path not in accepted]
+    accepted = {path for path in paths if isinstance(sources, Mapping) and sources.get(path) == OFFER}
     return {
-        name: join_parts([(_write_read_field(turn, event, path),) for path in paths])
-        for name, paths in (("given", given), ("accepted", accepted))
+        name: join_parts(
+            [(_write_read_field(turn, event, path),) for path in paths if (path in accepted) is is_accepted]
+        )
+        for name, is_accepted in (("given", False), ("accepted", True))
     }
 
 

@@ -177,6 +177,17 @@ _SECTIONS: Sequence[Section] = (
 @cache
 def list_sections() -> Sequence[Section]:
     """The sections with their entries, and *More* with those that are seldom needed."""
+    located = _list_located_entries()
+    seldom = [entry for entry in located if entry.section == _ENGINE_ROOM or entry.title in _SELDOM]
+    sections = [
+        replace(section, entries=[entry for entry in located if entry.section == section.title and entry not in seldom])
+        for section in _SECTIONS
+    ]
+    return [*(section for section in sections if section.entries), Section("More", "more_horiz", seldom)]
+
+
+def _list_located_entries() -> list[Entry]:
+    """All entries with their sections, in the order of the sections."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
     declared = [
         (page.entry, known.opts.label, page.name, page.right if "." in page.right else "")
@@ -187,13 +198,7 @@ def list_sections() -> Sequence[Section]:
     ]
     for entry, model, name, right in sorted(declared, key=lambda each: each[0].position):
         entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, right))
-    located = [replace(entry, section=title) for title, listed in entries.items() for entry in listed]
-    seldom = [entry for entry in located if entry.section == _ENGINE_ROOM or entry.title in _SELDOM]
-    sections = [
-        replace(section, entries=[entry for entry in located if entry.section == section.title and entry not in seldom])
-        for section in _SECTIONS
-    ]
-    return [*(section for section in sections if section.entries), Section("More", "more_horiz", seldom)]
+    return [replace(entry, section=title) for title, listed in entries.items() for entry in listed]
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
@@ -223,12 +228,16 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
         for page in item["items"]:
             page["active"] = page["link"] == active_link
         item["active"] = item["link"] == active_link or any(page["active"] for page in item["items"])
-    # The engine room is for users who may do more there than read; others find its pages by the search.
-    engine_room = [page for section in sections for page in section["items"] if page["section"] == _ENGINE_ROOM]
+    _list_engine_room([page for section in sections for page in section["items"]])
+    return [home, *sections]
+
+
+def _list_engine_room(pages: Sequence[dict[str, Any]]) -> None:
+    """The engine room is for users who may do more there than read; others find its pages by the search."""
+    engine_room = [page for page in pages if page["section"] == _ENGINE_ROOM]
     listed = any(page["changes"] or page["active"] for page in engine_room)
     for page in engine_room:
         page["listed"] = listed
-    return [home, *sections]
 
 
 def find_entry_right(path: str) -> str:

@@ -54,11 +54,11 @@ class Command(ExactCommand):
                 }
         except DraftRequired as refused:
             raise CommandError(refused.message) from None
-        changed = [each for each, result in results.items() if result.plan.differences]
         if options["update_base"] and change.release:
             base = BaseRelease(change.release.config_version, change.release.content_hash)
-            for each in changed:
-                write_flow_file({**flows[each], "base": base._asdict()}, each)
+            for each, result in results.items():
+                if result.plan.differences:
+                    write_flow_file({**flows[each], "base": base._asdict()}, each)
         count = sum(len(rows) for result in results.values() for rows in result.plan.differences.values())
         done = "changed" if update else "made"
         self.stdout.write(

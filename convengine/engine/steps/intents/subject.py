@@ -1,6 +1,6 @@
 """A change of subject while a form is open, and which phrase decides the intent then."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from convengine.engine.forms.asking import find_form_language
 from convengine.engine.forms.form import Field, get_form
@@ -37,6 +37,7 @@ from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.phrases.terms import read_text
+from convengine.engine.understanding.reading import Reading
 
 #: What answers the open question is no new subject.
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -55,9 +56,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
     fields = [field for item in reading.taken if (field := form.field(item.field))]
-    is_of_form = reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields)
-    is_of_form = is_of_form or asks_for_field_options(session, turn)
-    if is_of_form and not is_more_than_values(session, turn, schema):
+    if _is_about_form(session, turn, reading, fields) and not is_more_than_values(session, turn, schema):
         return None
     classification = classify(session, turn, session.user_text)
     row = classification.winner
@@ -66,6 +65,12 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     if (fields or reading.offered) and classification.score < VERY_SURE:
         return None
     return row if _is_other_subject(session, turn, code(row.intent_code)) or not fields else None
+
+
+def _is_about_form(session: Session, turn: Turn, reading: Reading, fields: Sequence[Field]) -> bool:
+    """True for a message that refuses, clears or asks for values of the form, or gives one that is no short text."""
+    gives_value = reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields)
+    return bool(gives_value) or asks_for_field_options(session, turn)
 
 
 def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:

@@ -200,8 +200,10 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
                 templatePreview=shorten(template, 500),
                 responseId=row.response_id,
             )
-    if row.output_format != "JSON":
-        return TextPayload(text)
+    return _parse_json(text) if row.output_format == "JSON" else TextPayload(text)
+
+
+def _parse_json(text: str) -> Payload:
     try:
         return JsonPayload(json.loads(text))
     except (ValueError, RecursionError):
