@@ -9,6 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management.commands import flush
 from django.db import connection
@@ -69,6 +70,11 @@ def _allow_changing_turns_first(request: pytest.FixtureRequest) -> None:
     """Before fixtures of the test's own file, which may change turns."""
     if "changeable_turns" in request.fixturenames:
         request.getfixturevalue("changeable_turns")
+
+
+def pytest_sessionstart() -> None:
+    # The pages of the admin, which the URLs load for a server.
+    admin.autodiscover()
 
 
 def pytest_configure() -> None:

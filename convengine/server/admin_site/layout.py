@@ -227,7 +227,7 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
     for item in (home, *sections):
         for page in item["items"]:
             page["active"] = page["link"] == active_link
-        item["active"] = item["link"] == active_link or any(page["active"] for page in item["items"])
+        item["active"] = active_link in (item["link"], *(page["link"] for page in item["items"]))
     _list_engine_room([page for section in sections for page in section["items"]])
     return [home, *sections]
 
