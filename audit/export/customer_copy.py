@@ -1,7 +1,7 @@
 """What a conversation was about, for the customer: what was said, understood and done, without internals."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -27,7 +27,7 @@ from convengine.server.admin_site.record_columns import answer_text
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
-_OUTCOMES = {
+_OUTCOMES: Mapping[str, str] = {
     PENDING_ACTION_EXECUTED: "Done",
     PENDING_ACTION_FAILED: "Tried, but it failed",
     PENDING_ACTION_REJECTED: "Not done, as you said",

@@ -12,7 +12,8 @@ from django.contrib.contenttypes.models import ContentType
 from django.forms.models import ModelChoiceIterator
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from rest_framework_api_key.admin import APIKey  # with its admin, which is replaced
+from rest_framework_api_key import admin as _replaced_admin  # noqa: F401
+from rest_framework_api_key.models import APIKey
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget

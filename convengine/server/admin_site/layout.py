@@ -203,9 +203,9 @@ def _list_located_entries() -> list[Entry]:
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Home, and the entries with the pages that this user works with, or is on."""
-    home, *sections = list_places(request) or [None]
-    shown = [{**item, "items": [page for page in item["items"] if page["listed"]]} for item in sections]
-    return [{"items": [home, *filter(itemgetter("items"), shown)]}] if home else []
+    places = list_places(request)
+    shown = [{**item, "items": [page for page in item["items"] if page["listed"]]} for item in places[1:]]
+    return [{"items": [*places[:1], *filter(itemgetter("items"), shown)]}] if places else []
 
 
 def list_places(request: HttpRequest) -> list[dict[str, Any]]:
