@@ -44,7 +44,7 @@ class Question:
     want_json: bool = False
     #: Validate the answer by the schema, and ask the service to keep it.
     strict: bool = False
-    #: The same, but an answer that breaks the schema twice goes to the caller, who reads what it can.
+    #: Only the first property must keep the schema, which is what is asked for; the caller reads the others as it can.
     lenient: bool = False
     #: The temperature of a template. None for the setting of the purpose.
     temperature: float | None = None
@@ -177,11 +177,22 @@ def _read_answer(whole_text: str, question: Question) -> Reply:
     value = None
     try:
         value = read_json(whole_text)
-        if (question.strict or question.lenient) and question.json_schema is not None:
+        if question.strict and question.json_schema is not None:
             validate_value(value, question.json_schema)
+        elif question.lenient and question.json_schema is not None:
+            validate_value(value, _require_first(question.json_schema))
     except UnusableAnswer as unusable:
         return Reply(text, value, unusable.fault)
     return Reply(text, value)
+
+
+def _require_first(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """A schema that requires nothing but the first property."""
+    declared = schema.get("properties")
+    first = next(iter(declared), None) if isinstance(declared, Mapping) else None
+    if not isinstance(declared, Mapping) or first is None:
+        return {"type": "object"}
+    return {"type": "object", "properties": {first: declared[first]}, "required": [first]}
 
 
 def _build_repair_prompt(user: str, reply: Reply) -> str:
