@@ -88,20 +88,18 @@ def _split_by_source(turn: NarratedTurn, event: Event, paths: Sequence[str]) -> 
     sources = event.payload.get("by")
     accepted = {path for path in paths if isinstance(sources, Mapping) and sources.get(path) == OFFER}
     return {
-        name: join_parts(
-            [(_write_read_field(turn, event, path),) for path in paths if (path in accepted) is is_accepted]
-        )
+        name: join_parts([_write_read_field(turn, event, path) for path in paths if (path in accepted) is is_accepted])
         for name, is_accepted in (("given", False), ("accepted", True))
     }
 
 
-def _write_read_field(turn: NarratedTurn, event: Event, path: str) -> Fact:
+def _write_read_field(turn: NarratedTurn, event: Event, path: str) -> Parts:
     """A field that was read, with its value. One that has none was skipped by the user: "no phone number"."""
     context, title = event.state.get("context"), write_fields("field", path, turn.specs)
     value = find_value(context, path) if isinstance(context, Mapping) else None
     is_skipped = isinstance(context, Mapping) and value is None
-    text = f"no {title}" if is_skipped else title if value is None else write_fields("data", {path: value}, turn.specs)
-    return Fact(text, path, event.row.seq, ("read",))
+    shown = "" if value is None else write_fields("data", {path: value}, turn.specs).removeprefix(title)
+    return (Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",)), *filter(None, [shown]))
 
 
 def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:

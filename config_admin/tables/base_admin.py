@@ -184,12 +184,12 @@ class RowAdmin(
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         """The rows with the words, and those of the intents that have them in their names."""
-        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        matching, may_repeat = super().get_search_results(request, queryset, search_term)
         words = search_term.lower().split()
         is_of_intents = any(field.name == "intent_code" for field in self.opts.fields)
         intents = get_editor_context(request).snapshot.rows(rows.Intent) if words and is_of_intents else ()
         named = [row.intent_code for row in intents if all(word in row.name.lower() for word in words)]
-        return (found | queryset.filter(intent_code__in=named) if named else found), may_repeat
+        return (matching | queryset.filter(intent_code__in=named) if named else matching), may_repeat
 
 
 class ScopedAdmin(RowAdmin):

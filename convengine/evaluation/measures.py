@@ -107,8 +107,8 @@ def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
     meant = [outcome for outcome in outcomes if outcome.intent]
     total = Counter(outcome.intent for outcome in meant)
     right = _count_each(meant, lambda outcome: outcome.is_right)
-    asked = _count_each(meant, lambda outcome: outcome.decision.is_question)
-    taken = _count_each(meant, lambda outcome: bool(outcome.claimed) and not outcome.is_right)
+    asked_counts = _count_each(meant, lambda outcome: outcome.decision.is_question)
+    taken_counts = _count_each(meant, lambda outcome: bool(outcome.claimed) and not outcome.is_right)
     near = _count_each(meant, lambda outcome: outcome.is_near)
     claimed = Counter(outcome.claimed for outcome in outcomes if outcome.claimed)
     listed = [
@@ -117,9 +117,9 @@ def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
             "messages": total[intent],
             "right": right[intent],
             "near": near[intent],
-            "asked": asked[intent],
-            "taken": taken[intent],
-            "missed": total[intent] - right[intent] - asked[intent] - taken[intent],
+            "asked": asked_counts[intent],
+            "taken": taken_counts[intent],
+            "missed": total[intent] - right[intent] - asked_counts[intent] - taken_counts[intent],
             "claimed": claimed[intent],
             "precision": _share(right[intent], claimed[intent]),
             "recall": _share(right[intent], total[intent]),

@@ -48,6 +48,8 @@ FAULTS: Mapping[str, str] = {
     "SECRET_MISSING": "This installation has no secret of that name. The message has the variable to set.",
     "SQL_NOT_READONLY": "The statement must be one query that only reads. The message says why.",
     "TASK_FAILED": "The task failed.",
+    "PROCESS_DIED": "Processes that worked on it ended three times, so it is not tried again.",
+    "RESULT_NOT_STORED": "The database refuses the result.",
     "TOOL_RESULT_INCOMPLETE": "The result lacks what the answer of the state prints. The message says what.",
     "UNKNOWN_TOOL": "No tool has this code.",
 }

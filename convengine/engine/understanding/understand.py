@@ -132,9 +132,9 @@ def add_learned_moves(understanding: Understanding) -> Understanding:
     They add moves, make clauses ask, and drop moves of the tables.
     """
     chart, spans, port = understanding.chart, understanding.spans, understanding.learned
-    found = list(learn_moves(chart, understanding.clauses, spans, understanding.moves, port)) if port else []
-    likely = [each.move for each in found if each.move]
-    clauses, moves = _apply(found, chart, understanding.clauses, spans, understanding.moves)
+    rated = list(learn_moves(chart, understanding.clauses, spans, understanding.moves, port)) if port else []
+    likely = [each.move for each in rated if each.move]
+    clauses, moves = _apply(rated, chart, understanding.clauses, spans, understanding.moves)
     in_order = sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end))
     doubtful_moves = tuple(filter(_is_doubtful, likely))
     return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful_moves)

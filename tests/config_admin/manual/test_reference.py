@@ -33,7 +33,7 @@ ACCESS = ROOT / "config_admin/manual/access.json"
 #: Codes that are not given as a text: that of the guard of SQL statements, and a default.
 ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 #: The same of tools: of the guard, of expressions, and of results that are kept.
-OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP", "OVERLOADED"}
+OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP", "OVERLOADED", "TOOL_RESULT_INCOMPLETE"}
 #: How checks hand a code over.
 GIVES = {
     "Problem",

@@ -32,8 +32,8 @@ def test_the_report_names_confusions_with_the_phrase_that_caused_them() -> None:
         "      REPAIR: “f” → nothing, nearest REPAIR",
     ]
     assert lines[-2:] == [
-        "BUY            4      1      1      1      0.500   0.250  0.333",
-        "REPAIR         2      1      0      2      0.333   0.500  0.400",
+        "BUY            4      1      1      2       0      1      0.500   0.250  0.333",
+        "REPAIR         2      1      0      0       1      2      0.333   0.500  0.400",
     ]
 
 

@@ -46,7 +46,7 @@ FORM_GIVEN_UP = declare_stage(
     ),
 )
 PERSON_WANTED = declare_stage(
-    _PERSON_WANTED,
+    "PERSON_WANTED",
     Family.RESPONSE,
     "The user asked for a person, in words that are no phrase of an intent, and the conversation is handed over.",
     steps="ResponseResolutionStep",

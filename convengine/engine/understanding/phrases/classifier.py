@@ -8,6 +8,7 @@ it is kept as one weight for each column and intent.
 "None of them" is a class of its own, of general sentences (`none_of_them.toml`) that are not near to any phrase.
 """
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import sqrt
@@ -61,6 +62,10 @@ class Ranked(NamedTuple):
     likeness: float
 
 
+class TrainingFailed(Exception):
+    """The process that learns very many phrases ended without a result."""
+
+
 class Weights(NamedTuple):
     """What is learned: a column for each class, and what each class has beforehand.
 
@@ -69,6 +74,18 @@ class Weights(NamedTuple):
 
     by_row: npt.NDArray[np.float16]
     beforehand: Numbers
+
+    def pack(self) -> bytes:
+        """The weights as they are stored."""
+        packed = io.BytesIO()
+        np.savez_compressed(packed, by_row=self.by_row, beforehand=self.beforehand)
+        return packed.getvalue()
+
+    @classmethod
+    def unpack(cls, stored: bytes) -> "Weights":
+        """The stored weights. Raises ValueError, KeyError or OSError for other bytes."""
+        with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
+            return cls(arrays["by_row"], arrays["beforehand"])
 
 
 class Classifier:

@@ -1,7 +1,6 @@
 """The classifiers of this process, each made once from its phrases, and the store that other processes share."""
 
 import hashlib
-import io
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from convengine.engine.understanding.phrases.classifier import (
     Content,
     Example,
     Ranked,
+    TrainingFailed,
     TrainingTexts,
     Weights,
     list_general_sentences,
@@ -78,10 +78,6 @@ class Ranker(Protocol):
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-
-
-class TrainingFailed(Exception):
-    """The process that learns very many phrases ended without a result."""
 
 
 class ModelStore(Protocol):
@@ -207,7 +203,7 @@ def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) ->
             _ask_for_messages(content, messages)
         return ranker
     except EncoderUnavailable:
-        without = _leave_out_vectors(content)
+        without = content._replace(encoder=NO_VECTORS)
         return _get_classifier(without, name_model(without))
 
 
@@ -224,7 +220,7 @@ def _ask_for_messages(content: Content, messages: Sequence[str]) -> None:
 def load_classifier(content: Content, name: str) -> None:
     """Have a classifier ready, and the one that answers when its service fails. Raises EncoderUnavailable."""
     if is_service(content.encoder):
-        without = _leave_out_vectors(content)
+        without = content._replace(encoder=NO_VECTORS)
         _get_classifier(without, name_model(without))
     _get_classifier(content, name)
 
@@ -246,10 +242,6 @@ def _get_classifier(content: Content, name: str) -> Ranker:
 def _takes_long(content: Content, name: str) -> bool:
     """True if no turn should wait for a classifier: of many phrases, or whose service may not have been asked yet."""
     return is_large(content) or (is_service(content.encoder) and _models.store.load(name) is None)
-
-
-def _leave_out_vectors(content: Content) -> Content:
-    return content._replace(encoder=NO_VECTORS)
 
 
 def is_large(content: Content) -> bool:
@@ -323,9 +315,8 @@ def _load_stored_vectors(
     new = [text for text, name in names.items() if name not in packed][:most_new]
     for start in range(0, len(new), BATCH):
         part = new[start : start + BATCH]
-        vectors = {
-            names[text]: _pack_vector(vector) for text, vector in zip(part, encode_texts(encoder, part), strict=True)
-        }
+        encoded = zip(part, encode_texts(encoder, part), strict=True)
+        vectors = {names[text]: vector.astype(_VECTOR_TYPE).tobytes() for text, vector in encoded}
         store.save_vectors(vectors)
         packed |= vectors
     return {text: np.frombuffer(packed[name], _VECTOR_TYPE) for text, name in names.items() if name in packed}
@@ -365,10 +356,10 @@ def _make(content: Content, name: str, store: ModelStore) -> Classifier:
     def make() -> bytes:
         # What is only for this process is learned in it.
         is_shared = _making.get() in (Making.SHARED, Making.BACKGROUND)
-        return store.train(content) if is_shared and is_large(content) else _pack(train(read_texts()))
+        return store.train(content) if is_shared and is_large(content) else train(read_texts()).pack()
 
     weights = store.load_or_make(name, make, takes_long=is_large(content))
-    classifier = Classifier(read_texts(), _unpack(weights))
+    classifier = Classifier(read_texts(), Weights.unpack(weights))
     _models.keep(name, classifier)
     return classifier
 
@@ -378,7 +369,7 @@ def train_content(content: Content, store: ModelStore) -> bytes:
     encoder = load_encoder(content.encoder, store)
     vectors = load_vectors(content.list_texts(), store, encoder)
     unload_encoder()
-    return _pack(train(TrainingTexts(content, vectors, encoder)))
+    return train(TrainingTexts(content, vectors, encoder)).pack()
 
 
 def _get_store(content: Content) -> ModelStore:
@@ -407,18 +398,3 @@ def _get_interim(content: Content, name: str) -> InterimClassifier:
             while len(_models.interims) > _MOST_INTERIM:
                 _models.interims.popitem(last=False)
     return interim
-
-
-def _pack_vector(vector: Vector) -> bytes:
-    return vector.astype(_VECTOR_TYPE).tobytes()
-
-
-def _pack(weights: Weights) -> bytes:
-    packed = io.BytesIO()
-    np.savez_compressed(packed, by_row=weights.by_row, beforehand=weights.beforehand)
-    return packed.getvalue()
-
-
-def _unpack(stored: bytes) -> Weights:
-    with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
-        return Weights(arrays["by_row"], arrays["beforehand"])

@@ -33,6 +33,7 @@ STARTS_THREADS = {
     "convengine/server/phrase_models/store.py": "releases",
     "convengine/server/probes/bounded.py": "its callers are probes, which have no connection",
     "convengine/server/turns/acquire.py": "nobody waits for it",
+    "convengine/server/turns/watchdog.py": "nobody waits for it",
 }
 
 

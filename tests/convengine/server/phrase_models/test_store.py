@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections, transaction
 
 from audit.integrity.verify import verify_other_tables
 from convengine.engine.understanding.phrases import models
-from convengine.engine.understanding.phrases.classifier import Content, Example
+from convengine.engine.understanding.phrases.classifier import Content, Example, Weights
 from convengine.engine.understanding.phrases.models import get_classifier, load_vectors, name_model, name_vector
 from convengine.server.database.sql import database_time
 from convengine.server.phrase_models import store as stores
@@ -120,8 +120,8 @@ def _swap_weights(row: CePhraseModel) -> None:
 
 def _reverse_weights(row: CePhraseModel) -> None:
     """Exchange what speaks for each intent."""
-    weights = models._unpack(bytes(row.weights))
-    swapped = models._pack(weights._replace(by_row=weights.by_row[:, ::-1]))
+    weights = Weights.unpack(bytes(row.weights))
+    swapped = weights._replace(by_row=weights.by_row[:, ::-1]).pack()
     CePhraseModel.objects.filter(pk=row.pk).update(weights=swapped)
 
 

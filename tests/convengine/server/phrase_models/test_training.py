@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from convengine.engine.understanding.phrases import classifier, models
-from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example, TrainingTexts, train
+from convengine.engine.understanding.phrases.classifier import (
+    Classifier,
+    Content,
+    Example,
+    TrainingTexts,
+    Weights,
+    train,
+)
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.models import Making, choose_making, get_classifier, name_model
 from convengine.server.phrase_models import training
@@ -136,4 +143,4 @@ def test_sixty_thousand_phrases_are_learned_within_600_mb(store: DatabaseStore) 
     told = ended.stderr.decode().split("PEAK")[-1].split()
 
     assert int(told[0]) <= 600
-    assert models._unpack(ended.stdout).by_row.shape[1] == 3001
+    assert Weights.unpack(ended.stdout).by_row.shape[1] == 3001
