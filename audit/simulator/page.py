@@ -163,7 +163,7 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
     snapshot = _read_configuration(simulation)
     try:
         simulation.played = _play_conversation(simulation, snapshot, outside)
-    except (ValueError, RecursionError):
+    except ValueError:
         text = "The input parameters of an earlier message are not a JSON object. Start a new conversation."
         raise NotPlayed(text) from None
     if is_real:
