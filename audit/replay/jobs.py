@@ -121,8 +121,8 @@ def _read_end(outcome: Replay) -> _End | None:
     """Of a turn handled elsewhere, what the record says. Returns None for a turn that failed or could not run."""
     if outcome.is_external:
         *_, last = expand_events(outcome.stored_events)
-        names = ("intent", "state", "context")
-        return _End(*(last.state[name] for name in names), answer=outcome.record.assistant_output)
+        end = last.state
+        return _End(end["intent"], end["state"], end["context"], outcome.record.assistant_output)
     if outcome.turn is None or outcome.turn.error:
         return None
     session = outcome.turn.session
