@@ -67,7 +67,7 @@ class Replay:
     @property
     def is_external(self) -> bool:
         """True for a turn handled elsewhere: its answer came from outside, on whatever release, so nothing runs."""
-        return self.record.source == EXTERNAL
+        return self.record.source == EXTERNAL and not self.refused
 
     @cached_property
     def events(self) -> list[StoredEvent]:
@@ -130,7 +130,7 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
     """
     version = record.config_version if config_version is None else config_version
     if record.source == EXTERNAL:
-        return Replay(record, version)
+        return Replay(record, version, refused="" if record.events else "The events of the turn are gone.")
     snapshot = configuration().at(version)
     try:
         recorded = restore_recording(record)
