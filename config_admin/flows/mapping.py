@@ -32,7 +32,6 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE
 from convengine.engine.understanding.language import find_language
-from convengine.files.json_text import read_json
 from convengine.json_value import Json
 
 COLLECT, CONFIRM, DONE, FAILED, UNCLEAR = "COLLECT", "CONFIRM", "DONE", "FAILED", "UNCLEAR"
@@ -182,7 +181,7 @@ def _read_refusal(value: str, _: Document) -> Values:
 
 def _read_condition(text: str, _: Document) -> Json:
     parse_condition(text)
-    return read_json(text)
+    return json.loads(text)
 
 
 def _find_tool_group(flow: Document) -> str:
