@@ -350,7 +350,7 @@ def test_a_conversation_on_the_page_is_a_trial_whichever_way_somebody_came(someb
 
 
 def test_a_step_is_done_whichever_way_somebody_came_and_stays_done(somebody: Callable[..., Client]) -> None:
-    def done(client: Client) -> list[str]:
+    def list_done(client: Client) -> list[str]:
         return [step for step, is_done in list_steps(client).items() if is_done]
 
     turns(1)
@@ -360,7 +360,7 @@ def test_a_step_is_done_whichever_way_somebody_came_and_stays_done(somebody: Cal
 
     trier.get(f"{audit}simulate/")
     trier.post(f"{audit}simulate/", {"try-message": "", "try-send": "1"})
-    assert done(trier) == []
+    assert list_done(trier) == []
     row = make(m.CeResponse, intent_code="UNKNOWN")
     form = sent_by(form_of(trier.get(address(m.CeResponse, "change", row.pk))), _pk=str(row.pk), exact_text="Hm?")
     trier.post(address(m.CeResponse, "simulate_of_form"), {**form, "try-message": "hi", "try-send": "1"})
@@ -368,12 +368,12 @@ def test_a_step_is_done_whichever_way_somebody_came_and_stays_done(somebody: Cal
     chatter.get(f"{audit}{turn}?part=account")
     reader.get(f"{audit}{turn}?part=details")
 
-    assert [done(client) for client in (trier, talker, chatter, reader, other)] == [
+    assert [list_done(client) for client in (trier, talker, chatter, reader, other)] == [
         ["Talk to the bot"], ["Talk to the bot"], ["Talk to the bot", "Ask why"], ["Ask why"], []
     ]  # fmt: skip
     trier.logout()
     trier.force_login(User.objects.get(username="a"))
-    assert done(trier) == ["Talk to the bot"]
+    assert list_done(trier) == ["Talk to the bot"]
 
 
 def test_each_person_hides_the_first_steps_for_good(somebody: Callable[..., Client]) -> None:
