@@ -9,5 +9,6 @@ from config_admin.workplace import finder, home
 urlpatterns = [
     path("find/", admin.site.admin_view(finder.find), name="config_admin_find"),
     path("signed-in/", admin.site.admin_view(check_sign_in), name="config_admin_signed_in"),
-    path("first-steps/<str:step>/", admin.site.admin_view(home.open_first_step), name="config_admin_first_step"),
+    path("first-steps/hide/", admin.site.admin_view(home.hide_first_steps), name="config_admin_hide_first_steps"),
+    path("last-turn/", admin.site.admin_view(home.open_last_turn), name="config_admin_last_turn"),
 ]

@@ -7,8 +7,10 @@ and failures.
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from audit.models import CeErasure, CeReplayJob
+from audit.record.events import expand_events
 from audit.replay.comparison import EventPair, StepPair
 from audit.replay.replay import Replay, replay_turn
 from convengine.engine.errors import ConversationNotFound, ReplayBusy
@@ -91,19 +93,40 @@ def _read_record(job: CeReplayJob, turn_no: int) -> CeConversationHistory | None
 def _describe_turn(outcome: Replay | None) -> dict[str, Json]:
     """Where the turn led; ERROR for one that failed, or could not run."""
     turn = outcome.turn if outcome else None
-    session = turn.session if turn and not turn.error else None
+    end = _read_end(outcome) if outcome else None
     return {
         "userText": (outcome.record.user_input or "") if outcome else "",
-        "intent": (session.intent or "") if session else ERROR,
-        "state": (session.state or "") if session else ERROR,
-        "contextJson": dumps(to_plain(session.context)) if session else "{}",
+        "intent": (end.intent or "") if end else ERROR,
+        "state": (end.state or "") if end else ERROR,
+        "contextJson": dumps(to_plain(end.context)) if end else "{}",
         "turnId": str(outcome.record.turn_id) if outcome else None,
         "configVersion": outcome.config_version if outcome else None,
         "equal": bool(outcome and outcome.is_equal),
-        "payload": to_plain(session.last_assistant) if session else None,
+        "payload": to_plain(end.answer) if end else None,
         "errorCode": turn.error if turn else None,
         "stages": [event.stage for event in outcome.events] if outcome else [],
     }
+
+
+class _End(NamedTuple):
+    """Where a turn led."""
+
+    intent: str | None
+    state: str | None
+    context: Json
+    answer: Json
+
+
+def _read_end(outcome: Replay) -> _End | None:
+    """Of a turn handled elsewhere, what the record says. Returns None for a turn that failed or could not run."""
+    if outcome.is_external:
+        *_, last = expand_events(outcome.stored_events)
+        end = last.state
+        return _End(end["intent"], end["state"], end["context"], outcome.record.assistant_output)
+    if outcome.turn is None or outcome.turn.error:
+        return None
+    session = outcome.turn.session
+    return _End(session.intent, session.state, session.context, session.last_assistant)
 
 
 def _find_unmet(expected: Mapping[str, Json], turns: Sequence[Mapping[str, Json]]) -> Iterator[str]:
@@ -123,7 +146,7 @@ def _find_failures(outcome: Replay | None) -> Iterator[str]:
     if outcome is None:
         yield "it is no longer stored"
         return
-    if outcome.turn is None:
+    if outcome.refused:
         yield f"it cannot be replayed: {outcome.refused}"
         return
     yield from (shorten(text, _CALL) for text in outcome.missing)

@@ -20,7 +20,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 from convengine.play.play import PlayedTurn, play_recorded
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import EXTERNAL, CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording, read_recording
 
 #: Maximum turns of one answer.
@@ -49,7 +49,7 @@ class Replay:
     record: CeConversationHistory
     #: The release that it ran on.
     config_version: int
-    #: None when it cannot be replayed, and why.
+    #: None when it cannot be replayed, and why; and for a turn handled elsewhere.
     turn: PlayedTurn | None = None
     refused: str = ""
     #: Requested and not recorded; recorded and not requested.
@@ -64,14 +64,23 @@ class Replay:
         stored = read_turns(self.record.conversation_id, [self.record.turn_no or 0])
         return [event for event in stored if event.stage not in AFTER_THE_ANSWER]
 
+    @property
+    def is_external(self) -> bool:
+        """True for a turn handled elsewhere: its answer came from outside, on whatever release, so nothing runs."""
+        return self.record.source == EXTERNAL and not self.refused
+
     @cached_property
     def events(self) -> list[StoredEvent]:
         """The events of the replay, which are not stored."""
+        if self.is_external:
+            return self.stored_events
         return list_unstored_events(self.turn.turn) if self.turn else []
 
     @property
     def answers(self) -> tuple[Json, Json]:
         """Both answers; None on a side where the turn failed or did not run."""
+        if self.is_external:
+            return self.record.assistant_output, self.record.assistant_output
         replayed = self.turn and not self.turn.error and to_plain(self.turn.outcome.session.last_assistant)
         return drop_times(self.record.assistant_output), drop_times(replayed or None)
 
@@ -96,13 +105,13 @@ class Replay:
     def is_equal(self) -> bool:
         """True when no event and no answer differs, and every call was recorded."""
         if self.turn is None or self.first_difference or self.missing:
-            return False
+            return self.is_external
         return not self.differing and self.answers[0] == self.answers[1]
 
     @cached_property
     def first_difference(self) -> FirstDifference | None:
         """The first difference on the turn's own release, in an event, the answer, or the calls; elsewhere null."""
-        if not self.is_on_own_release:
+        if not self.is_on_own_release or self.is_external:
             return None
         calls = (*self.missing, *(f"Recorded and not asked for: {call}." for call in self.unasked))
         then, now = self.answers
@@ -120,6 +129,8 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
     On another release, recorded answers to the same questions are reused. Raises LookupError for an unknown release.
     """
     version = record.config_version if config_version is None else config_version
+    if record.source == EXTERNAL:
+        return Replay(record, version, refused="" if record.events else "The events of the turn are gone.")
     snapshot = configuration().at(version)
     try:
         recorded = restore_recording(record)
@@ -162,20 +173,18 @@ def get_current_release() -> int:
 
 def find_replay_difference(record: CeConversationHistory) -> FirstDifference | None:
     """Returns None when the replayed turn leaves the same events. Raises NotReplayable."""
-    return _require_played(replay_turn(record)).first_difference
+    replay = replay_turn(record)
+    if replay.refused:
+        raise NotReplayable(replay.refused)
+    return replay.first_difference
 
 
 def rebuild_turn(record: CeConversationHistory) -> Turn:
     """The replayed turn, whose events have the session of every moment. Raises NotReplayable."""
-    replay = _require_played(replay_turn(record))
-    assert replay.turn
-    return replay.turn.turn
-
-
-def _require_played(replay: Replay) -> Replay:
+    replay = replay_turn(record)
     if replay.turn is None:
-        raise NotReplayable(replay.refused)
-    return replay
+        raise NotReplayable(replay.refused or record.replay_note)
+    return replay.turn.turn
 
 
 def restore_recording(record: CeConversationHistory) -> StoredRecording:

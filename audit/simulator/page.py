@@ -45,6 +45,7 @@ from convengine.play.stub_documents import (
 )
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.configuration_choice import describe, list_choices, require_readable
+from convengine.server.admin_site.first_steps import TRY, note_step
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.channels.contract import Provider
@@ -136,6 +137,8 @@ def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
         simulation.stubs_problem = str(error)
     except NotPlayed as error:
         simulation.problem = str(error)
+    if simulation.played:
+        note_step(request, TRY)
     if posted.has("download") and simulation.played:
         return make_yaml_response(build_test_document(simulation))
     _offer_answers(request, simulation)
@@ -163,7 +166,7 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
     snapshot = _read_configuration(simulation)
     try:
         simulation.played = _play_conversation(simulation, snapshot, outside)
-    except (ValueError, RecursionError):
+    except ValueError:
         text = "The input parameters of an earlier message are not a JSON object. Start a new conversation."
         raise NotPlayed(text) from None
     if is_real:

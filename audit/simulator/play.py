@@ -16,6 +16,8 @@ from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play import play, scenario
 from convengine.play.comparison import Aspect, Summary, compare_turns, summarise
@@ -182,8 +184,8 @@ def _list_calls(turn: PlayedTurn, counts: dict[str, int]) -> Iterator[NamedCall]
 def read_summaries(text: str) -> list[Mapping[str, Json]]:
     """The summaries that a page sends back; none for another text."""
     try:
-        summaries = json.loads(text or "[]")
-    except (ValueError, RecursionError):
+        summaries = read_json(text or "[]")
+    except Unreadable:
         return []
     if not isinstance(summaries, list):
         return []

@@ -1,6 +1,5 @@
 """What the page of the simulator sends: the lines so far, the stubs, and what to do."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from audit.timeline.talk_page import find_message_problem
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
+from convengine.files.json_text import read_json
 from convengine.server.deployment import conf
 
 #: The names of the inputs; those of a form that is tried have others.
@@ -30,7 +30,7 @@ class SentMessage(NamedTuple):
 
     def read_params(self) -> Mapping[str, Any]:
         """The input parameters. Raises ValueError for a text that is no JSON object."""
-        params = json.loads(self.params) if self.params.strip() else {}
+        params = read_json(self.params) if self.params.strip() else {}
         if not isinstance(params, dict):
             raise ValueError(self.params)
         return params
@@ -105,7 +105,7 @@ class Posted:
             return f"The input parameters are longer than {conf.get('MAX_INPUT_PARAMS_BYTES')} bytes. Enter fewer."
         try:
             SentMessage("", self.get("params")).read_params()
-        except (ValueError, RecursionError):
+        except ValueError:
             return 'The input parameters are not a JSON object. Enter one such as {"tier": "gold"}, or nothing.'
         return ""
 

@@ -14,6 +14,7 @@ from audit.timeline.explained_turn import explain_events, find_release
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
+from convengine.server.admin_site.first_steps import TRY, note_step
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, row_url
@@ -41,6 +42,8 @@ def talk_page(request: HttpRequest) -> HttpResponse:
         message = request.POST.get("message", "")
         conversation_id = conversation or uuid.uuid4()
         error = _take_turn(conversation_id, message)
+        if not error:
+            note_step(request, TRY)
         if not error and not is_part:
             return HttpResponseRedirect(f"{_talk_url(conversation_id)}#last")
         # A failed turn is in the record, too.

@@ -46,6 +46,7 @@ from convengine.engine.steps.tools.stages import (
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.stage import find_stage, is_error
 from convengine.json_value import Json
+from convengine.server.admin_site.first_steps import TRY, WHY, note_step
 from convengine.server.admin_site.pages import VIEW, page
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.database.unreadable import read_rows
@@ -64,6 +65,10 @@ def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)
     reading = read_turn(conversation_id, turn_no)
     part = request.GET.get("part")
+    note_step(request, WHY)
+    if part == "account":
+        # The page with the chat shows it after each answer.
+        note_step(request, TRY)
     if part == "event":
         return TemplateResponse(request, "audit/event.html", {"opened": find_opened_event(reading.events, request)})
     if part == "words":

@@ -12,7 +12,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.comparison import LASTING, compare_turns, summarise
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import EXTERNAL, CeConversationHistory
 from convengine.server.turns.stored_recording import StoredRecording
 
 #: Past releases to hold at a time, of turns that are compared with their record.
@@ -35,7 +35,7 @@ class ComparedTurn:
     #: An earlier turn of the conversation left another situation, so this one would not have been the same: it does not
     #: count.
     is_after_difference: bool = False
-    #: None for a turn that cannot run again.
+    #: None for a turn that cannot run again, or was handled elsewhere.
     old: WhatIfTurn | None = None
     new: WhatIfTurn | None = None
 
@@ -82,12 +82,14 @@ class Comparison:
     ) -> ComparedTurn:
         """One turn on both configurations. `record` is None for a turn that is no longer stored.
 
-        A turn that cannot run again is NOT_REPLAYABLE, with the reason in its notes. `is_after_difference`: an earlier
-        turn of the conversation left another situation.
+        A turn that cannot run again is NOT_REPLAYABLE, with the reason in its notes; one handled elsewhere is SAME.
+        `is_after_difference`: an earlier turn of the conversation left another situation.
         """
         if record is None:
             text = "The turn is no longer stored."
             return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=(text,), is_after_difference=is_after_difference)
+        if record.source == EXTERNAL:
+            return ComparedTurn(key, Kind.SAME, is_after_difference=is_after_difference)
         try:
             recorded = restore_recording(record)
             old_snapshot = self.old or self._read_release(recorded.config_version)

@@ -16,7 +16,7 @@ MAX_CONVERSATIONS, MAX_TURNS = 10_000, 20_000
 _PAGE, _BATCH = 200, 100
 _COLUMNS = (
     *("history_id", "conversation_id", "turn_no", "turn_id", "config_version"),
-    *("recording", "replayable", "replay_note", "user_input"),
+    *("recording", "replayable", "replay_note", "source", "user_input"),
 )
 
 

@@ -20,6 +20,9 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
+
 
 class Option(NamedTuple):
     """An option: the value, its label, its help, and the value of another field for which it applies.
@@ -80,10 +83,10 @@ class JsonField(_Judged, forms.JSONField):
     def to_python(self, value: Any) -> Any:
         """The document; a blank text is the column's empty value. No column takes a plain text."""
         try:
-            document = super().to_python(value)
-        except (ValueError, RecursionError) as error:
-            # Python reads no number of very many digits, and no very deep nesting.
-            raise ValidationError(f"This JSON cannot be read: {error}.", "invalid") from error
+            is_typed = isinstance(value, str) and value not in self.empty_values
+            document = read_json(value) if is_typed else super().to_python(value)
+        except Unreadable as error:
+            raise ValidationError(f"This is not valid JSON: {error.describe()}.", "invalid") from error
         if isinstance(document, str):
             raise ValidationError("Enter a JSON object or list, not a text.", "SHAPE_INVALID")
         return self._empty() if document is None else document

@@ -7,13 +7,14 @@ from django.db import models
 from django.utils import timezone
 
 from config_admin.releases.working_copy import write_outside
+from convengine.server.admin_site.first_steps import TRY, WHY
 
 
 class FirstStep(models.TextChoices):
-    """A first step of a new analyst that leaves no other trace."""
+    """A first step of a new analyst that leaves no lasting trace elsewhere."""
 
-    TRY = "TRY", "Talk to the bot"
-    WHY = "WHY", "Ask why"
+    TRY = TRY, "Talk to the bot"
+    WHY = WHY, "Ask why"
     #: The user does not want to see the list any longer.
     DISMISSED = "DISMISSED", "Dismiss the list"
 

@@ -1,6 +1,5 @@
 """What a row is tried on: a typed text, or a moment of a stored turn."""
 
-import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server import wiring
 from convengine.server.database.sql import TurnClock
@@ -90,8 +91,8 @@ def read_values(text: str) -> dict[str, Json]:
         name, sign, value = part.partition("=")
         if sign and name.strip():
             try:
-                values[name.strip()] = json.loads(value)
-            except (ValueError, RecursionError):
+                values[name.strip()] = read_json(value)
+            except Unreadable:
                 values[name.strip()] = value.strip()
     return values
 

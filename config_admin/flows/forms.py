@@ -1,6 +1,5 @@
 """The forms of the page *Start a flow*: a flow document as inputs, and back."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +26,8 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import MANY_COUNTRIES, find_language
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Words before the title of a field that do not belong to it.
@@ -250,9 +251,9 @@ class RefusalForm(make_form(get_item_schema("not_allowed"))):  # type: ignore[mi
         """The condition as JSON."""
         try:
             parse_condition(self.cleaned_data["when"])
-        except ConditionError as error:
+            return read_json(self.cleaned_data["when"])
+        except (ConditionError, Unreadable) as error:
             raise forms.ValidationError(f"{error}") from None
-        return json.loads(self.cleaned_data["when"])
 
 
 for _name, _kinds in OWN_INPUTS.items():

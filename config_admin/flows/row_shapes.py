@@ -1,12 +1,12 @@
 """A row of a flow, with the parts of the document that its columns hold: written and read."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from config_admin.flows.document import Document, FlowKind, Values, write_condition
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.files.json_text import read_json
 from convengine.json_value import Json
 
 BLANK: tuple[Json, ...] = ("", None, [])
@@ -163,7 +163,7 @@ def fold(name: str, value: Json) -> Json:
     if not isinstance(value, str) or not value.lstrip().startswith("{"):
         return value
     try:
-        return write_condition(json.loads(value))
+        return write_condition(read_json(value))
     except ValueError:
         return value
 

@@ -12,6 +12,8 @@ from django.http import QueryDict
 from config_admin.test_cases.documents import CONVERSATION, TestRefused
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play.expectations import Miss
 from convengine.play.loading import parse_yaml
@@ -266,8 +268,8 @@ def _write_value(value: Json) -> str:
 def _parse_value(text: str) -> Json:
     """JSON where it is some, else the text."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except Unreadable:
         return text
 
 
@@ -294,9 +296,9 @@ def _parse_tool_call(line: str) -> Json:
     if not args.strip():
         return {"tool_code": code}
     try:
-        return {"tool_code": code, "args": json.loads(args)}
-    except (ValueError, RecursionError):
-        raise ValueError(f"the arguments of {code} are not valid JSON.") from None
+        return {"tool_code": code, "args": read_json(args)}
+    except Unreadable as error:
+        raise ValueError(f"the arguments of {code} are not valid JSON: {error.describe()}.") from None
 
 
 @dataclass(frozen=True)

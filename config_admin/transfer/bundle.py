@@ -268,7 +268,7 @@ def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable
 def _parse_json(text: str) -> Json:
     """The value of a JSON text. Raises FileRefused."""
     try:
-        return read_json(text)
+        return read_json(text, _DEPTH)
     except Unreadable as error:
         if error.line is None:
             raise FileRefused("The file", error.problem) from None

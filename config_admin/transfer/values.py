@@ -129,8 +129,7 @@ def _parse_document(text: str) -> Json:
     try:
         return read_json(text)
     except Unreadable as error:
-        position = f" at line {error.line}, column {error.column}" if error.line else ""
-        raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{position}.") from None
+        raise ValueRefused(f"This is not valid JSON: {error.describe()}.") from None
 
 
 def _parse_boolean(text: str) -> bool:

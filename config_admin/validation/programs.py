@@ -1,6 +1,5 @@
 """Checks of texts in a language: patterns, paths, templates, JSON."""
 
-import json
 import re
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -21,6 +20,8 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.server.interfaces.older_templates import ConversionError, convert
 
 #: How many expressions of an older form a message shows.
@@ -98,11 +99,9 @@ def check_json_document(draft: Draft[Any], field: str) -> Iterator[Finding]:
 def check_json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
     """A text that is valid JSON."""
     try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        yield draft.error("JSON_INVALID", field, f"This is not valid JSON: {reason}{where}.")
+        read_json(text)
+    except Unreadable as error:
+        yield draft.error("JSON_INVALID", field, f"This is not valid JSON: {error.describe()}.")
 
 
 def check_template(

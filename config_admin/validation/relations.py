@@ -3,7 +3,6 @@
 Key functions are module-level: the snapshot keeps one index per table and pair of functions.
 """
 
-import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
 from itertools import product
@@ -17,6 +16,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, intent_key, scope_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 
 R = TypeVar("R", bound=Row)
 #: Columns that, like those for people, do not matter for what a row does.
@@ -79,8 +80,8 @@ def as_json(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return read_json(value)
+    except Unreadable:
         return UNREADABLE
 
 

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.views.decorators.http import require_POST
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.drafts.models import (
@@ -47,6 +48,7 @@ from convengine.engine.turn.labels import format_percent
 from convengine.engine.turn.release_settings import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.first_steps import list_session_steps
 from convengine.server.deployment import conf
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.turn_reports import (
@@ -473,6 +475,7 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     if FirstStep.DISMISSED in noted:
         return []
     first, last = _find_own_releases(user, home.releases)
+    noted |= _note_done_steps(request, noted, first)
     answers, releases, start = (
         reverse(f"admin:config_admin_{page}")
         for page in ("ceresponse_changelist", "cerelease_changelist", "ceintent_start")
@@ -482,13 +485,13 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     steps = {
         "ce_sessions.try_conversation": Step(
             "Talk to the bot",
-            _step_url(FirstStep.TRY),
+            reverse("admin:audit_ceaudit_simulate"),
             "Send it messages, as a user does.",
-            FirstStep.TRY in noted or _has_talked_since(first),
+            FirstStep.TRY in noted,
         ),
         "ce_sessions.view_ceconversationhistory": Step(
             "Ask why",
-            _step_url(FirstStep.WHY),
+            reverse("config_admin_last_turn"),
             "Open a turn: it says which rows decided, and why the others did not.",
             FirstStep.WHY in noted,
         ),
@@ -504,8 +507,14 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     return _mark_next([*allowed, flow] if has_intents else [flow, *allowed])
 
 
-def _step_url(step: FirstStep) -> str:
-    return reverse("config_admin_first_step", args=[step.value])
+def _note_done_steps(request: HttpRequest, noted: Collection[str], first: datetime | None) -> set[str]:
+    """Note the steps that the user has done since."""
+    done = {*list_session_steps(request)} - {*noted}
+    if FirstStep.TRY not in {*noted, *done} and _has_talked_since(first):
+        done.add(FirstStep.TRY)
+    for step in done:
+        note_first_step(request.user, FirstStep(step))
+    return done
 
 
 def _has_undone(user: Any) -> bool:
@@ -537,25 +546,18 @@ def _has_added_intent(user: Any) -> bool:
     return bool(added.filter(own_releases | Q(history_user_id=user.pk)).exists())
 
 
-def open_first_step(request: HttpRequest, step: str) -> HttpResponse:
-    """Note that the user did the step, and lead to its page. A POST dismisses the list."""
-    if request.method == "POST":
-        note_first_step(request.user, FirstStep.DISMISSED)
-        return HttpResponseRedirect(reverse("admin:index"))
-    if step not in (FirstStep.TRY, FirstStep.WHY):
-        raise Http404("There is no such step.")
-    note_first_step(request.user, FirstStep(step))
-    return HttpResponseRedirect(reverse("admin:audit_ceaudit_simulate") if step == FirstStep.TRY else _last_turn_url())
+@require_POST
+def hide_first_steps(request: HttpRequest) -> HttpResponse:
+    """Home without the list, from now on."""
+    note_first_step(request.user, FirstStep.DISMISSED)
+    return HttpResponseRedirect(reverse("admin:index"))
 
 
-def _last_turn_url() -> str:
+def open_last_turn(request: HttpRequest) -> HttpResponse:
     """The page of the newest turn; without turns, that of conversations."""
     last = CeConversationHistory.objects.order_by("-pk").values_list("conversation_id", "turn_no").first()
-    return (
-        reverse("admin:audit_ceaudit_turn", args=last)
-        if last
-        else reverse("admin:ce_sessions_ceconversation_changelist")
-    )
+    page = "audit_ceaudit_turn" if last else "ce_sessions_ceconversation_changelist"
+    return HttpResponseRedirect(reverse(f"admin:{page}", args=last))
 
 
 def list_releases_past_review(snapshot: Snapshot) -> list[CeRelease]:

@@ -1,6 +1,5 @@
 """What is read of the fields of labelled messages: taken, offered, refused, missed, wrong or invented."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import CorpusReader, EvaluationError, Result
 from convengine.evaluation.read_score import Outcome, judge
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: The schema types whose values a table of texts writes as JSON.
@@ -98,8 +99,8 @@ def _convert(value: Json, declared: Json) -> Json:
     if not isinstance(value, str) or not isinstance(declared, Mapping) or declared.get("type") not in _TYPED:
         return value
     try:
-        return json.loads(value)
-    except ValueError:
+        return read_json(value)
+    except Unreadable:
         return value
 
 

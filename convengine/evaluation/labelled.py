@@ -1,7 +1,6 @@
 """Labelled messages from files: CSV, JSON lines, YAML, and Rasa's `nlu.yml` and tests."""
 
 import gzip
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -11,6 +10,7 @@ import yaml
 
 from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
 from convengine.evaluation.read import UNREADABLE, EvaluationError, check_situation
+from convengine.files.json_text import read_json
 from convengine.files.table_text import decode, read_table
 from convengine.files.unreadable import Unreadable
 from convengine.files.yaml_text import read_yaml
@@ -123,9 +123,9 @@ def _read_lines(text: str, name: str, notes: list[str]) -> Iterator[LabelledMess
         if line.strip():
             at = f"{name}, line {number}"
             try:
-                entry = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise EvaluationError(f"{at}: the file is not valid JSON: {error}.") from None
+                entry = read_json(line)
+            except Unreadable as error:
+                raise EvaluationError(f"{at}: the file is not valid JSON: {error.describe()}.") from None
             yield _build(entry, at)
 
 

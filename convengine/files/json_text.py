@@ -1,11 +1,11 @@
-"""Parse JSON texts of files strictly: no duplicate keys, no NaN, no very long numbers."""
+"""Parse JSON texts of people strictly: no duplicate keys, no NaN, no very long numbers, no deep nesting."""
 
 import json
 from collections.abc import Sequence
 from math import isfinite
 
 from convengine.engine.text.compare import storable
-from convengine.engine.turn.codec import TOO_DEEP
+from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, is_too_deep
 from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
@@ -13,10 +13,10 @@ from convengine.json_value import Json
 MAX_DIGITS = 1000
 
 
-def read_json(text: str) -> Json:
+def read_json(text: str, depth: int = MAX_DEPTH) -> Json:
     """The value of a JSON text. Raises Unreadable."""
     try:
-        return json.loads(
+        value = json.loads(
             text,
             object_pairs_hook=_build_object,
             parse_constant=_refuse_constant,
@@ -27,6 +27,9 @@ def read_json(text: str) -> Json:
         raise Unreadable(TOO_DEEP) from None
     except json.JSONDecodeError as error:
         raise Unreadable(error.msg, error.lineno, error.colno) from None
+    if is_too_deep(value, depth):
+        raise Unreadable(TOO_DEEP)
+    return value
 
 
 def _parse_integer(text: str) -> int:

@@ -1,12 +1,13 @@
 """Every key of `expect`, and how a turn fails it."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from convengine.engine.text.difference import contains_json, equal_json
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play.matchers import OPERATORS, holds, select
 from convengine.play.seen_turn import Event, SeenTurn
@@ -109,8 +110,8 @@ def _check_response(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
 
 def _parse(value: Json) -> Json:
     try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+        return read_json(value) if isinstance(value, str) else value
+    except Unreadable:
         return None
 
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.turn.codec import dumps
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play.loading import dump_yaml, parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS
@@ -95,11 +97,11 @@ class CallName:
     def parse(cls, text: str) -> "CallName":
         """Raises ValueError for a text that names no call."""
         try:
-            section, names, number = json.loads(text)
+            section, names, number = read_json(text)
             if number < 0:
                 raise ValueError(number)
             return cls(_BY_NAME[section].name, dict(names), int(number))
-        except (TypeError, KeyError, ValueError, OverflowError, RecursionError) as error:
+        except (TypeError, KeyError, ValueError, OverflowError) as error:
             raise ValueError(f"{text[:200]} names no call") from error
 
     def __str__(self) -> str:
@@ -141,8 +143,8 @@ def export_failure(code: str | None, message: str | None, key: str = "error") ->
 def _parse_reply(text: str) -> Json:
     """An object or a list if it gives the same text; else the text."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except Unreadable:
         return text
     return value if isinstance(value, (dict, list)) and dumps(value) == text else text
 
@@ -247,8 +249,8 @@ def _read_answer(call: CallName, text: str) -> Json:
     if call.section == "llm":
         return text
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except Unreadable:
         return text
 
 

@@ -11,6 +11,8 @@ from config_admin.validation.uses import list_texts
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Like columns for people, texts that users write name no intent.
@@ -104,8 +106,8 @@ def _replace_in_text(text: str, old: str, new: str) -> str:
         return text
     if text.lstrip()[:1] in ("{", "["):
         try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
+            document = read_json(text)
+        except Unreadable:
             pass
         else:
             replaced = _replace_in_value(document, old, new)

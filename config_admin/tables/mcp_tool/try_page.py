@@ -22,6 +22,8 @@ from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
 from convengine.server.executors.http import request_of
@@ -45,10 +47,10 @@ class TryForm(forms.Form):
     def clean_args(self) -> dict[str, Json]:
         """The arguments as a JSON object."""
         try:
-            args = json.loads(self.cleaned_data["args"].strip() or "{}")
-        except (ValueError, RecursionError) as error:
+            args = read_json(self.cleaned_data["args"].strip() or "{}")
+        except Unreadable as error:
             raise forms.ValidationError(
-                f'The arguments are not valid JSON: {error}. Write an object: {{"orderId": "7"}}.'
+                f'The arguments are not valid JSON: {error.describe()}. Write an object: {{"orderId": "7"}}.'
             ) from None
         if not isinstance(args, dict):
             raise forms.ValidationError('The arguments must be an object: {"orderId": "7"}.')

@@ -1,6 +1,5 @@
 """Save checks of `ce_response`."""
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -14,6 +13,8 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.scope import UNKNOWN, scope_key
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.server.interfaces.older_templates import to_jinja
 
 Response = Draft[rows.Response]
@@ -53,8 +54,8 @@ def is_json_template(text: str) -> bool:
         return True
     try:
         # A digit is a value where the expression is alone, and a harmless character inside a text.
-        json.loads(_EXPRESSION.sub(lambda match: "0" if match[1] else "", plain))
-    except ValueError:
+        read_json(_EXPRESSION.sub(lambda match: "0" if match[1] else "", plain))
+    except Unreadable:
         return False
     return True
 

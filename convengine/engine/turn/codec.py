@@ -167,10 +167,10 @@ def to_strict(value: Any) -> Any:
     return plain
 
 
-def is_too_deep(value: Any) -> bool:
-    """True when lists and objects are nested beyond MAX_DEPTH. Works level by level, without recursion."""
+def is_too_deep(value: Any, depth: int = MAX_DEPTH) -> bool:
+    """True when lists and objects are nested deeper. Works level by level, without recursion."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(depth + 1):
         # Each object once: code may return a value that contains itself, or the same object many times.
         nested = {id(item): item for item in level if isinstance(item, (dict, list, tuple))}.values()
         if not nested:

@@ -1,6 +1,5 @@
 """Admin pages of waiting turns, claimed actions, and answers to repeated requests."""
 
-import json
 from typing import Any
 
 from django import forms
@@ -16,6 +15,8 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.engine.rules.row_names import quote_name
 from convengine.engine.turn.ports import RULE_CLAIMANT
+from convengine.files.json_text import read_json
+from convengine.files.unreadable import Unreadable
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
@@ -61,10 +62,10 @@ class SettleForm(forms.Form):
         if not text:
             return None
         try:
-            return json.loads(text)
-        except ValueError as error:
+            return read_json(text)
+        except Unreadable as error:
             raise forms.ValidationError(
-                f'The result is not valid JSON: {error}. Put a text in quotes, for example "R-17".'
+                f'The result is not valid JSON: {error.describe()}. Put a text in quotes, for example "R-17".'
             ) from None
 
     def clean(self) -> dict[str, Any]:

@@ -14,8 +14,12 @@ from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeAccessLog, CeAudit, CeReplayJob
 from audit.record import retention
 from audit.replay.jobs import replays, run_job
+from audit.replay.replay import find_replay_difference
 from config_admin.models import CeRelease, CeResponse
+from convengine.engine.turn.codec import loads
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.threads.external_changes import record_external_turn
+from convengine.server.threads.hand_over import answer_as_person, give_back
 from tests.api import Caller, make_key
 from tests.record import change_payload, events
 from tests.worlds import create_help_desk
@@ -142,6 +146,41 @@ def test_what_if_tells_what_another_release_changes_and_passes_without_expectati
         place for one in difference["changed"] for place in one["paths"]
     ]
     assert run_replay(caller, mode="WHAT_IF")["configVersion"] == release
+
+
+def answer_elsewhere(caller: Caller) -> None:
+    """Two turns of a person at the desk, one of another system, and one of the bot."""
+    key = caller.conversation_id
+    answer_as_person(key, "default", "Ada here.", "Ada")
+    give_back(key, "default", "", "Ada")
+    record_external_turn(key, "default", "a coffee", "Served.", "COUNTER")
+    caller.say("hours")
+
+
+@pytest.mark.parametrize("mode", ["RECORDED", "WHAT_IF"])
+def test_turns_that_were_answered_elsewhere_replay_equal(caller: Caller, mode: str) -> None:
+    answer_elsewhere(caller)
+    expected = [{"turnIndex": 2, "expectedIntent": "FEES"}, {"turnIndex": 3, "expectedIntent": "UNKNOWN"}]
+
+    found = run_replay(caller, mode=mode, expectations=expected)
+
+    assert (found["passed"], found["assertionFailures"], found["diff"]) == (True, [], [])
+    assert [turn["equal"] for turn in found["turns"]] == [True] * 6
+    assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.all()] == [None] * 6
+    desk = found["turns"][2]
+    assert (desk["payload"]["value"], desk["stages"][0]) == ("Ada here.", caller.stages(3)[0])
+    assert loads(desk["contextJson"])["handover"] is True
+    assert [turn["userText"] for turn in found["turns"]] == ["hours", "fees", "", "", "a coffee", "hours"]
+
+
+def test_an_answer_from_outside_whose_events_are_gone_is_a_failure(caller: Caller) -> None:
+    answer_elsewhere(caller)
+    CeConversationHistory.objects.filter(turn_no=3).update(events=None)
+
+    found = run_replay(caller)
+
+    assert found["assertionFailures"] == ["turn 2: it cannot be replayed: The events of the turn are gone."]
+    assert [turn["equal"] for turn in found["turns"]] == [True, True, False, True, True, True]
 
 
 def test_a_turn_without_a_recording_is_a_failure_and_the_others_run(caller: Caller) -> None:

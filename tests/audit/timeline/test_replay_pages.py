@@ -15,6 +15,7 @@ from convengine.engine.turn.codec import loads
 from convengine.play.expectations import Miss
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
+from convengine.server.threads.hand_over import answer_as_person
 from tests.api import Caller
 from tests.record import change_payload, events
 from tests.sign_in import sign_in
@@ -76,6 +77,16 @@ def test_all_turns_of_a_conversation_stand_in_a_list(caller: Caller, qa: Client)
 
     assert "1 of 2 turns have the same events." in text
     assert "REDACT_KEYS took a part." in text
+
+
+def test_an_answer_from_outside_is_the_same(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    answer_as_person(caller.conversation_id, "default", "Ada here.", "Ada")
+    caller.say("fees")
+
+    assert "3 of 3 turns have the same events." in page(qa, caller, "replay/")
+    assert "same result" in (text := page(qa, caller, "turn/2/replay/"))
+    assert "The answer came from outside, so nothing ran again." in text
 
 
 def test_another_release_is_tried_with_what_if_of_the_conversation(caller: Caller, qa: Client) -> None:

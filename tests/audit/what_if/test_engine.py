@@ -15,6 +15,7 @@ from convengine.play.comparison import Aspect
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.threads.hand_over import answer_as_person
 from tests.api import Caller
 from tests.audit.what_if.tripwire import set_tripwire
 
@@ -55,6 +56,14 @@ def test_another_text_is_a_difference_of_the_answer_by_its_row(caller: Caller) -
     assert second.old.answer["value"] == "No fees."
     assert second.new
     assert second.new.answer["value"] == "Ten."
+
+
+def test_an_answer_from_outside_is_the_same_on_all_configurations(caller: Caller) -> None:
+    caller.say("hours")
+    answer_as_person(caller.conversation_id, "default", "Ada here.", "Ada")
+
+    assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [Kind.SAME, Kind.SAME]
+    assert kinds(compare(as_recorded=True)) == [Kind.SAME, Kind.SAME]
 
 
 def test_another_phrase_is_a_difference_of_the_intent(caller: Caller) -> None:

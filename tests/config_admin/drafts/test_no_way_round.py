@@ -191,7 +191,7 @@ READERS = {
     # Who gets a release that was published, or the one before it again.
     *("audience", "stop", "all"),
     # Of all pages.
-    *("find", "signed_in", "first_step"),
+    *("find", "signed_in", "hide_first_steps", "last_turn"),
 }
 TOPIC, FLOW = "config/topics/<str:topic_code>", "config/flows/<str:flow_code>"
 API: dict[tuple[str, str], Callable[[World], Any]] = {

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -28,7 +29,7 @@ from config_admin.validation.world import World
 from convengine.engine.rules.row_names import name_row
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.audit.reports.counts import blame_releases, count, count_turns
-from tests.config_admin.admin.pages import a_response
+from tests.config_admin.admin.pages import a_response, address, form_of, sent_by
 from tests.config_admin.builders import make, rules
 
 pytestmark = pytest.mark.django_db
@@ -303,6 +304,11 @@ def list_steps(client: Client) -> dict[str, bool]:
     return {step.label: step.is_done for step in client.get("/admin/").context["first_steps"]}
 
 
+def open_step(client: Client, label: str) -> Any:
+    (url,) = (step.url for step in client.get("/admin/").context["first_steps"] if step.label == label)
+    return client.get(url, follow=True)
+
+
 STEPS = ("Talk to the bot", "Ask why", "Change an answer", "Undo your change", "Start a flow")
 
 
@@ -313,11 +319,12 @@ def test_first_steps_are_checked_off_one_by_one(somebody: Callable[..., Client])
         make(m.CeIntent)
     assert list_steps(ben) == dict.fromkeys(STEPS, False)
 
-    assert ben.get("/admin/first-steps/TRY/").url.endswith("/simulate/")
-    assert ben.get("/admin/first-steps/WHY/").url == "/admin/ce_sessions/ceconversation/"
+    assert open_step(ben, "Ask why").request["PATH_INFO"] == "/admin/ce_sessions/ceconversation/"
+    page_of_try = open_step(ben, "Talk to the bot").request["PATH_INFO"]
     turns(1)
-    turn = f"/admin/audit/ceaudit/{CeConversation.objects.get().pk}/turn/1/"
-    assert ben.get("/admin/first-steps/WHY/").url == turn
+    assert list_steps(ben) == dict.fromkeys(STEPS, False)
+    ben.post(page_of_try, {"try-message": "hello", "try-send": "1"})
+    assert open_step(ben, "Ask why").request["PATH_INFO"].endswith("/turn/1/")
     with change_set(Origin.ADMIN, "ben", "My answer") as change:
         answer = make(m.CeResponse)
     assert [step for step, is_done in list_steps(ben).items() if not is_done] == ["Undo your change", "Start a flow"]
@@ -342,9 +349,36 @@ def test_a_conversation_on_the_page_is_a_trial_whichever_way_somebody_came(someb
     assert list_steps(ben)["Talk to the bot"]
 
 
+def test_a_step_is_done_whichever_way_somebody_came_and_stays_done(somebody: Callable[..., Client]) -> None:
+    def list_done(client: Client) -> list[str]:
+        return [step for step, is_done in list_steps(client).items() if is_done]
+
+    turns(1)
+    turn, audit = f"{CeConversation.objects.get().pk}/turn/1/", "/admin/audit/ceaudit/"
+    trier, talker, chatter, reader, other = (somebody(name, "analyst") for name in ("a", "b", "c", "d", "e"))
+    User.objects.get(username="b").user_permissions.add(Permission.objects.get(codename="take_real_turns"))
+
+    trier.get(f"{audit}simulate/")
+    trier.post(f"{audit}simulate/", {"try-message": "", "try-send": "1"})
+    assert list_done(trier) == []
+    row = make(m.CeResponse, intent_code="UNKNOWN")
+    form = sent_by(form_of(trier.get(address(m.CeResponse, "change", row.pk))), _pk=str(row.pk), exact_text="Hm?")
+    trier.post(address(m.CeResponse, "simulate_of_form"), {**form, "try-message": "hi", "try-send": "1"})
+    talker.post(f"{audit}talk/", {"message": "hello"})
+    chatter.get(f"{audit}{turn}?part=account")
+    reader.get(f"{audit}{turn}?part=details")
+
+    assert [list_done(client) for client in (trier, talker, chatter, reader, other)] == [
+        ["Talk to the bot"], ["Talk to the bot"], ["Talk to the bot", "Ask why"], ["Ask why"], []
+    ]  # fmt: skip
+    trier.logout()
+    trier.force_login(User.objects.get(username="a"))
+    assert list_done(trier) == ["Talk to the bot"]
+
+
 def test_each_person_hides_the_first_steps_for_good(somebody: Callable[..., Client]) -> None:
     ben, bella = somebody("ben", "analyst"), somebody("bella", "analyst")
-    ben.post("/admin/first-steps/DISMISSED/")
+    ben.post("/admin/first-steps/hide/")
 
     assert "First steps" not in page(ben)
     assert "First steps" in page(bella)
