@@ -63,12 +63,13 @@ NOT_COVERED = (
     "A removal of the newest ledger entries together with all that they list, without an anchor file or command.",
     "Changes by a person who has the secret of this installation (CE_SECRET_KEY), without an anchor elsewhere.",
     "The present rows of the configuration: a change of them by SQL becomes a release of its own, at the latest with "
-    "the next one. The triggers that note such changes, and those that refuse changes of sealed rows.",
+    "the next one. The triggers and counters that note such changes, and the triggers that refuse changes of sealed "
+    "rows.",
     "The state of conversations: all columns but those named above.",
     "Of turns: the request ID, the time of the last change and the row's number; of their index, the time.",
     "Of other sealed rows: the description of a draft, the failures, answers and times of a test result, the "
-    "knowledge that feedback counted, the counts of an erasure, the user's number in the row history, and when a "
-    "classifier or vector was made, used, claimed or refused.",
+    "knowledge that feedback counted, the counts of an erasure, the user's number in the row history, when a thread "
+    "began, and when a classifier or vector was made, used, claimed or refused.",
     "Deliveries, threads and stored answers that were written and removed between two daily roots, and an earlier "
     "state of one of them that was put back with its proof. Attempts of deliveries.",
     "What was never written: see masking and the level of the audit in the manual.",
