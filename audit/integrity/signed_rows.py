@@ -1,7 +1,8 @@
 """Rows that change after they were written: verify the proof of each, and that those which a root lists are there.
 
 These are runs of actions, deliveries of webhooks, threads and stored answers. Writing one waits for no other, as an
-entry of a chain would. Classifiers and vectors of phrases have proofs, too; one that is missing is made again.
+entry of a chain would. Classifiers and vectors of phrases have proofs, too; one that is missing is made again. Records
+of removals have proofs, without which they explain nothing.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.ledger_entries import Ledger
-from audit.models import CeSealedState
+from audit.models import CeChainBase, CeChainCut, CeErasure, CeSealedState
 from convengine.server.database.signed_rows import SignedState
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import iterate_values, read_rows
@@ -107,7 +108,8 @@ def verify_rows(ledger: Ledger) -> Iterator[Finding]:
     """Verify the proofs of all rows, and report rows that roots list and that are missing without a reason."""
     for lifetime in _LIFETIMES.values():
         yield from _verify_proofs(lifetime.model._base_manager.all())
-    yield from _verify_proofs(CePhraseVector._base_manager.all())
+    for model in (CePhraseVector, CeChainBase, CeChainCut, CeErasure):
+        yield from _verify_proofs(model._base_manager.all())
     yield from _verify_proofs(CePhraseModel._base_manager.exclude(weights=None), _FEW_ROWS)
     yield from _find_missing(ledger)
 

@@ -171,8 +171,14 @@ class ScheduleStatus(models.TextChoices):
     CANCELLED = "CANCELLED", "Cancelled"
 
 
-class CeDraftSchedule(models.Model):
+class CeDraftSchedule(SealedStateModel):
     """When a draft is published, and when that is taken back."""
+
+    #: Not `author_id`, which the removal of the user empties.
+    SEALED: ClassVar[Sequence[str]] = (
+        *("draft_id", "publish_at", "take_back_at", "reason", "edits_hash", "author_name", "api_key", "people"),
+        *("audience", "made_at", "status", "problem"),
+    )
 
     id = models.BigAutoField(primary_key=True)
     draft = models.ForeignKey(

@@ -9,7 +9,7 @@ from typing import Any
 
 from config_admin.releases import head, read_rows
 from config_admin.releases.blobs import batches, canonical, hash_of
-from config_admin.releases.models import CeRelease, CeReleaseBlob
+from config_admin.releases.models import CeGradualRelease, CeRelease, CeReleaseBlob, GradualStatus
 from config_admin.releases.release_seal import (
     GENESIS,
     SEALED,
@@ -99,7 +99,7 @@ def _check_chain(check: _Check, releases: list[Release], versions: Collection[in
 
 
 def _check_head(check: _Check, releases: list[Release]) -> None:
-    """Report a head that does not name the newest release. A missing head is no finding."""
+    """Report a head that does not name the newest release and its audience. A missing head is no finding."""
     stored = head.read()
     if stored is None:
         return
@@ -111,6 +111,9 @@ def _check_head(check: _Check, releases: list[Release]) -> None:
     elif newest and (in_force.config_version, in_force.content_hash) != (version, newest["content_hash"]):
         text = f"It says that release {in_force.config_version} is in force; the newest release is {version}."
         check.add("HEAD_CHANGED", _HEAD, 1, text)
+    running = CeGradualRelease.objects.filter(status=GradualStatus.RUNNING).values_list("key", flat=True).first()
+    if in_force.audience != (running or ""):
+        check.add("HEAD_CHANGED", _HEAD, 1, "It does not name the audience of the gradual release that runs.")
 
 
 def _check_release(check: _Check, release: Release) -> None:

@@ -6,11 +6,17 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from convengine.server.interfaces.sealed_states import SealedStateModel
 from convengine.server.jobs.outbox import OutboxRow, OutboxStatus
 
 
-class CeChannel(models.Model):
+class CeChannel(SealedStateModel):
     """A channel of messages. Its name is the channel of its conversations."""
+
+    SEALED = (
+        *("name", "provider", "workspace_id", "is_enabled", "secrets", "settings", "locale", "attachment_text"),
+        *("failure_text", "opt_out_words", "opt_out_text", "opt_in_words", "opt_in_text"),
+    )
 
     channel_id = models.BigAutoField("id", primary_key=True)
     name = models.CharField(
