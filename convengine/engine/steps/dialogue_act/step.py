@@ -99,13 +99,14 @@ class ResolvedAct:
     def to_params(self) -> DialogueParams:
         """The input params of the act."""
         model_act = self.model_act
+        scores = {"dialogue_act_llm_intents": model_act.intents} if model_act and model_act.intents is not None else {}
         return DialogueParams(
+            **scores,
             dialogue_act_regex=self.regex.act.value,
             dialogue_act_regex_confidence=self.regex.confidence,
             dialogue_act_llm_candidate=self.candidate,
             dialogue_act_llm_confidence=model_act.act.confidence if model_act else None,
             dialogue_act_llm_standalone_query=model_act.query if model_act else None,
-            dialogue_act_llm_intents=model_act.intents if model_act else None,
             dialogue_act_guard_applied=self.is_guarded,
             dialogue_act_guard_reason=self.reason,
             dialogue_act=self.classified.act.value,
