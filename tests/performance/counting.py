@@ -15,6 +15,7 @@ from bench.worlds import MESSAGES
 from convengine.engine.rules import apply, text_bank
 from convengine.engine.rules.conditions.rule import evaluate_rule
 from convengine.server.database.sql import TurnClock
+from convengine.server.observability.later import flush
 from tests.api import Caller
 
 _OURS = str(Path(convengine.__file__).parent.parent)
@@ -39,8 +40,11 @@ def work_of(caller: Caller, turn: int) -> TurnWork:
     work = TurnWork()
     # A step that lasts a millisecond leaves an event that says so: on a busy machine that would be more lines.
     stopped = patch.object(TurnClock, "elapsed_ms", lambda self: 0.0)
+    # Metrics of many turns are recorded at once: here each turn pays for its own, and only for these.
+    flush()
     with count_statements() as asked, stopped, _rules(work), _patterns(work), _lines(work):
         say(caller, turn)
+        flush()
     work.statements, work.rows = asked.statements, asked.rows
     return work
 

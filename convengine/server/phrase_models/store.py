@@ -163,7 +163,8 @@ def _read_or_claim(name: str, longest: float) -> bytes | None:
 def _claim(name: str) -> bool:
     """True if this process is to make the weights: nobody does, or who did has died.
 
-    A claim that ends later than a new one would was made before the clock of the database was set back.
+    A claim that ends much later than a new one would was made before the clock of the database was set back. It may end
+    a little later: its process may renew it after this one has read the clock.
     """
     now = database_time()
     ends = _get_claim_end(now)
@@ -172,7 +173,7 @@ def _claim(name: str) -> bool:
             CePhraseModel.objects.create(name=name, claimed_until=ends, used_at=now)
         return True
     except IntegrityError:
-        is_free = Q(claimed_until=None) | Q(claimed_until__lt=now) | Q(claimed_until__gt=ends)
+        is_free = Q(claimed_until=None) | Q(claimed_until__lt=now) | Q(claimed_until__gt=_get_claim_end(ends))
         return bool(CePhraseModel.objects.filter(is_free, name=name, weights=None).update(claimed_until=ends))
 
 

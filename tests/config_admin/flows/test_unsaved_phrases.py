@@ -26,7 +26,7 @@ class NotingStore(models.NoStore):
     def __init__(self) -> None:
         self.stored: set[str] = set()
 
-    def load_or_make(self, name: str, make: Callable[[], bytes]) -> bytes:
+    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
         self.stored.add(name)
         return make()
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -158,7 +158,7 @@ def test_what_somebody_changed_is_reported_not_used_made_again_and_told(store: D
 
 
 def test_a_claim_holds_as_long_as_its_process_works(store: DatabaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "_CLAIM", 0.6)
+    monkeypatch.setattr(stores, "_CLAIM", 1.5)
     monkeypatch.setattr(stores, "_RENEW", 0.1)
     began, may_end = threading.Event(), threading.Event()
 
@@ -177,9 +177,25 @@ def test_a_claim_holds_as_long_as_its_process_works(store: DatabaseStore, monkey
         slow = pool.submit(load, make_slowly)
         assert began.wait(30)
         waiting = pool.submit(load, lambda: b"made twice")
-        assert not may_end.wait(1.5)
+        assert not may_end.wait(2.5)
         may_end.set()
         assert (slow.result(30), waiting.result(30)) == (b"slow", b"slow")
+
+
+def test_a_claim_that_is_renewed_while_another_process_looks_at_it_holds(
+    store: DatabaseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = database_time()
+    claim = CePhraseModel.objects.create(name="name", claimed_until=stores._get_claim_end(now), used_at=now)
+
+    def read_clock_before_renewal() -> datetime:
+        seen = database_time()
+        CePhraseModel.objects.update(claimed_until=stores._get_claim_end(database_time()))
+        return seen
+
+    monkeypatch.setattr(stores, "database_time", read_clock_before_renewal)
+
+    assert not stores._claim(claim.name)
 
 
 def test_what_could_not_be_made_is_tried_again_at_once(store: DatabaseStore) -> None:
