@@ -60,7 +60,7 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 
 
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
-    """The fields that the message gave, and those whose offered value the user accepted, with values.
+    """The fields that the message gave, with values if an event has them, and those whose offer the user accepted.
 
     Each is empty if there is none. Returns None if other sentences already say all that was read, as corrections.
     """
@@ -88,18 +88,19 @@ def _split_by_source(turn: NarratedTurn, event: Event, paths: Sequence[str]) -> 
     sources = event.payload.get("by")
     accepted = {path for path in paths if isinstance(sources, Mapping) and sources.get(path) == OFFER}
     return {
-        name: join_parts([_write_read_field(turn, event, path) for path in paths if (path in accepted) is is_accepted])
+        name: join_parts(
+            [(_name_read_field(turn, event, path),) for path in paths if (path in accepted) is is_accepted]
+        )
         for name, is_accepted in (("given", False), ("accepted", True))
     }
 
 
-def _write_read_field(turn: NarratedTurn, event: Event, path: str) -> Parts:
-    """A field that was read, with its value. One that has none was skipped by the user: "no phone number"."""
-    context, title = event.state.get("context"), write_fields("field", path, turn.specs)
-    value = find_value(context, path) if isinstance(context, Mapping) else None
-    is_skipped = isinstance(context, Mapping) and value is None
-    shown = "" if value is None else write_fields("data", {path: value}, turn.specs).removeprefix(title)
-    return (Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",)), *filter(None, [shown]))
+def _name_read_field(turn: NarratedTurn, event: Event, path: str) -> Fact:
+    """A field that was read. One without a value in the context was skipped by the user: "no phone number"."""
+    context = event.state.get("context")
+    is_skipped = isinstance(context, Mapping) and find_value(context, path) is None
+    title = write_fields("field", path, turn.specs)
+    return Fact(f"no {title}" if is_skipped else title, path, event.row.seq, ("read",))
 
 
 def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
