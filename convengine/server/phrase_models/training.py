@@ -22,7 +22,7 @@ def train_in_process(content: "Content") -> bytes:
     """Have another process learn the phrases. Raises TrainingFailed."""
     from django.db import connection
 
-    from convengine.engine.understanding.phrases.models import TrainingFailed
+    from convengine.engine.understanding.phrases.classifier import TrainingFailed
 
     database = str(connection.settings_dict["NAME"])
     command = [sys.executable, "-m", __spec__.name]

@@ -99,7 +99,8 @@ class ResolvedAct:
     def to_params(self) -> DialogueParams:
         """The input params of the act."""
         model_act = self.model_act
-        scores = {"dialogue_act_llm_intents": model_act.intents} if model_act and model_act.intents is not None else {}
+        intents = model_act.intents if model_act else None
+        scores: dict[str, Any] = {} if intents is None else {"dialogue_act_llm_intents": intents}
         return DialogueParams(
             **scores,
             dialogue_act_regex=self.regex.act.value,
