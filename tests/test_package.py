@@ -30,7 +30,7 @@ PAGES = (
     "/static/convengine/admin.css", "/static/convengine/ce-editor.js", "/static/unfold/js/app.js",
     "/api/docs/", "/api/schema/",
 )  # fmt: skip
-_START_SECONDS = 120
+_START_SECONDS = 300
 PASSWORD = "long-enough-4711"
 
 
