@@ -62,7 +62,7 @@ _MOVES_BY_MEANING: Mapping[str, str] = {
 def find_given(turn: NarratedTurn, index: int) -> ExtraParts | None:
     """The fields that the message gave, with values if an event has them, and those whose offer the user accepted.
 
-    Each is empty if there is none. Returns None if other sentences already say all that was read, as corrections.
+    A part without fields is empty. Returns None if the sentences about corrections already name all fields.
     """
     event = turn.events[index]
     read = event.payload.get("read")

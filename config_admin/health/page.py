@@ -34,7 +34,7 @@ from convengine.server.turns.dead_turns import ENDED_CODES
 #: How many findings a page shows, and rows of one.
 SHOWN, MAX_ROWS = 100, 20
 _ENDED_TURNS_SHOWN = timedelta(days=1)
-#: How long a stored classifier that somebody changed is told.
+#: How long Health reports that somebody changed a stored classifier.
 _TOLD = timedelta(days=7)
 #: Parts of codes that are abbreviations, in words.
 _CODE_WORDS = {

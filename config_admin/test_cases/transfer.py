@@ -105,7 +105,7 @@ def _unpack(data: bytes) -> list[tuple[str, bytes]]:
             return [
                 (entry.filename, too_large if entry.file_size > _LARGEST else archive.read(entry)) for entry in entries
             ]
-    # `zipfile` raises NotImplementedError for a compression that it cannot read, and RuntimeError for a password.
+    # `zipfile` raises NotImplementedError for an unknown compression, and RuntimeError for a password.
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
         raise Unreadable("is not a readable archive.") from None
 

@@ -66,6 +66,7 @@ def _is_small(data: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return sum(part.file_size for part in archive.infolist()) <= _SMALL_UNPACKED
+    # A damaged archive: its reader says what is wrong. `zipfile` raises NotImplementedError for an unknown version.
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError):
         return True
 

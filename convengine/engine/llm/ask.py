@@ -95,7 +95,7 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
 
 
 def _ask_again(session: Session, turn: Turn, question: Question, first: Reply) -> Reply:
-    """The second answer. If there is none, the first fault is reported."""
+    """Ask once more. If the model gives no second answer, the reply has the first fault."""
     again = _call_within_budget(session, turn, question, _build_repair_prompt(question.user, first))
     reply = again if again.text or not again.error else first
     return replace(reply, error=None) if question.lenient and reply.value is not None else reply

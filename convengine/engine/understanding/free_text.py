@@ -186,7 +186,7 @@ class _TextWords:
         return (self.are_name(start, end) or not is_name) and (self.have_new(start, end) or not is_held)
 
     def are_name(self, start: int, end: int) -> bool:
-        """True for a few words of which none is a small one or a number, and one is in no table."""
+        """True for a few words if at least one is in no table, and none is a number or a small word."""
         return self.have_new(start, end) and not _has_between(self._not_in_names, start, end)
 
     def have_new(self, start: int, end: int) -> bool:

@@ -140,7 +140,10 @@ async def _wake_after(pause: timedelta) -> None:
 
 
 def _join_media(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """One stored request of two with media, of which one may have words. Returns None for other ones."""
+    """Join two stored requests that have media into one.
+
+    Returns None if both have words, or if the first has no media.
+    """
     details = [request["input_params"].get(PARAM, {}) for request in (first, second)]
     media = [describe_media(known) for known in details]
     has_words = [request["message"] not in (None, known) for request, known in zip((first, second), media, strict=True)]

@@ -27,7 +27,7 @@ from convengine.server.channels.details import (
     read_name,
 )
 
-#: What is no text: the key of the message. An animation is told as a document, too.
+#: The keys of attachments in a message. Telegram sends an animation as a document, too.
 _ATTACHMENTS = (
     *("photo", "voice", "audio", "video", "video_note", "animation", "document", "sticker"),
     *("paid_media", "story", "poll", "dice", "game", "checklist"),

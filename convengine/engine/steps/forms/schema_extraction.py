@@ -213,8 +213,9 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
 
 
 def _settle_digression(session: Session, turn: Turn, row: OutputSchema) -> Session:
-    """Decide whether the message is a question in between: a phrase as a whole is, unless it is nothing but values;
-    another message is none if it gives values and asks nothing.
+    """Decide whether the message is a question in between.
+
+    A phrase as a whole is one, unless it is nothing but values. Another message that gives values must also ask.
     """
     reading = read_message(session, turn, row)
     if is_more_than_values(session, turn, row):

@@ -211,7 +211,7 @@ def _parse_json(text: str) -> Payload:
 
 
 def _lacks_result(session: Session, unprinted: Iterable[str]) -> bool:
-    """True where the result of a tool that failed should be printed: "Order 10005 is ."."""
+    """True if the tool failed, and the answer would print its result."""
     return session.tools.tool_status == "ERROR" and any(name.startswith("tool_result.") for name in unprinted)
 
 

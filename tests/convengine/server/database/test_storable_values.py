@@ -1,4 +1,4 @@
-"""No statement is refused for its texts, whoever built it: what cannot be stored is replaced in one place."""
+"""The database refuses no statement because of a text: one place replaces what cannot be stored."""
 
 import pytest
 from django.db import connection
