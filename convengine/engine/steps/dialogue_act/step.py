@@ -246,7 +246,7 @@ def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
     if scores_intents(session, turn):
         system_prompt, answer_schema = f"{system_prompt}\n{SCORING}", _add_scores(answer_schema)
     prompts = fill_prompts(session, turn, system=system_prompt, user=turn.config(session, user), selected=user.name)
-    # Lenient: after an unreadable answer the model is not asked again, because the patterns have an act already.
+    # Lenient: an answer in prose is used as it is, because the patterns have an act already.
     return Question(
         "DIALOGUE_ACT",
         prompts.system,

@@ -188,13 +188,10 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
 
     A name or another short text may be a phrase, too.
     """
-    field, reading, row = (
-        find_asked_field(session, turn),
-        _read_open_form(session, turn),
-        find_open_schema(session, turn),
-    )
+    field, row = find_asked_field(session, turn), find_open_schema(session, turn)
     if field is None or (row is not None and is_more_than_values(session, turn, row)):
         return False
+    reading = _read_open_form(session, turn)
     if field.spec.kind is Kind.TEXT:
         return field.spec.long or field.path in reading.cleared
     return field.path in reading.fields
