@@ -1,9 +1,10 @@
 """What became of a conversation, and of a form: declared here alone, and followed turn by turn."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from typing import NamedTuple
 
 from audit.record.form_steps import FormStep, Step
+from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.turn.enums import Word
 
 
@@ -45,6 +46,15 @@ FORM_ENDS = {
 }
 #: What a form becomes when users are lost in it.
 FORM_LOSSES = (FormOutcome.GAVE_UP, FormOutcome.LEFT, FormOutcome.HANDED_OVER, FormOutcome.OPEN)
+
+
+#: The stages of a turn in which the bot gave up, unless the user wanted a person.
+BOT_FAILURES = (str(NOT_UNDERSTOOD), str(FORM_GIVEN_UP))
+
+
+def has_bot_failed(stages: Collection[str]) -> bool:
+    """True for the stages of a turn after which a person is needed because of the bot, not of a wish of the user."""
+    return PERSON_WANTED not in stages and any(stage in stages for stage in BOT_FAILURES)
 
 
 class TurnResult(NamedTuple):

@@ -14,6 +14,7 @@ from django.db import DatabaseError, InterfaceError
 from django.db.models import Q
 
 from audit.record.milestones import CONDITIONS, Milestone
+from audit.record.outcomes import BOT_FAILURES, has_bot_failed
 from audit.record.task_errors import RULE_STAGE, TASK_ERROR_STAGES
 from audit.record.turn_index import has_stage
 from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
@@ -53,12 +54,10 @@ def _with_stage(*stages: str) -> TurnKind:
 
 def _is_handed_over(played: PlayedResult) -> bool:
     """True where a person was wanted: a bot that gave up has other rates."""
-    has_bot_failed = not played.stages.isdisjoint(_FAILURES) and str(PERSON_WANTED) not in played.stages
-    return not played.is_failed and played.state == HAND_OVER and not has_bot_failed
+    return not played.is_failed and played.state == HAND_OVER and not has_bot_failed(played.stages)
 
 
-_FAILURES = (str(NOT_UNDERSTOOD), str(FORM_GIVEN_UP))
-_IS_HANDED_OVER = CONDITIONS[Milestone.HANDED_OVER] & (~Q(has_stage(*_FAILURES)) | Q(has_stage(str(PERSON_WANTED))))
+_IS_HANDED_OVER = CONDITIONS[Milestone.HANDED_OVER] & (~Q(has_stage(*BOT_FAILURES)) | Q(has_stage(str(PERSON_WANTED))))
 
 #: The turns that make a rate bad.
 _BAD_TURNS: Mapping[Measure, TurnKind] = {

@@ -11,11 +11,11 @@ from audit.models import CeOutcome, CeTurnCount, CeTurnIndex
 from audit.record.form_steps import FORM_STAGES, FormStep, Step, split_steps
 from audit.record.last_days import floor_hour
 from audit.record.milestones import COMMITTED
-from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, follow_conversation
+from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, follow_conversation, has_bot_failed
 from audit.record.task_errors import TASK_STAGES, is_task_undone
 from audit.reports.count_batch import NEW_COUNTS, insert_rows
 from convengine.engine.steps.hand_over.stages import MESSAGE_PASSED_ON, PERSON_ANSWERED
-from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
+from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.text.compare import code
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
@@ -189,7 +189,7 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
     return TurnResult(
         is_committed=is_committed,
         is_handed_over=is_committed and _is_with_person(turn, stages),
-        has_bot_failed=_has_bot_failed(stages),
+        has_bot_failed=has_bot_failed(stages),
         is_not_understood=NOT_UNDERSTOOD in stages,
         is_answered=has_answer and (turn.status == TurnStatus.BLOCKED or is_resolved(turn.intent_code)),
         has_task_failed=is_task_undone(stages.items()),
@@ -197,10 +197,6 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
         has_ended=stages.get(str(SESSION_LIFECYCLE)) in ENDED,
         steps=steps if is_committed else (),
     )
-
-
-def _has_bot_failed(stages: Mapping[str, str]) -> bool:
-    return PERSON_WANTED not in stages and (NOT_UNDERSTOOD in stages or FORM_GIVEN_UP in stages)
 
 
 def _is_with_person(turn: Any, stages: Mapping[str, str]) -> bool:

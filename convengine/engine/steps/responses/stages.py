@@ -2,7 +2,7 @@
 
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
-#: The stage of a wish for a person: in such a turn, nothing was misunderstood.
+#: The stage of a wish for a person, which ends a form without a failed answer.
 _PERSON_WANTED = "PERSON_WANTED"
 RESOLVE_RESPONSE = declare_stage(
     "RESOLVE_RESPONSE",
@@ -19,10 +19,8 @@ NOT_UNDERSTOOD = declare_stage(
     steps="ResponseResolutionStep",
     keys="count asked_field",
     sentences=(
-        SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING, unless=(_PERSON_WANTED,)),
-        SentenceTemplate(
-            "The message was not understood; that makes {count} in a row.", tone=Tone.WARNING, unless=(_PERSON_WANTED,)
-        ),
+        SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING),
+        SentenceTemplate("The message was not understood; that makes {count} in a row.", tone=Tone.WARNING),
     ),
 )
 DIGRESSION_ANSWERED = declare_stage(
@@ -71,16 +69,9 @@ HAND_OVER_OFFERED = declare_stage(
     steps="ResponseResolutionStep",
     keys="count",
     sentences=(
+        SentenceTemplate("A person is needed, because the message was not understood.", {"count": 1}, Tone.WARNING),
         SentenceTemplate(
-            "A person is needed, because the message was not understood.",
-            {"count": 1},
-            Tone.WARNING,
-            unless=(_PERSON_WANTED,),
-        ),
-        SentenceTemplate(
-            "A person is needed, because {count} messages in a row were not understood.",
-            tone=Tone.WARNING,
-            unless=(_PERSON_WANTED,),
+            "A person is needed, because {count} messages in a row were not understood.", tone=Tone.WARNING
         ),
     ),
 )

@@ -221,15 +221,15 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     if is_given_up(session, turn):
         return give_up(session, turn), HAND_OVER
     wants_person = _wants_person(session, turn)
-    not_understood = is_not_understood(session, turn, answer) or wants_person
+    if wants_person and (with_person := _hand_over(session, turn)):
+        turn.audit(session, PERSON_WANTED)
+        return with_person, HAND_OVER
+    not_understood = wants_person or is_not_understood(session, turn, answer)
     if not_understood and lacks_model(turn):
         return session, MODEL_UNAVAILABLE
     session = count_not_understood(session, turn, not_understood)
     if not not_understood:
         return session, None
-    if wants_person and (with_person := _hand_over(session, turn)):
-        turn.audit(session, PERSON_WANTED)
-        return with_person, HAND_OVER
     if _only_person_helps(session, turn):
         return offer_hand_over(session, turn), HAND_OVER
     return session, NOT_UNDERSTOOD
@@ -261,7 +261,7 @@ def _hand_over(session: Session, turn: Turn) -> Session | None:
     if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
         return give_up(session, turn)
     if _can_hand_over(session, turn):
-        return offer_hand_over(session, turn)
+        return update_dialogue(session, not_understood_count=0)
     if disabled := turn.snapshot.disabled_hand_over_intents:
         turn.audit(session, HAND_OVER_DISABLED, intents=sorted(disabled))
     return None
