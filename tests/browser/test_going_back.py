@@ -45,7 +45,7 @@ def test_releases_are_compared_and_taken_back_with_the_mouse(ada: Visitor) -> No
     wrong = change(ada, "ceresponse/7", "the wrong words", "Ticket 5")
     change(ada, "cerule/7", "something else", "Ticket 6")
 
-    ada.page.locator(".ce-nav").get_by_role("link", name="Releases").click()
+    ada.page.locator(".ce-nav").get_by_role("link", name="More").click()
     ada.page.locator(".ce-nav").get_by_role("link", name="Compare releases").click()
     ada.page.get_by_label("From release").fill(str(wrong - 1))
     with ada.page.expect_navigation():
