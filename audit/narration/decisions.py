@@ -240,7 +240,9 @@ class Decision:
 
     @property
     def _looked_for(self) -> dict[str, Json]:
-        return {name: value for name, value in self.choice.payload["key"].items() if name != "userText"}
+        return {
+            name: value for name, value in self.choice.payload["key"].items() if name not in ("userText", "phrases")
+        }
 
     @property
     def key(self) -> list[tuple[str, str]]:
