@@ -147,5 +147,14 @@ def test_the_list_reads_no_document_and_costs_the_same_for_many(admin: Client) -
     assert not [query for query in often if '"document"' in query["sql"]]
 
 
+def test_each_measure_of_the_list_has_its_column(admin: Client) -> None:
+    evaluate()
+    head, _, row = read(admin, ADDRESS).partition("<table")[2].partition("</thead>")
+    names = re.findall(r"<th scope=\"col\">([^<]*)", head)
+
+    assert names == ["Messages", "Configuration", "Precision", "Recall", "F1", "Asked", "Fields", "When"]
+    assert len(re.findall(r"<t[hd][ >]", row.partition("</tr>")[0])) == len(names)
+
+
 def test_an_evaluation_that_is_gone_is_said_to_be(admin: Client) -> None:
     assert admin.get(f"{ADDRESS}99/").status_code == 404
