@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import groupby
 
 from django.db import models
 from django.utils.formats import date_format
@@ -83,14 +84,14 @@ def list_refused(since: datetime) -> Iterable[DerivedRow]:
         yield from model._default_manager.filter(refused_at__gte=since).defer(model.CONTENT).order_by("-refused_at")
 
 
-def describe_refused(since: datetime) -> list[str]:
+def describe_refused(since: datetime) -> Iterable[str]:
     """What was found changed since a time, and what to do: a sentence for each table."""
-    by_table: dict[str, list[DerivedRow]] = {}
-    for row in list_refused(since):
-        by_table.setdefault(row._meta.db_table, []).append(row)
-    return [
-        f"{len(rows)} row{'s' * (len(rows) > 1)} of {table} changed outside of the product, the last one "
-        f"{rows[0].name} (found {date_format(localtime(rows[0].refused_at), 'DATETIME_FORMAT')}). The product made it "
-        "again from the release. Check who can write to the database, and run `convengine manage audit_verify`."
-        for table, rows in by_table.items()
-    ]
+    for model, found in groupby(list_refused(since), type):
+        rows, meta = list(found), model._meta
+        name = meta.verbose_name if len(rows) == 1 else meta.verbose_name_plural
+        yield (
+            f"{len(rows)} {name} changed outside of the product. The last is row {rows[0]} of {meta.db_table}, found "
+            f"{date_format(localtime(rows[0].refused_at), 'DATETIME_FORMAT')}. The product made what changed again "
+            "from the release. Unless CE_SECRET_KEY is new, check who can write to the database, and run "
+            "“convengine manage audit_verify”."
+        )

@@ -48,7 +48,11 @@ def test_it_tells_for_a_week_that_somebody_changed_a_stored_classifier(ben: Clie
 
     page = ben.get(health_url()).content.decode()
 
-    for sentence in ("1 row of ce_phrase_model changed outside", "1 row of ce_phrase_vector changed outside", "77c1"):
+    for sentence in (
+        "1 classifier of phrases changed outside",
+        "1 vector of a phrase changed outside",
+        "row 77c1 of ce_phrase_vector",
+    ):
         assert (sentence in page) == is_told
 
 
