@@ -219,6 +219,9 @@
         // The newest end of a chart that is wider than the screen.
         document.querySelectorAll("[data-newest-last]").forEach((box) => { box.scrollLeft = box.scrollWidth; });
         document.querySelectorAll("[data-filter]").forEach(filter);
+        // The page's entry in a sidebar that is longer than the screen, also when a phone opens it.
+        const here = document.querySelector('.ce-nav [aria-current="page"]');
+        if (here) new ResizeObserver(() => here.scrollIntoView({ block: "nearest" })).observe(here);
         document.querySelectorAll("[data-select]").forEach((input) => input.select());
         const told = document.querySelector("[data-focus], .errornote");
         // After the load, because until then the browser moves the focus while it scrolls to the fragment.
